@@ -1,0 +1,30 @@
+"""Anonymity of microdata and of populations: measures, published studies recomputed, and reports."""
+
+from importlib import import_module
+
+# Public name -> module that defines it. Modules load on first use, so that importing kanon_lab costs next to nothing.
+_PUBLIC = {
+    "KanonLabError": "kanon_lab.errors",
+    "catalogue": "kanon_lab.data",
+    "check_counts": "kanon_lab.data",
+    "fetch": "kanon_lab.data",
+    "load_counts": "kanon_lab.data",
+    "national_totals": "kanon_lab.data",
+    "read_counts": "kanon_lab.data",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str):
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kanon-lab")
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,288 @@
+r"""The law of anonymity in one cell: n persons whose birth dates fall in N periods.
+
+Let B be the number of births in one period. A person is k-anonymous when k persons of the cell, the person included,
+share a period. Seen from one person, the other n - 1 fall in the same period like a binomial, so
+
+.. math:: E[A_R] = n \sum_i p_i \, P(\mathrm{Bin}(n-1, p_i) + 1 \in R)
+
+is the expected number of persons whose k lies in R. With p_i = 1/N this is formula (1) of Gil Bellosta (2011, p. 3)
+times k; with unequal p_i it is the study's generalisation.
+
+The variance follows from pairs of persons, who share a period or do not:
+
+.. math:: E[A_R A_S] = n P_{R \cap S} + n (n-1) Q_{RS}
+
+where Q is the probability that one of two given persons lies in R and the other in S. For two different periods the
+joint law is trinomial. Given that s of the other n - 2 persons fall in either period, they split like a binomial: so Q
+is one sum over s, with terms that are all positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom
+
+from kanon_lab.errors import OptionError
+from kanon_lab.population.ranges import KRange
+
+#: Periods in a five-year age group, as the study counts them (its five years hold one leap day).
+PERIODS = {"day": 1826, "month": 60, "year": 5}
+
+#: Elements of one working array: 2 million floats, 16 MB.
+_BLOCK = 2_000_000
+#: A window drops binomial tails below exp(-_TAIL), 1e-26 of the mass: far below the rounding of a double.
+_TAIL = 60.0
+
+# A set of whole numbers: disjoint intervals (first, last), ends included; last may be infinite.
+IntegerSet = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class BirthLaw:
+    """Birth probabilities, equal ones counted once: ``probability[i]`` holds for ``multiplicity[i]`` periods."""
+
+    probability: np.ndarray
+    multiplicity: np.ndarray
+
+    @classmethod
+    def of(cls, periods: int | Sequence[float] | np.ndarray | BirthLaw) -> BirthLaw:
+        """A law from a whole number of equal periods or from a vector of birth probabilities.
+
+        Raises
+        ------
+        OptionError
+            Where the number is not a positive whole number, or the probabilities are negative, not finite, or do not
+            sum to 1 (within 1e-9).
+        """
+        if isinstance(periods, BirthLaw):
+            return periods
+        values = np.asarray(periods)
+        if values.ndim == 0:
+            if not np.issubdtype(values.dtype, np.number) or not 1 <= values <= 10**12 or values != int(values):
+                raise OptionError(f"the number of periods must be a whole number from 1 to 10^12, not {periods!r}")
+            return cls(np.array([1.0 / int(values)]), np.array([float(values)]))
+        probabilities = values.astype(float).ravel()
+        if not np.isfinite(probabilities).all() or (probabilities < 0).any():
+            raise OptionError("birth probabilities must be finite and not negative")
+        if abs(probabilities.sum() - 1) > 1e-9:
+            raise OptionError(f"birth probabilities must sum to 1, not to {probabilities.sum():.12g}")
+        return cls(*(a.astype(float) for a in np.unique(probabilities[probabilities > 0], return_counts=True)))
+
+    @property
+    def periods(self) -> int:
+        """The number of periods in which a birth can fall."""
+        return int(self.multiplicity.sum())
+
+
+def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int, k_min: int = 1) -> np.ndarray:
+    """Expected persons who are exactly k-anonymous, in cells of n persons.
+
+    Parameters
+    ----------
+    n : array of int, shape (cells,)
+        Persons per cell, 0 to 10^6 or more.
+    periods : int or array of float or BirthLaw
+        The number of equally likely periods, or the birth probability of each period.
+    k_max, k_min : int
+        Last and first k.
+
+    Returns
+    -------
+    array of float, shape (cells, k_max - k_min + 1)
+        Persons; over all k from 1 to n they sum to n.
+
+    Notes
+    -----
+    Formula (1) of Gil Bellosta (2011) times k, written n P(Bin(n - 1, p) = k - 1), which cannot overflow.
+    """
+    n, law = _check_cells(n), BirthLaw.of(periods)
+    others = np.arange(k_min - 1, k_max)
+    total = np.zeros((n.size, others.size))
+    for p, weight in zip(law.probability, law.multiplicity * law.probability, strict=True):
+        total += weight * binom.pmf(others, np.maximum(n - 1, 0)[:, None], p)
+    return n[:, None] * total
+
+
+def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
+    """Expected persons whose k lies in each range, in cells of n persons.
+
+    Parameters and errors as in `persons_by_k`.
+
+    Returns
+    -------
+    array of float, shape (cells, ranges)
+        Persons.
+    """
+    n, law = _check_cells(n), BirthLaw.of(periods)
+    return n[:, None] * np.column_stack([_share(n, law, _births(r)) for r in ranges])
+
+
+def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
+    """Variance of the number of persons whose k lies in each range, given n.
+
+    Exact but for rounding: no simulation. Only the birth dates are random; the counts n are taken as known.
+
+    Returns
+    -------
+    array of float, shape (cells, ranges)
+        Persons squared. Cells are independent, so variances of several cells add up.
+
+    Notes
+    -----
+    The cost grows with the square of the number of *distinct* birth probabilities.
+    """
+    n, law = _check_cells(n), BirthLaw.of(periods)
+    return np.column_stack([_covariance(n, law, r, r) for r in ranges])
+
+
+def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
+    """Covariance matrix of the numbers of persons whose k lies in each range, given n.
+
+    Returns
+    -------
+    array of float, shape (cells, ranges, ranges)
+        Persons squared. Where the ranges cover every k, rows sum to zero: the total n is fixed.
+    """
+    n, law = _check_cells(n), BirthLaw.of(periods)
+    result = np.empty((n.size, len(ranges), len(ranges)))
+    for i, first in enumerate(ranges):
+        for j, second in enumerate(ranges[: i + 1]):
+            result[:, i, j] = result[:, j, i] = _covariance(n, law, first, second)
+    return result
+
+
+def _check_cells(n: np.ndarray) -> np.ndarray:
+    cells = np.atleast_1d(np.asarray(n))
+    if cells.ndim != 1 or not np.issubdtype(cells.dtype, np.integer) or (cells < 0).any():
+        raise OptionError("cells must be a one-dimensional array of whole numbers, none negative")
+    return cells.astype(np.int64)
+
+
+def _births(k_range: KRange) -> IntegerSet:
+    return ((k_range.k_from, np.inf if k_range.k_to is None else k_range.k_to),)
+
+
+def _complement(births: IntegerSet) -> IntegerSet:
+    """The births a person can have that are not in the set: a person's own birth always counts, so from 1 on."""
+    gaps, start = [], 1
+    for first, last in births:
+        if first > start:
+            gaps.append((start, first - 1))
+        start = last + 1
+    if np.isfinite(start):
+        gaps.append((start, np.inf))
+    return tuple(gaps)
+
+
+def _intersection(a: IntegerSet, b: IntegerSet) -> IntegerSet:
+    pairs = ((max(x[0], y[0]), min(x[1], y[1])) for x in a for y in b)
+    return tuple((first, last) for first, last in pairs if first <= last)
+
+
+def _between(first: np.ndarray | float, last: np.ndarray | float, m: np.ndarray, p: float) -> np.ndarray:
+    """P(first <= Bin(m, p) <= last), each tail computed from its own end so that small values keep their digits."""
+    first, last, m = np.broadcast_arrays(first, last, m)
+    low, high = np.maximum(first, 0), np.minimum(last, m)
+    below = high < m * p
+    result = np.where(
+        below,
+        binom.cdf(high, m, p) - binom.cdf(low - 1, m, p),
+        binom.sf(low - 1, m, p) - binom.sf(high, m, p),
+    )
+    single = low == high
+    if single.any():
+        result = np.where(single, binom.pmf(low, m, p), result)
+    return np.where(low <= high, np.maximum(result, 0), 0)
+
+
+def _share(n: np.ndarray, law: BirthLaw, births: IntegerSet) -> np.ndarray:
+    """Probability that a given person's period holds a number of births in the set."""
+    others = np.maximum(n - 1, 0)
+    total = np.zeros(n.size)
+    for p, weight in zip(law.probability, law.multiplicity * law.probability, strict=True):
+        total += weight * sum(_between(first - 1, last - 1, others, p) for first, last in births)
+    return total
+
+
+def _covariance(n: np.ndarray, law: BirthLaw, first: KRange, second: KRange) -> np.ndarray:
+    """Covariance of the persons in two ranges. A range that holds most persons is replaced by its complement.
+
+    A_R and n - A_R have the same variance, and the small one of the two loses no digits in E[A A'] - E[A] E[A'].
+    """
+    result = np.zeros(n.size)
+    sets = [(_births(r), _complement(_births(r))) for r in (first, second)]
+    likely = [_share(n, law, births) > 0.5 for births, _ in sets]
+    same = first == second
+    for swap_a in (False, True):
+        for swap_b in (swap_a,) if same else (False, True):
+            rows = np.flatnonzero((likely[0] == swap_a) & (likely[1] == swap_b) & (n > 0))
+            if rows.size:
+                sign = 1.0 if swap_a == swap_b else -1.0
+                result[rows] = sign * _covariance_of_sets(n[rows], law, sets[0][swap_a], sets[1][swap_b])
+    return np.maximum(result, 0) if same else result
+
+
+def _covariance_of_sets(n: np.ndarray, law: BirthLaw, a: IntegerSet, b: IntegerSet) -> np.ndarray:
+    share_a = _share(n, law, a)
+    share_b = share_a if a == b else _share(n, law, b)
+    both = _intersection(a, b)
+    share_both = share_a if a == b else _share(n, law, both)
+    pairs = _pair_share(n, law, a, b, both)
+    return n * (share_both - share_a * share_b) + n * (n - 1.0) * (pairs - share_a * share_b)
+
+
+def _pair_share(n: np.ndarray, law: BirthLaw, a: IntegerSet, b: IntegerSet, both: IntegerSet) -> np.ndarray:
+    """Probability that, of two given persons, the first lies in set a and the second in set b."""
+    others = np.maximum(n - 2, 0)
+    total = np.zeros(n.size)
+    for i, (p, m) in enumerate(zip(law.probability, law.multiplicity, strict=True)):
+        # The two share a period.
+        total += m * p * p * sum(_between(first - 2, last - 2, others, p) for first, last in both)
+        # They do not: two different periods, in either order.
+        for j, (q, m_other) in enumerate(zip(law.probability, law.multiplicity, strict=True)):
+            pairs = m * (m_other - (i == j))
+            if pairs:
+                total += pairs * p * q * _two_periods(others, p, q, a, b)
+    return total
+
+
+def _two_periods(m: np.ndarray, p: float, q: float, a: IntegerSet, b: IntegerSet) -> np.ndarray:
+    """P(B1 + 1 in a, B2 + 1 in b) for the births B1, B2 of m persons in two periods of probabilities p and q."""
+    result = np.zeros(m.size)
+    if not a or not b:
+        return result
+    either = min(p + q, 1.0)
+    lowest, highest = a[0][0] + b[0][0] - 2, a[-1][1] + b[-1][1] - 2
+    order = np.argsort(m, kind="stable")
+    position = 0
+    while position < order.size:
+        # Cells of similar size share one window of s; the window's width bounds the rows of a block.
+        low, high = _window(m[order[position]], either)
+        width = max(1.0, min(high, highest) - max(low, lowest) + 1)
+        similar = np.searchsorted(m[order[position:]], 1.1 * m[order[position]] + 50)
+        rows = max(1, min(int(_BLOCK / width), int(similar)))
+        block = order[position : position + rows]
+        high = _window(m[block[-1]], either)[1]
+        s = np.arange(max(low, lowest), min(high, highest) + 1)
+        if s.size:
+            split = sum(_split(s, p / (p + q), x, y) for x in a for y in b)
+            useful = split > 0
+            if useful.any():
+                result[block] = binom.pmf(s[useful], m[block][:, None], either) @ split[useful]
+        position += rows
+    return result
+
+
+def _window(m: int, p: float) -> tuple[float, float]:
+    """Where Bin(m, p) has all but exp(-_TAIL) of its mass (Chernoff's bound)."""
+    mean = m * p
+    reach = np.sqrt(2 * _TAIL * mean) + _TAIL
+    return max(0.0, np.floor(mean - reach)), min(float(m), np.ceil(mean + reach))
+
+
+def _split(s: np.ndarray, p: float, x: tuple[float, float], y: tuple[float, float]) -> np.ndarray:
+    """P(X + 1 in x and s - X + 1 in y) for X ~ Bin(s, p)."""
+    return _between(np.maximum(x[0] - 1, s - (y[1] - 1)), np.minimum(x[1] - 1, s - (y[0] - 1)), s, p)

@@ -1,0 +1,75 @@
+"""Ranges of k: ``1``, ``6-10``, ``51+``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kanon_lab.errors import OptionError
+
+_RANGE = re.compile(r"(?P<first>\d{1,9})(?:(?P<open>\+)|-(?P<last>\d{1,9}))?")
+
+
+@dataclass(frozen=True, order=True)
+class KRange:
+    """The values of k from ``k_from`` to ``k_to``, both included; ``k_to=None`` leaves the range open."""
+
+    k_from: int
+    k_to: int | None
+
+    def __post_init__(self) -> None:
+        if self.k_from < 1:
+            raise OptionError(f"a range of k starts at 1 or above, not at {self.k_from}")
+        if self.k_to is not None and self.k_to < self.k_from:
+            raise OptionError(f"the range {self.label} of k ends before it starts: write the smaller number first")
+
+    @property
+    def label(self) -> str:
+        """The range as people write it: ``5``, ``6-10`` or ``51+``."""
+        if self.k_to is None:
+            return f"{self.k_from}+"
+        return str(self.k_from) if self.k_to == self.k_from else f"{self.k_from}-{self.k_to}"
+
+
+def parse_ranges(text: str) -> tuple[KRange, ...]:
+    """Read ranges of k from a text such as ``1,2,3-5,6+``.
+
+    Parameters
+    ----------
+    text : str
+        Ranges separated by commas. Each is ``k``, ``from-to`` (both ends included) or ``from+``.
+
+    Returns
+    -------
+    tuple of KRange
+        In the order given. Ranges may overlap: each is measured on its own.
+
+    Raises
+    ------
+    OptionError
+        Where a part is not a range, starts below 1, or ends before it starts.
+    """
+    ranges = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise OptionError(f"{part.strip()!r} is not a range of k: write 1, 6-10 or 51+, separated by commas")
+        first = int(match["first"])
+        last = None if match["open"] else int(match["last"] or first)
+        ranges.append(KRange(first, last))
+    return tuple(ranges)
+
+
+def as_ranges(ranges: str | Iterable[KRange]) -> tuple[KRange, ...]:
+    """Ranges from a text or from `KRange` objects, at least one."""
+    result = parse_ranges(ranges) if isinstance(ranges, str) else tuple(ranges)
+    if not result:
+        raise OptionError("no range of k was given: write for example 1,2-5,6+")
+    return result
+
+
+#: The ranges of Cuadro 1.
+CUADRO_1_RANGES = parse_ranges("1,2,3,4,5,6-10,11-20,21-50,51+")
+#: The ranges of Cuadros 2-4.
+CUADRO_2_RANGES = parse_ranges("1,2,3,4,5,6-10,11-20,21-50,51-100,101+")

@@ -1,0 +1,161 @@
+"""The study's simulation: draw birth dates, count who shares one. It checks the closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+from kanon_lab.population.anonymity import birth_laws, place_codes
+from kanon_lab.population.law import BirthLaw
+from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
+
+#: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
+_BLOCK = 500_000
+
+
+def simulate(
+    counts: pd.DataFrame,
+    *,
+    dates: Iterable[str] | dict[str, int | Sequence[float]] = ("day",),
+    ranges: str | Iterable[KRange] = CUADRO_1_RANGES,
+    by: str = "all",
+    repeats: int,
+    seed: int,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Draw every person's birth date and count the k-anonymous persons, `repeats` times.
+
+    Parameters
+    ----------
+    counts, dates, ranges, by
+        As in `anonymity`.
+    repeats : int
+        Number of simulations, 1 or more.
+    seed : int
+        Seed of the random numbers, 0 or more: the same seed gives the same draws.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    DataFrame
+        One row per repeat, date, place and range: ``repeat`` (from 0), ``seed``, ``place``, ``dates``, ``periods``,
+        ``k_from``, ``k_to`` and ``persons`` (a whole number).
+
+    Raises
+    ------
+    OptionError
+        As `anonymity`, and where `repeats` or `seed` is out of its range.
+
+    References
+    ----------
+    Gil Bellosta (2011), section 2, steps 1 to 4.
+    """
+    if repeats < 1 or seed < 0:
+        raise OptionError("repeats must be 1 or more, and the seed 0 or more")
+    ranges, laws = as_ranges(ranges), birth_laws(dates)
+    codes, frame = place_codes(counts, by)
+    # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
+    order = np.argsort(counts["persons"].to_numpy(), kind="stable")
+    sizes, places = counts["persons"].to_numpy()[order], codes[order]
+    rng = np.random.default_rng(seed)
+    rows = []
+    with _bar(repeats * len(laws), progress) as bar:
+        for repeat in range(repeats):
+            for name, law in laws.items():
+                persons = _simulate_once(sizes, places, len(frame), law, ranges, rng)
+                rows.append((repeat, name, law.periods, persons))
+                bar.update()
+    blocks = [_rows(frame, ranges, *row) for row in rows]
+    return pd.concat(blocks, ignore_index=True).assign(seed=seed)[
+        ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
+    ]
+
+
+def _bar(total: int, shown: bool):
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc="simulations", unit="sim", disable=not shown, leave=False)
+
+
+def _rows(
+    frame: pd.DataFrame, ranges: Sequence[KRange], repeat: int, name: str, periods: int, persons: np.ndarray
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "repeat": repeat,
+            "place": frame["place"].repeat(len(ranges)).to_numpy(),
+            "dates": name,
+            "periods": periods,
+            "k_from": np.tile([r.k_from for r in ranges], len(frame)),
+            "k_to": pd.array([r.k_to for r in ranges] * len(frame), dtype="Int64"),
+            "persons": persons.ravel(),
+        }
+    )
+
+
+def _simulate_once(
+    sizes: np.ndarray,
+    places: np.ndarray,
+    n_places: int,
+    law: BirthLaw,
+    ranges: Sequence[KRange],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Persons per place and range in one draw of all birth dates."""
+    last = max(r.k_from if r.k_to is None else r.k_to for r in ranges) + 1
+    by_k = np.zeros(n_places * (last + 1))
+    for start, stop in _blocks(sizes, law.periods):
+        cell, k = _shared_dates(sizes[start:stop], law, rng)
+        key = np.minimum(k, last)
+        if n_places > 1:
+            key = key + places[start:stop][cell] * (last + 1)
+        by_k += np.bincount(key, weights=k, minlength=by_k.size)
+    by_k = by_k.reshape(n_places, last + 1)
+    result = [by_k[:, r.k_from : None if r.k_to is None else r.k_to + 1].sum(axis=1) for r in ranges]
+    return np.rint(np.column_stack(result)).astype(np.int64)
+
+
+def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
+    """Runs of cells, sorted by size, with about _BLOCK persons (or, where dense, periods) in each."""
+    # A sparse cell costs its persons, a dense one its periods.
+    ends = np.cumsum(np.where(_is_dense(sizes, periods), np.maximum(sizes, periods), np.maximum(sizes, 1)))
+    start = 0
+    first_dense = int(np.searchsorted(_is_dense(sizes, periods), True))
+    while start < sizes.size:
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
+        if start < first_dense:
+            stop = min(stop, first_dense)
+        yield start, stop
+        start = stop
+
+
+def _is_dense(sizes: np.ndarray, periods: int) -> np.ndarray:
+    return sizes * 4 > periods
+
+
+def _shared_dates(sizes: np.ndarray, law: BirthLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """For every occupied period: the cell it belongs to, and the number of persons born in it."""
+    periods = law.periods
+    births = _draw(int(sizes.sum()), law, rng)
+    key = np.repeat(np.arange(sizes.size, dtype=births.dtype) * births.dtype.type(periods), sizes) + births
+    if sizes.size and _is_dense(sizes[:1], periods)[0]:
+        counts = np.bincount(key, minlength=sizes.size * periods)
+        occupied = np.flatnonzero(counts)
+        return occupied // periods, counts[occupied]
+    key.sort()
+    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if key.size else np.array([], dtype=np.intp)
+    return key[first] // periods, np.diff(np.append(first, key.size))
+
+
+def _draw(size: int, law: BirthLaw, rng: np.random.Generator) -> np.ndarray:
+    """Birth periods of `size` persons, as 32-bit numbers where a block's keys fit into them."""
+    if law.probability.size == 1:
+        dtype = np.uint32 if law.periods * _BLOCK * 4 < 2**32 and law.periods < 4096 else np.int64
+        return rng.integers(0, law.periods, size, dtype=dtype)
+    cumulative = np.cumsum(np.repeat(law.probability, law.multiplicity.astype(np.intp)))
+    return np.minimum(np.searchsorted(cumulative, rng.random(size), side="right"), law.periods - 1)
