@@ -1,0 +1,5 @@
+"""``python -m kanon_lab`` is the command ``kanon-lab``."""
+
+from kanon_lab.cli import main
+
+main()

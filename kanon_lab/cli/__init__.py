@@ -1,0 +1,103 @@
+"""The command ``kanon-lab``: its group, and how every error becomes one line and an exit code."""
+
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from kanon_lab.errors import KanonLabError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+_SUMMARIES = {
+    "population": "Expected anonymity of a population known as counts.",
+    "audit": "Every published figure against its recomputation.",
+    "data": "List, fetch and find data sets.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose command NAME is the object NAME of the module ``kanon_lab.cli.NAME``, imported when it is used."""
+
+    def __init__(self, *args, summaries: dict[str, str], **kwargs):
+        super().__init__(*args, **kwargs)
+        self.summaries = summaries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.summaries)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self.summaries:
+            return None
+        return getattr(import_module(f"kanon_lab.cli.{name}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.summaries.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    summaries=_SUMMARIES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Each command has its own help with an example: kanon-lab population --help",
+)
+@click.version_option(package_name="kanon-lab", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Measures of anonymity, and published studies of it recomputed."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit code; `args` are those of the process by default."""
+    sys.exit(run(sys.argv[1:] if args is None else args))
+
+
+def run(args: Sequence[str]) -> int:
+    """Run the command; errors become one line on standard error.
+
+    Returns
+    -------
+    int
+        0; 2 after bad input; 130 when interrupted; or what the command chose with `click.Context.exit`.
+    """
+    try:
+        code = _invoke(args)
+        sys.stdout.flush()
+        return code
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted", INTERRUPTED)
+    except click.UsageError as error:
+        see = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
+        return _fail(error.format_message() + see)
+    except (KanonLabError, click.ClickException) as error:
+        return _fail(str(error))
+    except MemoryError:
+        return _fail("not enough memory; close other programs, or use a smaller file or one year or place of it")
+    except BrokenPipeError:
+        # the reader (such as head) has seen enough; what is still buffered must not fail at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        return _fail(f"no space left on the disk{f' for {error.filename}' if error.filename else ''}; free some")
+
+
+def _invoke(args: Sequence[str]) -> int:
+    try:
+        with cli.make_context("kanon-lab", list(args)) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.ctx.get_help())
+    return 0
+
+
+def _fail(message: str, code: int = BAD_INPUT) -> int:
+    click.echo(f"kanon-lab: {' '.join(message.split())}", err=True)
+    return code

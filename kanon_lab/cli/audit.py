@@ -1,0 +1,55 @@
+"""``kanon-lab audit``: every published figure against its recomputation."""
+
+import click
+
+from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.errors import OptionError
+
+_EXAMPLES = """
+\b
+Examples:
+  kanon-lab audit
+  kanon-lab audit --source gil-bellosta-2011 --json
+  kanon-lab audit --population 33570.px --year 2010
+"""
+
+
+@click.command(name="audit", epilog=_EXAMPLES)
+@click.option("--source", help="One study, such as gil-bellosta-2011. Default: all of them.")
+@click.option("--population", metavar="FILE", help="Recompute the Spanish tables from this file of counts.")
+@click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
+@click.option("--strict", is_flag=True, help="Exit with 1 where a figure disagrees or a published error was found.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@click.pass_context
+def audit(context, source, population, year, strict, as_json):
+    """Recompute every published figure and give each a verdict.
+
+    Without --population the Spanish tables are recomputed from the embedded population, which was fitted to them:
+    such figures are marked as fitted.
+    """
+    from kanon_lab import published
+    from kanon_lab.data import load_counts
+
+    if year is not None and population is None:
+        raise OptionError("--year goes with --population: the embedded population has one year only")
+    counts = None if population is None else load_counts(population, year=year, pool_from=85)
+    result = published.audit(source, counts)
+    summary = result.summary()
+    if as_json:
+        print_json({"figures": result.figures, "summary": summary, "rows_that_do_not_add_up": result.rows_off})
+    else:
+        _print(result, summary)
+    if strict and not result.clean:
+        context.exit(1)
+
+
+def _print(result, summary):
+    print_frame(summary)
+    findings = result.figures[result.figures["verdict"].isin(["disagrees", "published-error"])]
+    click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention:")
+    for figure in findings.itertuples():
+        click.echo(
+            f"  {figure.table}, {figure.row}, {figure.column}: printed {figure.printed}, computed "
+            f"{figure.computed:.6g} ({figure.verdict}): {figure.reason}"
+        )
+    click.echo(f"\n{len(result.rows_off)} printed rows do not add up to their totals; --json lists them.")

@@ -1,0 +1,73 @@
+"""What commands print on standard output: aligned text for people, JSON for programs."""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+# numpy and pandas load when there is something to print: help does without them
+if TYPE_CHECKING:
+    import pandas as pd
+
+_GAP = "  "
+
+
+def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None) -> None:
+    """Print a frame as aligned text: numbers to the right, text to the left, a missing value as ``-``.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The index is not printed.
+    formats : mapping of str to str, optional
+        Format specification by column, such as ``{"share": ".2%"}``. Without one, whole numbers stand in full and
+        others with six significant digits.
+    """
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    formats = formats or {}
+    columns = []
+    for name, values in frame.items():
+        texts = [str(name), *(_text(value, formats.get(name)) for value in values)]
+        width = max(map(len, texts))
+        right = is_numeric_dtype(values) and not is_bool_dtype(values)
+        columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
+    for line in zip(*columns, strict=True):
+        click.echo(_GAP.join(line).rstrip())
+
+
+def print_json(result: Any) -> None:
+    """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given."""
+    click.echo(json.dumps(_plain(result), ensure_ascii=False))
+
+
+def _text(value: Any, form: str | None) -> str:
+    value = _plain(value)
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return format(value, form or (".6g" if isinstance(value, float) else ""))
+
+
+def _plain(value: Any) -> Any:
+    """The same in types that JSON has."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(value, pd.DataFrame):
+        columns = [_plain(values) for _, values in value.items()]
+        return [dict(zip(map(str, value.columns), row, strict=True)) for row in zip(*columns, strict=True)]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic, pd.Series, pd.Index)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if value is pd.NA or value is pd.NaT else str(value)

@@ -1,0 +1,104 @@
+"""``kanon-lab population``: expected anonymity of a population known as counts."""
+
+import click
+
+from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.errors import OptionError
+
+_EXAMPLES = """
+\b
+Examples:
+  kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
+  kanon-lab population spain-2010 --place 28079 --place 29025 --json
+  kanon-lab population 33570.px --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
+  kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
+"""
+
+_NOTE = (
+    "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
+)
+
+
+@click.command(name="population", epilog=_EXAMPLES)
+@click.argument("source")
+@click.option("--year", type=int, help="Year of the counts; required when the file holds several.")
+@click.option("--place", "places", multiple=True, metavar="CODE", help="Only this municipality or two-digit province.")
+@click.option(
+    "--by",
+    type=click.Choice(["all", "province", "municipality"]),
+    help="What to add up to. Default: municipality with --place, else all.",
+)
+@click.option(
+    "--dates",
+    multiple=True,
+    metavar="DATES",
+    help="day, month, year, or NAME=PERIODS in an age group (week=261). May repeat. Default: day, month and year.",
+)
+@click.option("--ranges", default="1,2,3,4,5,6-10,11-20,21-50,51+", show_default=True, help="Ranges of k.")
+@click.option("--round-each-k", is_flag=True, help="Round every single k before adding up, as Cuadros 2-4 were made.")
+@click.option(
+    "--pool-ages",
+    metavar="AGE",
+    default="85",
+    show_default=True,
+    help="Make all ages from this one on one group, as the study did; or none.",
+)
+@click.option("--columns", metavar="NAME=COLUMN,...", help="For csv, xlsx and parquet: which column is which.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
+    """Expected number of persons per range of k for the counts in SOURCE.
+
+    SOURCE is the name of an embedded population (see "kanon-lab data list") or a .px, .csv, .xlsx or .parquet file
+    with persons by place, sex and five-year age group. A person is k-anonymous when k persons share place, sex and
+    date of birth, known by day, month or year.
+    """
+    from kanon_lab.data import load_counts, parse_columns
+    from kanon_lab.population import PERIODS, anonymity, parse_ranges
+
+    parsed = parse_ranges(ranges)
+    chosen_dates = parse_dates(dates) if dates else PERIODS
+    counts = load_counts(source, year=year, pool_from=_age(pool_ages), columns=parse_columns(columns))
+    if places:
+        counts = only_places(counts, places, source)
+    by = by or ("municipality" if places else "all")
+    rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    if as_json:
+        print_json({"source": source, "note": _NOTE, "rows": rows})
+    else:
+        print_frame(rows)
+        click.echo(f"\n{_NOTE}")
+
+
+def parse_dates(dates):
+    """Names of dates, and ``NAME=PERIODS``, as a mapping of name to periods."""
+    from kanon_lab.population import PERIODS
+
+    result = {}
+    for text in dates:
+        name, given, number = text.partition("=")
+        if given and name and number.isdecimal() and int(number) > 0:
+            result[name] = int(number)
+        elif not given and name in PERIODS:
+            result[name] = PERIODS[name]
+        else:
+            raise OptionError(f"--dates {text!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261")
+    return result
+
+
+def only_places(counts, places, source):
+    """The cells of the named municipalities and provinces."""
+    known = set(counts["place"]) | set(counts["province"])
+    for place in places:
+        if place not in known:
+            raise OptionError(
+                f"--place {place!r}: {source} has no such municipality or province; write its INE code, such as 29025"
+            )
+    return counts[counts["place"].isin(places) | counts["province"].isin(places)]
+
+
+def _age(text):
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise OptionError(f"--pool-ages {text!r}: write an age in years, such as 85, or none")
+    return int(text)

@@ -1,0 +1,21 @@
+"""Data sets: their catalogue, readers of population counts, downloads, and what is embedded in the package."""
+
+from kanon_lab.data.checks import check_counts
+from kanon_lab.data.counts import national_totals, read_counts
+from kanon_lab.data.download import fetch
+from kanon_lab.data.load import load_counts
+from kanon_lab.data.provinces import PROVINCES
+from kanon_lab.data.sets import catalogue, data_path
+from kanon_lab.data.table import parse_columns
+
+__all__ = [
+    "PROVINCES",
+    "catalogue",
+    "check_counts",
+    "data_path",
+    "fetch",
+    "load_counts",
+    "national_totals",
+    "parse_columns",
+    "read_counts",
+]

@@ -1,0 +1,130 @@
+"""Checks of population counts, with errors that name the row and never the value."""
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, OptionError
+
+COLUMNS = ("place", "name", "province", "sex", "age_group", "persons")
+"""Columns of a counts frame, in order."""
+
+CELL = ["place", "sex", "age_group"]
+"""Columns that together name a cell."""
+
+MOST_PERSONS = 10**10
+"""No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
+
+
+def check_counts(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    """A counts frame from any frame that has its columns, or an error.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns place, sex, age_group (text) and persons (whole numbers, 0 to 10^10); name (default: the place) and
+        province (default: the first two characters of the place) may be absent; other columns are left out. Not
+        changed.
+    where : str
+        What to call the frame in messages: its file, or the argument it came from.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns place, name, province, sex, age_group (str) and persons (int64), one row per cell, in the order of
+        `frame`, with a RangeIndex.
+
+    Raises
+    ------
+    DataError
+        A column is absent, a label missing, a count missing, not a number, negative, fractional or above 10^10, or a
+        cell stands twice. Rows are named by the index of `frame`.
+    """
+    return checked(frame, where).reset_index(drop=True)
+
+
+def checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    """What `check_counts` returns, with the index of `frame`: later errors can still name its rows."""
+    if missing := [column for column in (*CELL, "persons") if column not in frame]:
+        raise DataError(
+            f"{where}: no column {', '.join(missing)}; counts need place, sex, age_group and persons (--columns says "
+            "which column is which)"
+        )
+    result = pd.DataFrame(index=frame.index)
+    for column in COLUMNS[:-1]:
+        if column in frame:
+            result[column] = _text(frame[column], where)
+    for column, width in (("place", 5), ("province", 2)):
+        if column in result:
+            result[column] = _restore_zeros(result[column], width)
+    result["name"] = result.get("name", result["place"])
+    result["province"] = result.get("province", result["place"].str[:2])
+    result["persons"] = _persons(frame["persons"], where)
+    check_unique(result, where)
+    return result[list(COLUMNS)]
+
+
+def check_unique(frame: pd.DataFrame, where: str) -> None:
+    """Raise a `DataError` when two rows have the same place, sex and age group."""
+    twice = frame.duplicated(CELL)
+    if twice.any():
+        raise DataError(
+            f"{where}: row {first_row(twice)}: this place, sex and age group stand in a row before it; add the counts "
+            "up or drop one"
+        )
+
+
+def check_year(year: int | None, years: list[int], where: str) -> None:
+    """Raise an `OptionError` unless `year` is one of `years`."""
+    offered = ", ".join(map(str, sorted(years)))
+    if not years:
+        raise OptionError(f"{where}: names no years, so {year} cannot be chosen; leave out the year (--year)")
+    if year is None:
+        raise OptionError(f"{where}: holds several years; choose one (--year): {offered}")
+    if year not in years:
+        raise OptionError(f"{where}: has no year {year}; choose one of its own (--year): {offered}")
+
+
+def _text(column: pd.Series, where: str) -> pd.Series:
+    """Labels as text without stray spaces; a number with nothing after the point loses the point."""
+    missing = column.isna()
+    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    text = column.astype(str).str.strip()
+    missing |= text.str.lower().isin(["", "nan"])
+    if missing.any():
+        raise DataError(f"{where}: row {first_row(missing)}: no {column.name}; fill it in or drop the row")
+    return text
+
+
+def _restore_zeros(codes: pd.Series, width: int) -> pd.Series:
+    """Codes with the leading zero that spreadsheets drop: all are digits, and some have one fewer than `width`."""
+    unique = pd.unique(codes)
+    if {len(code) for code in unique} == {width - 1, width} and all(code.isdecimal() for code in unique):
+        return codes.str.zfill(width)
+    return codes
+
+
+def _persons(column: pd.Series, where: str) -> pd.Series:
+    if pd.api.types.is_integer_dtype(column) and not column.isna().any():
+        numbers = column
+    else:
+        numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    faults = {
+        "is missing": column.isna() | (column.astype(str).str.strip() == ""),
+        "is not a number": ~np.isfinite(numbers),
+        "is negative": numbers < 0,
+        "is too large to be persons": numbers > MOST_PERSONS,
+        "has a fraction (or a sign between thousands)": numbers % 1 != 0,
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            raise DataError(
+                f"{where}: row {first_row(rows)}: the count in column {column.name} {fault}; write a whole "
+                "number of persons"
+            )
+    return numbers.astype("int64")
+
+
+def first_row(rows: pd.Series) -> object:
+    """Index label of the first true row."""
+    return rows.index[int(rows.to_numpy().argmax())]

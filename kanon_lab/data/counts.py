@@ -1,0 +1,198 @@
+"""Population counts by place, sex and five-year age group, from the files that hold them."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data import labels, px, table
+from kanon_lab.data.checks import CELL, check_unique, checked, first_row
+from kanon_lab.errors import DataError, OptionError
+
+FORMATS = ("px", *table.FORMATS)
+"""Extensions of the files that `read_counts` reads; .gz may follow."""
+
+
+def read_counts(
+    path: str | Path,
+    *,
+    year: int | None = None,
+    pool_from: int | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Read population counts from a PC-Axis, CSV, Parquet or xlsx file.
+
+    INE's labels are understood in Spanish and English. Rows of totals (nation, province, both sexes, all ages) are
+    compared with the sum of their parts within each place, then left out. A place without a figure in the chosen year
+    did not exist then and is left out too.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.px``, ``.csv`` (UTF-8), ``.parquet`` or ``.xlsx`` (first sheet), possibly with ``.gz`` after it.
+    year : int, optional
+        Required when the file holds several years.
+    pool_from : int, optional
+        Add up all age groups from this age on into one open group; must be the first age of a group. Default: leave the
+        groups as they are.
+    columns : mapping of str to str, optional
+        For files with named columns: the file's name for each of place, sex, age_group, persons, name, province and
+        year where it differs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Counts frame: columns place, name, province, sex, age_group (str) and persons (int64, 0 to 10^10), one row per
+        cell in file order (place by place in PC-Axis files), with a RangeIndex. Age groups are written ``"0-4"`` to
+        ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``.
+
+    Raises
+    ------
+    DataError
+        The file is absent, cut short, wrongly encoded or inconsistent; the message names the row and the remedy.
+    OptionError
+        `year`, `pool_from` or `columns` does not fit the file.
+    """
+    cells = _cells(path, year, columns)
+    parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
+    if parts.empty:
+        raise DataError(f"{path}: holds totals only; use a file with a row per place, sex and age group")
+    return parts if pool_from is None else pool_ages(parts, pool_from)
+
+
+def national_totals(
+    path: str | Path,
+    year: int | None = None,
+    *,
+    pool_from: int | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The file's own total of the nation ("Total Nacional") by sex and age group.
+
+    Parameters are those of `read_counts`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns sex, age_group (str) and persons (int64), in file order, with a RangeIndex.
+
+    Raises
+    ------
+    DataError
+        The file has no such total, or one of the faults that `read_counts` finds.
+    OptionError
+        As in `read_counts`.
+    """
+    cells = _cells(path, year, columns)
+    nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
+    if nation.empty:
+        raise DataError(f"{path}: has no row for the whole nation (Total Nacional); use the national file")
+    if pool_from is not None:
+        nation = pool_ages(nation, pool_from)
+    return nation[["sex", "age_group", "persons"]]
+
+
+def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
+    """Counts with all age groups from age `pool_from` (years) on added up into one open group.
+
+    Where the open group of `counts` starts before `pool_from` there is nothing to add up, and nothing changes.
+
+    Raises
+    ------
+    OptionError
+        `pool_from` lies inside a five-year group.
+    """
+    if pool_from < 0 or pool_from % labels.GROUP_YEARS:
+        raise OptionError(f"pool_from {pool_from}: age groups start at multiples of {labels.GROUP_YEARS}; choose one")
+    lowest = {group: labels.lowest_age(group) for group in counts["age_group"].unique()}
+    pooled = {group: f"{pool_from}+" if low >= pool_from else group for group, low in lowest.items()}
+    counts = counts.assign(age_group=counts["age_group"].map(pooled).astype(str))
+    sums = counts.groupby(CELL, sort=False)["persons"].sum()
+    return counts.drop_duplicates(CELL).assign(persons=sums.to_numpy()).reset_index(drop=True)
+
+
+def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
+    """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`."""
+    where = str(path)
+    form = files.file_format(path)
+    if form == "px":
+        if columns:
+            raise OptionError(f"{where}: a PC-Axis file has no columns to name; leave out columns (--columns)")
+        cells = checked(px.year_frame(px.read_px(path), year), where)
+    elif form in table.FORMATS:
+        cells = _with_labels_read(checked(table.read_table(path, year, columns), where), where)
+    elif Path(path).is_dir():
+        raise DataError(f"{where}: is a folder; give the path of a file in it")
+    else:
+        known = ", ".join(f".{known}" for known in FORMATS)
+        raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
+    _check_ages(cells, where)
+    _check_totals(cells, where)
+    return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)]
+
+
+def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Cells of a table with INE's labels of place, sex and age group read; other places and sexes stay as they are."""
+    places = {label: labels.place(label) or labels.Place(label, label) for label in cells["place"].unique()}
+    named = (cells["name"] != cells["place"]).any()
+    ages = {label: labels.age_group(label) for label in cells["age_group"].unique()}
+    unread = cells["age_group"].isin([label for label, group in ages.items() if group is None])
+    if unread.any():
+        raise DataError(
+            f"{where}: row {first_row(unread)}: column age_group holds no five-year age group; write it as 5-9 or 85+"
+        )
+    read = cells.assign(
+        place=cells["place"].map({label: place.code for label, place in places.items()}).astype(str),
+        name=cells["name"] if named else cells["place"].map({label: place.name for label, place in places.items()}),
+        sex=cells["sex"].map({label: labels.sex(label) for label in cells["sex"].unique()}).astype(str),
+        age_group=cells["age_group"].map(ages).astype(str),
+    )
+    check_unique(read, where)
+    return read
+
+
+def _check_ages(cells: pd.DataFrame, where: str) -> None:
+    """An open group ("85+") must lie above every other one: otherwise persons would count twice."""
+    groups = [group for group in cells["age_group"].unique() if group != labels.TOTAL]
+    opened = min((labels.lowest_age(group) for group in groups if group.endswith("+")), default=math.inf)
+    above = [group for group in groups if labels.lowest_age(group) >= opened]
+    if len(above) > 1:
+        raise DataError(f"{where}: age groups {above[0]} and {above[1]} overlap; leave one of them out")
+
+
+def _check_totals(cells: pd.DataFrame, where: str) -> None:
+    """A total over sexes, ages or both must equal the sum of the cells of its place that it covers."""
+    total = cells[["sex", "age_group"]].eq(labels.TOTAL)
+    parts = cells[~total.any(axis=1)]
+    of_places = _is_total(cells["place"])
+    for over_sex, over_age, by in (
+        (True, False, ["place", "age_group"]),
+        (False, True, ["place", "sex"]),
+        (True, True, ["place"]),
+    ):
+        totals = cells[(total["sex"] == over_sex) & (total["age_group"] == over_age)]
+        sums = totals[by].join(parts.groupby(by, sort=False)["persons"].sum(), on=by)["persons"]
+        # the nation's total may stand alone; a place without parts would silently be lost
+        wrong = (sums != totals["persons"]) & ~(sums.isna() & of_places[totals.index])
+        if wrong.any():
+            raise DataError(
+                f"{where}: {_position(totals, wrong)}: the total is not the sum of its parts; correct it or download "
+                "the file again"
+            )
+
+
+def _position(cells: pd.DataFrame, rows: pd.Series) -> str:
+    """Where the first of `rows` stands: its row in a table, its labels in a PC-Axis file."""
+    label = first_row(rows)
+    if cells.index.name == "row":
+        return f"row {label}"
+    return ", ".join(f"{column} {cells.at[label, column]}" for column in CELL)
+
+
+def _is_total(places: pd.Series) -> pd.Series:
+    """Whether a place is the nation, an uncoded total, or a province (two digits) among municipalities (five)."""
+    total = places.isin([labels.NATION, labels.TOTAL])
+    digits = places.str.len().where(places.str.isdecimal())
+    return total | ((digits == 2) & (digits == 5).any())

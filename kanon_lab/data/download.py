@@ -1,0 +1,189 @@
+"""Downloads of official files into the user's cache folder: checked, resumed, never half there."""
+
+import email.utils
+import os
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from kanon_lab.data import px, sets
+from kanon_lab.errors import DataError, NetworkError
+from kanon_lab.files import storage_errors
+
+TIMEOUT = (10.0, 60.0)
+"""Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table."""
+
+FEWEST_MUNICIPALITIES = 8000
+"""Spain has had more than this in every year of the table."""
+
+_BLOCK = 1 << 16
+"""Bytes read at a time."""
+
+
+def fetch(
+    name: str,
+    *,
+    force: bool = False,
+    address: str | None = None,
+    folder: str | Path | None = None,
+    timeout: tuple[float, float] = TIMEOUT,
+) -> tuple[Path, bool]:
+    """Download a data set of the catalogue from its publisher, unless it is there.
+
+    Progress is shown on standard error. The file gets its name only when it is whole and has the expected layout;
+    until then it is a ``.part`` file, from which the next call goes on where the server allows it.
+
+    Parameters
+    ----------
+    name : str
+        Name in `catalogue`.
+    force : bool, default False
+        Download even when the file is there; the old one stays until the new one has been checked.
+    address : str, optional
+        Fetch from here instead of the official address.
+    folder : str or Path, optional
+        Put the file here instead of the user's cache folder.
+    timeout : tuple of two floats, default (10, 60)
+        Seconds to connect, and to wait for the next bytes.
+
+    Returns
+    -------
+    Path
+        The file.
+    bool
+        Whether it was downloaded by this call; False when it was there.
+
+    Raises
+    ------
+    OptionError
+        There is no such data set.
+    NetworkError
+        The server cannot be reached, does not answer in time, refuses, or breaks off.
+    DataError
+        What came is not the expected file.
+    StorageError
+        The folder cannot be written, or the disk is full.
+    """
+    data_set = sets.find(name)
+    if data_set.address is None:
+        return sets.data_path(name), False
+    target = (Path(folder) if folder else sets.cache_folder()) / data_set.file
+    if target.is_file() and not force:
+        return target, False
+    download(address or data_set.address, target, _CHECKS[target.suffix], timeout=timeout)
+    return target, True
+
+
+def download(
+    address: str, target: Path, check: Callable[[Path], None], *, timeout: tuple[float, float] = TIMEOUT
+) -> None:
+    """Download `address` to `target` through ``target.part``; `check` raises a `DataError` when it is another file.
+
+    Raises
+    ------
+    NetworkError, DataError, StorageError
+        As in `fetch`.
+    """
+    part = target.with_name(f"{target.name}.part")
+    with storage_errors(part):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    _receive(address, part, timeout)
+    try:
+        check(part)
+    except DataError as error:
+        part.unlink()
+        raise DataError(f"{address}: what came is not the expected file, and was removed: {error}") from None
+    with storage_errors(target):
+        part.replace(target)
+
+
+def _receive(address: str, part: Path, timeout: tuple[float, float]) -> None:
+    """Bring `part` to its full length."""
+    import requests
+
+    try:
+        with requests.get(address, headers=_headers(part), stream=True, timeout=timeout) as response:
+            if response.status_code == requests.codes.requested_range_not_satisfiable and part.exists():
+                part.unlink()
+                return _receive(address, part, timeout)
+            if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
+                raise NetworkError(f"{address}: the server answers {response.status_code} {response.reason}; try later")
+            _write(response, part)
+    except requests.exceptions.SSLError:
+        raise NetworkError(f"{address}: no secure connection; check the date of this machine and its proxy") from None
+    except requests.exceptions.ChunkedEncodingError:
+        raise _broken_off(address, part) from None
+    except (requests.exceptions.Timeout, requests.exceptions.ConnectionError) as error:
+        if isinstance(error, requests.exceptions.Timeout) or "timed out" in str(error):
+            raise NetworkError(f"{address}: no answer within {max(timeout):g} s; try again, or later") from None
+        raise NetworkError(f"{address}: cannot be reached; check the network connection and try again") from None
+    except requests.exceptions.RequestException as error:
+        raise NetworkError(f"{address}: cannot be downloaded ({type(error).__name__}); check the address") from None
+
+
+def _headers(part: Path) -> dict[str, str]:
+    """Ask for what `part` lacks, if the file is still the one it was begun from: `part` bears the server's date."""
+    headers = {"Accept-Encoding": "identity"}
+    if part.exists() and (have := part.stat().st_size):
+        headers["Range"] = f"bytes={have}-"
+        headers["If-Range"] = email.utils.formatdate(part.stat().st_mtime, usegmt=True)
+    return headers
+
+
+def _write(response, part: Path) -> None:
+    """Append to `part` what the server sends, or start it anew when the server sends all."""
+    import requests
+    from tqdm import tqdm
+
+    resumed = response.status_code == requests.codes.partial_content
+    have = part.stat().st_size if resumed else 0
+    length = response.headers.get("Content-Length")
+    total = have + int(length) if length and "Content-Encoding" not in response.headers else None
+    with storage_errors(part):
+        # without a buffer a full disk shows at the block that does not fit
+        file = part.open("ab" if resumed else "wb", buffering=0)
+    try:
+        with file, tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=part.stem, disable=None) as bar:
+            for block in response.iter_content(_BLOCK):
+                with storage_errors(part):
+                    file.write(block)
+                bar.update(len(block))
+    finally:
+        _date(part, response.headers.get("Last-Modified"))
+    # older versions of the http library take a short answer for a whole one
+    if total is not None and part.stat().st_size != total:
+        raise _broken_off(response.url, part)
+
+
+def _date(part: Path, last_modified: str | None) -> None:
+    """Give `part` the server's date, which the next request shows to prove that it goes on with the same file."""
+    if last_modified and part.exists():
+        moment = email.utils.parsedate_to_datetime(last_modified).timestamp()
+        os.utime(part, (moment, moment))
+
+
+def _broken_off(address: str, part: Path) -> NetworkError:
+    received = part.stat().st_size if part.exists() else 0
+    return NetworkError(f"{address}: broke off after {received} bytes; run the same again to go on from there")
+
+
+def _check_px(path: Path) -> None:
+    table = px.read_px(path)
+    municipalities = sum(place.code.isdecimal() for place in table.places)
+    if municipalities < FEWEST_MUNICIPALITIES or not table.years:
+        raise DataError(f"{path}: {municipalities} municipalities and {len(table.years)} years; try again, or later")
+
+
+def _check_zip(path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+            spreadsheets = [name for name in archive.namelist() if name.lower().endswith((".xls", ".xlsx"))]
+    except (zipfile.BadZipFile, zlib.error):
+        raise DataError(f"{path}: is not a zip archive; try again, or later") from None
+    if damaged or not spreadsheets:
+        raise DataError(f"{path}: has no whole spreadsheets in it; try again, or later")
+
+
+_CHECKS = {".px": _check_px, ".zip": _check_zip}

@@ -1,0 +1,74 @@
+"""Population counts by name or by path."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data import sets
+from kanon_lab.data.checks import COLUMNS
+from kanon_lab.data.counts import FORMATS, pool_ages, read_counts
+from kanon_lab.errors import OptionError
+
+
+def load_counts(
+    name_or_path: str | Path,
+    *,
+    year: int | None = None,
+    pool_from: int | None = 85,
+    columns: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Population counts of a data set of the catalogue or of a file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name of `catalogue`, such as ``"spain-2010"``, or the path of a file that `read_counts` reads.
+    year : int, optional
+        Required when the file holds several years; of an embedded data set its own year or nothing.
+    pool_from : int or None, default 85
+        Add up all age groups from this age on; None leaves them as they are.
+    columns : mapping of str to str, optional
+        As in `read_counts`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Counts frame, as `read_counts` gives it. Counts of an embedded data set have one more column, kind (str):
+        ``"reconstructed"`` or ``"synthetic"``.
+
+    Raises
+    ------
+    DataError
+        The file is absent or faulty.
+    OptionError
+        There is neither such a data set nor such a file, it holds no counts by age, or another argument does not fit.
+    """
+    data_set = sets.DATA_SETS.get(str(name_or_path))
+    if data_set is None:
+        _check_file(name_or_path)
+        return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns)
+    if not data_set.counts:
+        with_counts = ", ".join(name for name, other in sets.DATA_SETS.items() if other.counts)
+        raise OptionError(f"{data_set.name}: has no persons by place, sex and age group; choose from {with_counts}")
+    path = sets.data_path(data_set.name)
+    if data_set.address:
+        return read_counts(path, year=year, pool_from=pool_from, columns=columns)
+    if year not in (None, data_set.year):
+        raise OptionError(f"{data_set.name}: holds {data_set.year} only; leave out the year or choose that one")
+    counts = _read_embedded(path)
+    return counts if pool_from is None else pool_ages(counts, pool_from)
+
+
+def _check_file(path: str | Path) -> None:
+    """A name that is neither a data set nor looks like a file was meant as one or the other: offer both."""
+    if not Path(path).exists() and files.file_format(path) not in FORMATS:
+        names = ", ".join(sets.DATA_SETS)
+        raise OptionError(f"{path}: neither a data set ({names}) nor a file; check the name or path")
+
+
+def _read_embedded(path: Path) -> pd.DataFrame:
+    """A file of the package as it stands: the tests check it, not every run."""
+    counts = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return counts.astype({"persons": "int64"})[[*COLUMNS, "kind"]]

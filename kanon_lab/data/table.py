@@ -1,0 +1,173 @@
+"""Tables of population counts with named columns: CSV, Parquet and xlsx."""
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data import labels
+from kanon_lab.data.checks import COLUMNS, check_year
+from kanon_lab.errors import DataError, OptionError
+
+_NAMED = (*COLUMNS, "year")
+_DELIMITERS = ",;\t|"
+
+
+def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
+    """Columns of counts of one year, as text or numbers as they stand in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.csv``, ``.parquet`` or ``.xlsx`` file (first sheet), possibly with ``.gz`` after it.
+    year : int or None
+        Required when the column year holds several.
+    columns : mapping of str to str, or None
+        For each column of counts that has another name in the file, that name.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Those of the columns place, name, province, sex, age_group and persons that the file has. The index, named row,
+        holds row numbers of the file: the header of a CSV file or sheet is row 1; rows of Parquet count from 1.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, lacks a column of `columns`, has no rows, or holds a year that is none.
+    OptionError
+        `columns` names no column of counts, or `year` is absent, or not given though the file has several.
+    """
+    where = str(path)
+    frame = _READERS[files.file_format(path)](files.read_bytes(path), where)
+    frame = _named(frame, columns or {}, where)
+    if len(frame) == 0:
+        raise DataError(f"{where}: has no rows; make or download it again")
+    return _of_year(frame, year, where)
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """The mapping that `read_table` takes as `columns`, from text such as ``"place=cod_mun,persons=total"``.
+
+    Raises
+    ------
+    OptionError
+        A part is not of the form NAME=COLUMN, or a name stands twice.
+    """
+    columns: dict[str, str] = {}
+    for part in text.split(",") if text else []:
+        name, given, column = (piece.strip() for piece in part.partition("="))
+        if not (name and given and column) or name in columns:
+            raise OptionError(f"columns {part!r}: write NAME=COLUMN once for each name, such as place=cod_mun,sex=sexo")
+        columns[name] = column
+    return columns
+
+
+def _read_csv(content: bytes, where: str) -> pd.DataFrame:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{where}: row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
+    first = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    _check_header(next(csv.reader([first], delimiter=delimiter), []), where)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                io.StringIO(text),
+                sep=delimiter,
+                dtype=str,
+                keep_default_na=False,
+                index_col=False,
+                skip_blank_lines=False,
+            )
+    except pd.errors.ParserWarning:
+        raise DataError(f"{where}: row 2: more cells than the header has; mend the row") from None
+    except pd.errors.ParserError as error:
+        raise DataError(f"{where}: {_parser_fault(str(error))}") from None
+    frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
+    return frame[(frame != "").any(axis=1)]
+
+
+def _check_header(header: list[str], where: str) -> None:
+    names = [name.strip() for name in header]
+    if not any(names):
+        raise DataError(f"{where}: row 1: no column names; put them in the first row")
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise DataError(f"{where}: row 1: column {min(twice)} stands twice; give every column its own name")
+
+
+def _parser_fault(message: str) -> str:
+    """The parser's complaint with the row as we count it, and without any value that it may quote."""
+    if long := re.search(r"in line (\d+), saw", message):
+        return f"row {long[1]}: more cells than the header has; mend the row"
+    if opened := re.search(r"starting at row (\d+)", message):
+        return f"row {int(opened[1]) + 1}: a quotation mark is never closed; close it"
+    return "is not a table of comma-separated values; save it as CSV in UTF-8"
+
+
+def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
+    try:
+        frame = pd.read_parquet(io.BytesIO(content))
+    except MemoryError:
+        raise
+    except Exception:  # a damaged file makes the reader fail in ways that it does not list
+        raise DataError(f"{where}: is not a Parquet file, or is cut short; write it again") from None
+    frame = frame.reset_index(drop=True).rename(columns=str)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame
+
+
+def _read_xlsx(content: bytes, where: str) -> pd.DataFrame:
+    try:
+        frame = pd.read_excel(io.BytesIO(content), engine="openpyxl", header=None, dtype=object)
+    except MemoryError:
+        raise
+    except Exception:  # as above: the workbook is a zip archive of XML, and any of it may be damaged
+        raise DataError(f"{where}: is not an xlsx workbook, or is damaged; save it again as xlsx") from None
+    if frame.empty:
+        raise DataError(f"{where}: its first sheet is empty; put the counts there")
+    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
+    _check_header([name for name in header if name], where)
+    frame = frame.iloc[1:].set_axis(header, axis=1)
+    frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
+    return frame.dropna(how="all")
+
+
+_READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx}
+FORMATS = tuple(_READERS)
+
+
+def _named(frame: pd.DataFrame, columns: Mapping[str, str], where: str) -> pd.DataFrame:
+    """The columns of counts under their own names; a mapped name is not also looked up as it stands."""
+    if unknown := sorted(set(columns) - set(_NAMED)):
+        raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
+    frame = frame.rename(columns=str.strip)
+    if absent := [name for name in columns.values() if name not in frame]:
+        raise DataError(f"{where}: no column {absent[0]}; it has {', '.join(frame.columns)}")
+    sources = {name: columns.get(name, name) for name in _NAMED}
+    present = {name: source for name, source in sources.items() if source in frame}
+    return frame[list(present.values())].set_axis(list(present), axis=1)
+
+
+def _of_year(frame: pd.DataFrame, year: int | None, where: str) -> pd.DataFrame:
+    if "year" not in frame:
+        if year is not None:
+            check_year(year, [], where)
+        return frame
+    read = {label: labels.year(str(label)) for label in frame["year"].unique()}
+    if None in read.values():
+        row = frame.index[frame["year"].map(lambda label: read[label] is None).to_numpy().argmax()]
+        raise DataError(f"{where}: row {row}: column year holds no year; write it as 2010")
+    years = sorted(set(read.values()))
+    if year is not None or len(years) > 1:
+        check_year(year, years, where)
+        frame = frame[(frame["year"].map(read) == year).to_numpy()]
+    return frame.drop(columns="year")

@@ -1,0 +1,102 @@
+"""Reading and writing whole files: formats by extension, errors in one line, and no half-written results."""
+
+import gzip
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kanon_lab.errors import DataError, StorageError
+
+
+def file_format(path: str | Path) -> str:
+    """Format of a file as its extension says: ``"csv"`` for ``a.csv`` and ``a.CSV.gz``; ``""`` without an extension."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return suffixes[-1][1:] if suffixes else ""
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Content of a file, decompressed where its name ends in ``.gz``.
+
+    Raises
+    ------
+    DataError
+        The file is absent, a folder, unreadable, empty, or not a whole gzip file though its name says so.
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: is a folder; give the path of a file in it") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from None
+    if path.suffix.lower() == ".gz" and content:
+        content = _gunzip(content, path)
+    if not content:
+        raise DataError(f"{path}: is empty; make or download it again")
+    return content
+
+
+def _gunzip(content: bytes, path: Path) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except gzip.BadGzipFile:
+        raise DataError(f"{path}: is not a gzip file; compress it again or drop .gz from its name") from None
+    except (EOFError, zlib.error):
+        raise DataError(f"{path}: is cut short or damaged; make or download it again") from None
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def atomic_path(target: str | Path) -> Iterator[Path]:
+    """Path to write to instead of `target`: it becomes `target` when the block ends well, and goes when it does not.
+
+    It stands in the folder of `target`, so that the last step is one rename: a reader sees the old file or the new
+    one. The folder must exist. The block should do nothing but write: its `OSError` is taken for a failed write.
+
+    Raises
+    ------
+    StorageError
+        The folder is absent, not writable, or the disk is full.
+    """
+    target = Path(target)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    with storage_errors(target):
+        try:
+            yield temporary
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_bytes(target: str | Path, content: bytes) -> None:
+    """Write `content` to `target`, whole or not at all (see `atomic_path`)."""
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_text(target: str | Path, text: str) -> None:
+    """Write `text` to `target` in UTF-8, whole or not at all (see `atomic_path`)."""
+    write_bytes(target, text.encode("utf-8"))
+
+
+@contextmanager
+def storage_errors(target: str | Path) -> Iterator[None]:
+    """Turn an `OSError` of the block into a `StorageError` that names `target`."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"{target}: cannot be written ({reason}); free space or choose another place") from None

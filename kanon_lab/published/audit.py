@@ -1,0 +1,114 @@
+"""The audit: every published figure against its recomputation, each with one verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.published.figures import SOURCES, printed_step, published_figures, source_module
+
+#: Every verdict there is, those that ask for attention first.
+VERDICTS = {
+    "disagrees": "differs, and we do not know why",
+    "published-error": "the source contradicts itself, or its own numbers give another result",
+    "illegible": "cannot be read in the source",
+    "not-in-text": "not in the text of the source, or our population cannot give it",
+    "approximate": "our input is reconstructed or synthetic, and the figure lies within its tolerance",
+    "within-noise": "the published figure is a simulation, and ours lies within its noise",
+    "exact": "equal as printed",
+}
+
+_COLUMNS = "source table row column unit printed published computed difference verdict fitted tolerance reason".split()
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of an audit.
+
+    Attributes
+    ----------
+    figures : DataFrame
+        One row per published figure, disagreements first: ``source``, ``table``, ``row``, ``column``, ``unit``,
+        ``printed`` (str), ``published`` (float or missing), ``computed`` (float or missing), ``difference`` (computed
+        less published), ``verdict``, ``fitted`` (our input was fitted to this figure), ``tolerance``, ``reason``.
+    rows_off : DataFrame
+        Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
+        ``difference``.
+    """
+
+    figures: pd.DataFrame
+    rows_off: pd.DataFrame
+
+    def summary(self) -> pd.DataFrame:
+        """Figures per source and table: ``figures``, ``fitted``, then one column per verdict."""
+        groups = [self.figures["source"], self.figures["table"]]
+        verdicts = pd.crosstab(groups, self.figures["verdict"]).reindex(columns=list(VERDICTS)[::-1], fill_value=0)
+        counted = self.figures.groupby(["source", "table"])["fitted"].agg(figures="size", fitted="sum")
+        return counted.join(verdicts).reset_index()
+
+    @property
+    def clean(self) -> bool:
+        """Whether no figure disagrees and no published error was found."""
+        return not self.figures["verdict"].isin(["disagrees", "published-error"]).any()
+
+
+def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audit:
+    """Recompute every published figure and give each a verdict.
+
+    Parameters
+    ----------
+    source : str, optional
+        One key of `SOURCES`; all of them if absent.
+    counts : DataFrame, optional
+        A counts frame to recompute the Spanish tables from, in place of the embedded ``spain-2010``.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    OptionError
+        For an unknown source.
+    """
+    results = [_audit_source(name, counts) for name in ([source] if source else SOURCES)]
+    figures = pd.concat([r.figures for r in results], ignore_index=True)
+    # A stable sort: within a verdict the figures keep the order of the source.
+    urgency = figures["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
+    figures = figures.iloc[np.argsort(urgency, kind="stable")].reset_index(drop=True)
+    return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True))
+
+
+def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
+    from kanon_lab.data import load_counts
+
+    module, figures = source_module(source), published_figures(source)
+    embedded = counts is None
+    computed = module.recompute(load_counts("spain-2010") if embedded else counts, figures, embedded=embedded)
+    figures = figures.join(computed).assign(source=source)
+    figures["difference"] = figures["computed"] - figures["published"]
+    verdicts = [_verdict(figure, embedded) for figure in figures.itertuples()]
+    figures["verdict"] = [verdict for verdict, _ in verdicts]
+    figures["reason"] = [reason for _, reason in verdicts]
+    rows_off = module.rows_that_do_not_add_up(figures)
+    rows_off.insert(0, "source", source)
+    return Audit(figures[_COLUMNS], rows_off)
+
+
+def _verdict(figure: tuple, embedded: bool) -> tuple[str, str]:
+    """The verdict on one figure, and the reason in words."""
+    if np.isnan(figure.computed):
+        return "not-in-text", figure.reason
+    if figure.bound:
+        holds = figure.difference >= 0 if figure.bound == "at least" else figure.difference <= 0
+        reason = f"the source claims a bound ({figure.bound}), which {'holds' if holds else 'fails'}; {figure.reason}"
+        return ("approximate" if embedded else "exact") if holds else "disagrees", reason.rstrip("; ")
+    if abs(figure.difference) < 0.5 * printed_step(figure.printed) * (1 + 1e-9):
+        return "exact", figure.reason
+    if abs(figure.difference) <= figure.noise:
+        return "within-noise", figure.reason
+    if abs(figure.difference) <= figure.tolerance:
+        return "approximate", figure.reason or f"within {figure.tolerance:.3g} {figure.unit}"
+    return "disagrees", figure.reason or "differs by more than noise and tolerance explain"

@@ -1,0 +1,70 @@
+"""The transcribed figures: one CSV a source, every figure kept as printed."""
+
+from __future__ import annotations
+
+from importlib import import_module, resources
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+
+#: Short name of each source, and the module that recomputes it.
+SOURCES = {"gil-bellosta-2011": "kanon_lab.published.gil_bellosta"}
+
+
+def published_figures(source: str) -> pd.DataFrame:
+    """The figures of one source as they were printed.
+
+    Parameters
+    ----------
+    source : str
+        A key of `SOURCES`.
+
+    Returns
+    -------
+    DataFrame
+        One row per figure: ``figure_id``, ``table``, ``row``, ``column``, ``unit``, ``printed`` (str) and
+        ``published`` (float, missing where the figure is words or illegible).
+
+    Raises
+    ------
+    OptionError
+        For an unknown source.
+    """
+    source_module(source)
+    path = resources.files("kanon_lab.published") / f"{source}.csv"
+    with path.open(encoding="utf-8") as lines:
+        figures = pd.read_csv(lines, dtype=str, keep_default_na=False)
+    figures["published"] = [parse_printed(*row) for row in zip(figures["printed"], figures["unit"], strict=True)]
+    return figures
+
+
+def source_module(source: str) -> ModuleType:
+    """The module that recomputes a source."""
+    if source not in SOURCES:
+        raise OptionError(f"unknown source {source!r}: choose out of {', '.join(SOURCES)}")
+    return import_module(SOURCES[source])
+
+
+def parse_printed(printed: str, unit: str) -> float:
+    """The number in a printed figure; missing where there is none.
+
+    Text prints a decimal comma and a full stop between thousands; tables print a decimal point. A full stop followed
+    by three digits is a thousands mark only in a unit that is counted in whole things.
+    """
+    words = printed.split()
+    text = words[-1] if words else ""
+    if unit in ("inhabitants", "persons", "municipalities"):
+        text = text.replace(".", "")
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return np.nan
+
+
+def printed_step(printed: str) -> float:
+    """The unit of the last printed digit: 0.01 for ``42.38``, 1 for ``1993``."""
+    decimals = printed.replace(",", ".").rpartition(".")
+    return 10.0 ** -len(decimals[2]) if decimals[1] else 1.0

@@ -1,0 +1,106 @@
+"""``kanon-lab population`` and ``kanon-lab audit``."""
+
+import json
+
+import pytest
+
+from kanon_lab.cli import run
+
+BENALMADENA = ["--year", "2010", "--place", "29025", "--round-each-k", "--ranges"]
+BENALMADENA += ["1,2,3,4,5,6-10,11-20,21-50,51-100,101+", "--json"]
+FIELDS = ["place", "name", "population", "dates", "periods", "k_from", "k_to", "persons", "share", "sd", "half_width"]
+
+
+def call(capsys, *args):
+    """Exit code, standard output and standard error of one command."""
+    code = run([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize(
+    "dates,printed",
+    [
+        ("day", [21759, 21187, 11698, 4696, 1512, 533, 0, 0, 0, 0]),
+        ("month", [4, 18, 47, 88, 135, 1249, 5348, 47709, 6783, 2]),
+        ("year", [0, 0, 0, 0, 0, 0, 0, 77, 1020, 60286]),
+    ],
+)
+def test_benalmadena_as_printed(capsys, shared, dates, printed):
+    """Gil Bellosta (2011), Cuadros 2-4; the open cell of Cuadro 3 is printed 0 and is 2 by the rule."""
+    file = shared("ine-padron-33570-malaga.px")
+    code, out, _ = call(capsys, "population", file, *BENALMADENA, "--dates", dates)
+    rows = json.loads(out)["rows"]
+    assert code == 0
+    assert [row["persons"] for row in rows] == printed
+    assert list(rows[0]) == FIELDS
+    assert rows[0]["population"] == 61383
+    assert rows[-1]["k_to"] is None
+
+
+def test_the_embedded_population_by_province(capsys):
+    args = ["population", "spain-2010", "--by", "province", "--dates", "day", "--ranges", "1,2+", "--json"]
+    code, out, _ = call(capsys, *args)
+    rows = json.loads(out)["rows"]
+    assert code == 0
+    assert len(rows) == 2 * 52
+    assert {row["place"]: row["name"] for row in rows}["28"] == "Madrid"
+
+
+def test_dates_all_three_if_absent_and_others_by_number(capsys):
+    _, out, _ = call(capsys, "population", "spain-2010", "--place", "22233", "--json")
+    assert {row["dates"]: row["periods"] for row in json.loads(out)["rows"]} == {"day": 1826, "month": 60, "year": 5}
+    _, out, _ = call(capsys, "population", "spain-2010", "--place", "22233", "--dates", "week=261", "--json")
+    assert {row["periods"] for row in json.loads(out)["rows"]} == {261}
+
+
+def test_output_for_people_says_what_the_interval_covers(capsys):
+    code, out, err = call(capsys, "population", "spain-2010", "--place", "22233")
+    assert code == 0
+    assert "Torre la Ribera" in out
+    assert "birth dates" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["population", "no-such-population"],
+        ["population", "spain-2010", "--place", "99999"],
+        ["population", "spain-2010", "--dates", "decade"],
+        ["population", "spain-2010", "--dates", "week=0"],
+        ["population", "spain-2010", "--ranges", "5-2"],
+        ["population", "spain-2010", "--by", "village"],
+        ["population", "spain-2010", "--pool-ages", "old"],
+        ["population", "spain-2010", "--pool-ages", "87"],
+        ["population", "spain-2010", "--year", "1999"],
+        ["population", "spain-2010", "--columns", "place"],
+        ["population"],
+        ["audit", "--source", "golle-2006"],
+        ["audit", "--year", "2010"],
+        ["audit", "--population", "no-such-file.px"],
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(capsys, args):
+    code, out, err = call(capsys, *args)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_audit_lists_every_figure(capsys):
+    code, out, _ = call(capsys, "audit", "--source", "gil-bellosta-2011", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert len(result["figures"]) == 750
+    assert sum(table["figures"] for table in result["summary"]) == 750
+    keys = "source table row column printed published computed difference verdict fitted reason".split()
+    assert set(keys) <= set(result["figures"][0])
+    assert isinstance(result["figures"][0]["printed"], str)
+
+
+def test_strict_audit_exits_with_1_where_a_figure_disagrees(capsys):
+    code, out, _ = call(capsys, "audit", "--strict")
+    assert code == 1
+    assert "disagrees" in out

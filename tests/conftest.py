@@ -1,0 +1,23 @@
+"""What all tests share."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Callable[[str], Path]:
+    """Path of a real data file by its name; skips where it is absent, since none is part of the repository."""
+
+    def find(name: str) -> Path:
+        path = SHARED / "data" / name
+        if not path.is_file():
+            pytest.skip(f"needs the real file {name}: set KANON_LAB_SHARED to the folder above its data/")
+        return path
+
+    return find

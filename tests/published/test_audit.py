@@ -1,0 +1,141 @@
+"""The transcription and the audit of Gil Bellosta (2011)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.errors import OptionError
+from kanon_lab.published import SOURCES, VERDICTS, audit, published_figures
+from kanon_lab.published.figures import parse_printed, printed_step
+from kanon_lab.published.gil_bellosta import CUADROS, PLACES, crossing, rows_that_do_not_add_up
+
+
+@pytest.fixture(scope="module")
+def embedded_audit():
+    return audit()
+
+
+def test_every_figure_of_the_tables_is_transcribed():
+    figures = published_figures("gil-bellosta-2011")
+    per_table = figures.groupby("table").size()
+    assert per_table["Cuadro 1"] == 81
+    assert per_table[list(CUADROS)].sum() == 660
+    assert figures["figure_id"].is_unique
+    assert set(figures.loc[figures["table"].isin(CUADROS), "row"]) == set(PLACES)
+
+
+def test_printed_totals_are_the_same_in_the_three_cuadros():
+    figures = published_figures("gil-bellosta-2011")
+    totals = figures[figures["column"] == "total"].pivot(index="row", columns="table", values="published")
+    assert (totals.nunique(axis=1) == 1).all()
+
+
+def test_percentages_of_cuadro_1_add_up_as_the_findings_say():
+    off = rows_that_do_not_add_up(published_figures("gil-bellosta-2011"))
+    assert off[off["table"] == "Cuadro 1"][["row", "sum"]].values.tolist() == [["column year %", 99.99]]
+    assert (off["difference"].abs() <= 4).all()
+
+
+@pytest.mark.parametrize(
+    "printed,unit,value",
+    [
+        ("42.38", "per cent", 42.38),
+        ("42,38", "per cent", 42.38),
+        ("100.000", "inhabitants", 100000),
+        ("casi 20", "million persons", 20),
+        ("3273049", "persons", 3273049),
+        ("illegible", "persons", np.nan),
+        ("", "persons", np.nan),
+    ],
+)
+def test_printed_figures_are_read(printed, unit, value):
+    assert parse_printed(printed, unit) == pytest.approx(value, nan_ok=True)
+
+
+def test_step_of_the_last_printed_digit():
+    assert [printed_step(p) for p in ("42.38", "42,38", "1993", "0.5")] == pytest.approx([0.01, 0.01, 1, 0.1])
+
+
+def test_no_figure_is_left_out_and_each_has_one_verdict(embedded_audit):
+    figures = embedded_audit.figures
+    assert len(figures) == len(published_figures("gil-bellosta-2011"))
+    assert set(figures["verdict"]) <= set(VERDICTS)
+    assert embedded_audit.summary()["figures"].sum() == len(figures)
+    assert (embedded_audit.summary()[list(VERDICTS)].sum(axis=1) == embedded_audit.summary()["figures"]).all()
+
+
+def test_disagreements_come_first(embedded_audit):
+    order = embedded_audit.figures["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
+    assert order.is_monotonic_increasing
+    disagrees = embedded_audit.figures[embedded_audit.figures["verdict"] == "disagrees"]
+    assert (disagrees["reason"] != "").all()
+
+
+def test_an_exact_verdict_is_equal_as_printed(embedded_audit):
+    exact = embedded_audit.figures[embedded_audit.figures["verdict"] == "exact"]
+    steps = exact["printed"].map(printed_step)
+    assert (exact["difference"].abs() <= steps / 2 * (1 + 1e-9)).all()
+
+
+def test_bounded_cells_of_cuadros_2_to_4(embedded_audit):
+    """Gil Bellosta (2011), Cuadros 2-4: all 540 bounded cells from the reconstructed cells."""
+    figures = embedded_audit.figures
+    bounded = figures[figures["table"].isin(CUADROS) & ~figures["column"].isin([">100", "total"])]
+    assert len(bounded) == 540
+    assert bounded["fitted"].all()
+    assert (bounded["verdict"] == "exact").all()
+
+
+def test_cuadro_1_within_its_tolerances(embedded_audit):
+    """Gil Bellosta (2011), Cuadro 1: 27 percentages within 0.10 points, 27 simulated half-widths within noise."""
+    cuadro_1 = embedded_audit.figures.query("table == 'Cuadro 1'")
+    shares = cuadro_1[cuadro_1["unit"] == "per cent"]
+    assert len(shares) == 27
+    assert (shares["difference"].abs() <= 0.10).all()
+    half_widths = cuadro_1[cuadro_1["column"].str.endswith("±")]
+    assert not half_widths["fitted"].any()
+    assert (half_widths["verdict"] != "disagrees").all()
+
+
+def test_real_counts_give_the_row_of_benalmadena(shared):
+    """Gil Bellosta (2011), Cuadros 2-4, row Benalmádena, from INE table 33570 for 2010."""
+    from kanon_lab.data import read_counts
+
+    counts = read_counts(shared("ine-padron-33570-malaga.px"), year=2010, pool_from=85)
+    figures = audit("gil-bellosta-2011", counts).figures
+    here = figures[figures["row"] == "Benalmádena"]
+    bounded = here[~here["column"].isin([">100"])]
+    assert len(bounded) == 30
+    assert (bounded["verdict"] == "exact").all()
+    assert not here["fitted"].any()
+    # The printed open cell of Cuadro 3 is 0 where the rule "total minus the rest" gives 2.
+    assert here[here["column"] == ">100"].set_index("table")["computed"].to_dict() == {
+        "Cuadro 2": 0,
+        "Cuadro 3": 2,
+        "Cuadro 4": 60286,
+    }
+    elsewhere = figures[(figures["row"] != "Benalmádena")]
+    assert (elsewhere["verdict"] == "not-in-text").all()
+    assert elsewhere["reason"].str.startswith("not recomputed").all()
+
+
+def test_crossing_is_where_the_share_is_met():
+    national = np.array([100, 200, 300, 400] * 9)
+    size = crossing(national, 0.2)
+    n = national / national.sum() * size
+    share = (n * (1 - 1 / 1826) ** (n - 1)).sum() / n.sum()
+    assert share == pytest.approx(0.2, rel=1e-9)
+
+
+def test_unknown_source_is_one_line():
+    with pytest.raises(OptionError) as error:
+        audit("golle-2006")
+    assert "\n" not in str(error.value)
+    assert all(source in str(error.value) for source in SOURCES)
+
+
+def test_a_population_without_the_named_places_recomputes_nothing():
+    counts = pd.DataFrame(
+        {"place": ["99001"], "name": ["X"], "province": ["99"], "sex": ["men"], "age_group": ["0-4"], "persons": [7]}
+    )
+    assert set(audit("gil-bellosta-2011", counts).figures["verdict"]) == {"not-in-text"}

@@ -1,0 +1,79 @@
+import gzip
+import hashlib
+import os
+
+import pytest
+
+from kanon_lab import files
+from kanon_lab.errors import DataError, KanonLabError, StorageError
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("a.csv", "csv"), ("a.CSV.gz", "csv"), ("a.b.px", "px"), ("a.gz", ""), ("a", ""), ("2010.01.xlsx", "xlsx")],
+)
+def test_format_is_the_extension_before_gz(name, form):
+    assert files.file_format(name) == form
+
+
+def test_an_error_is_one_line_whatever_its_text():
+    assert str(KanonLabError("first\nsecond\r\nthird")) == "first second third"
+
+
+def test_reads_plain_and_compressed(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"x")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x"))
+    assert files.read_bytes(tmp_path / "a.csv") == files.read_bytes(str(tmp_path / "b.csv.gz")) == b"x"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("empty.csv", b"", "is empty"),
+        ("empty.csv.gz", b"", "is empty"),
+        ("nothing.csv.gz", gzip.compress(b""), "is empty"),
+        ("plain.csv.gz", b"place,sex\n", "not a gzip file"),
+        ("cut.csv.gz", gzip.compress(os.urandom(1000))[:-200], "cut short"),
+        ("garbled.csv.gz", gzip.compress(b"a" * 1000)[:12] + b"\xff" * 20, "damaged"),
+    ],
+)
+def test_unreadable_content_is_one_line_with_the_file(tmp_path, name, content, fault):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=fault) as caught:
+        files.read_bytes(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_absent_file_and_folder(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        files.read_bytes(tmp_path / "absent.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        files.read_bytes(tmp_path)
+
+
+def test_sha256_is_that_of_the_content(tmp_path):
+    files.write_text(tmp_path / "a", "ñ")
+    assert files.sha256(tmp_path / "a") == hashlib.sha256("ñ".encode()).hexdigest()
+
+
+def test_a_write_that_breaks_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "result.csv"
+    files.write_text(target, "old")
+
+    def write_half():
+        with files.atomic_path(target) as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_write_that_cannot_start_names_the_target(tmp_path):
+    target = tmp_path / "absent folder" / "result.csv"
+    with pytest.raises(StorageError, match="cannot be written") as caught:
+        files.write_text(target, "x")
+    assert str(caught.value).startswith(str(target))
