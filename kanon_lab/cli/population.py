@@ -18,6 +18,8 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
+_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": ".2%", "sd": ",.1f", "half_width": ",.1f"}
+
 
 @click.command(name="population", epilog=_EXAMPLES)
 @click.argument("source")
@@ -65,7 +67,7 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     if as_json:
         print_json({"source": source, "note": _NOTE, "rows": rows})
     else:
-        print_frame(rows)
+        print_frame(rows, _FORMATS)
         click.echo(f"\n{_NOTE}")
 
 

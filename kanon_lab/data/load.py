@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from kanon_lab import files
@@ -69,6 +70,23 @@ def _check_file(path: str | Path) -> None:
 
 
 def _read_embedded(path: Path) -> pd.DataFrame:
-    """A file of the package as it stands: the tests check it, not every run."""
-    counts = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return counts.astype({"persons": "int64"})[[*COLUMNS, "kind"]]
+    """A population of the package: one row a municipality, a column "sex age_group" for each cell.
+
+    The tests check the file, not every run.
+    """
+    wide = pd.read_csv(path, dtype={"place": str, "name": str, "kind": str}, keep_default_na=False)
+    cells = [column for column in wide.columns if " " in column]
+    sexes, age_groups = zip(*(column.split(" ") for column in cells), strict=True)
+    places, width = len(wide), len(cells)
+    counts = pd.DataFrame(
+        {
+            "place": wide["place"].repeat(width).to_numpy(),
+            "name": wide["name"].repeat(width).to_numpy(),
+            "province": wide["place"].str[:2].repeat(width).to_numpy(),
+            "sex": np.tile(sexes, places),
+            "age_group": np.tile(age_groups, places),
+            "persons": wide[cells].to_numpy(dtype=np.int64).ravel(),
+            "kind": wide["kind"].repeat(width).to_numpy(),
+        }
+    )
+    return counts.astype(dict.fromkeys(["sex", "age_group"], "str"))[[*COLUMNS, "kind"]]

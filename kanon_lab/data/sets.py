@@ -82,6 +82,14 @@ _DATA_SETS = (
         counts=False,
     ),
     DataSet(
+        name="benalmadena-2010",
+        kind="facts",
+        licence="CC BY 4.0 (INE)",
+        file="benalmadena-2010.csv.gz",
+        year=2010,
+        counts=False,
+    ),
+    DataSet(
         name="ine-33570",
         kind="fetched",
         licence="CC BY 4.0 (INE)",

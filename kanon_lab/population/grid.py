@@ -136,11 +136,12 @@ def _municipality(counts: pd.DataFrame, dates: tuple[str, ...], k_max: int) -> p
 
 
 def _cumulative_shares(expected: pd.DataFrame, k_max: int) -> pd.DataFrame:
-    ks = list(range(1, k_max + 1))
-    grid = expected.loc[expected["population"] > 0, [*GRID_COLUMNS, *ks]].reset_index(drop=True)
+    inhabited = expected[expected["population"] > 0].reset_index(drop=True)
+    ks = range(1, k_max + 1)
     # Rounding in the last place must not make a share of 1.0000000000000002.
-    grid[ks] = np.minimum(grid[ks].cumsum(axis=1).div(grid["population"], axis=0), 1.0)
-    return grid
+    persons = inhabited[list(ks)].to_numpy(dtype=float).cumsum(axis=1)
+    shares = np.minimum(persons / inhabited["population"].to_numpy(dtype=float)[:, None], 1.0)
+    return pd.concat([inhabited[GRID_COLUMNS], pd.DataFrame(shares, columns=ks)], axis=1)
 
 
 def thin_places(frame: pd.DataFrame) -> pd.DataFrame:

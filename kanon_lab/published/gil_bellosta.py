@@ -166,6 +166,12 @@ def _cuadro_1(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Da
             result.append((here["half_width"] / 1e4, noise, 0.0, False))
     frame = _frame(rows, np.nan)
     frame[["computed", "noise", "tolerance", "fitted"]] = pd.DataFrame(result, index=rows.index)
+    off = rows["column"].str.endswith("±") & ((frame["computed"] - rows["published"]).abs() > frame["noise"])
+    frame.loc[off, "reason"] = [
+        f"before it was rounded the simulated half-width lay between {p - 0.005:.3f} and {p + 0.005:.3f}: rounding and "
+        "simulation noise together would explain the difference, each alone does not"
+        for p in rows.loc[off, "published"]
+    ]
     if not embedded:
         frame[["tolerance", "fitted"]] = [0.0, False]
     return frame

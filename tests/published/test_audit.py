@@ -93,8 +93,11 @@ def test_cuadro_1_within_its_tolerances(embedded_audit):
     assert len(shares) == 27
     assert (shares["difference"].abs() <= 0.10).all()
     half_widths = cuadro_1[cuadro_1["column"].str.endswith("±")]
+    assert len(half_widths) == 27
     assert not half_widths["fitted"].any()
-    assert (half_widths["verdict"] != "disagrees").all()
+    # A simulated half-width was rounded after it was drawn: it may lie 0.005 beyond its noise.
+    noise = 0.07 * half_widths["published"] + 0.005
+    assert (half_widths["difference"].abs() <= noise).all()
 
 
 def test_real_counts_give_the_row_of_benalmadena(shared):

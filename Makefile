@@ -1,0 +1,39 @@
+# Two commands do everything: "make book" and "make test". Both begin by making .venv when it is not there.
+#   make book   run every notebook, build the book; the last line printed is its first page
+#   make test   make book, then every test
+#   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
+#   make clean  remove what was built (not .venv, not workspace/)
+# Another Python: make book PYTHON=python3.12
+
+PYTHON ?= python3
+MAKEFLAGS += --no-print-directory
+# Relative, so that a space in the path of the checkout does no harm; -m, because scripts in .venv/bin may hold that path.
+PY := .venv/bin/python
+STAMP := .venv/.installed
+
+.PHONY: book test lab clean
+.DEFAULT_GOAL := book
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo 'kanon_lab needs Python 3.11 or newer; name one: make book PYTHON=python3.12' >&2; exit 2; }
+	@rm -f $(STAMP)
+	@test -x $(PY) || { echo 'Making .venv' && $(PYTHON) -m venv .venv; } || \
+	    { echo 'python -m venv failed; on Debian and Ubuntu install python3-venv' >&2; rm -rf .venv; exit 2; }
+	@echo 'Installing the pinned versions of constraints.txt into .venv (once, about a minute)'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report,book,test]'
+	@touch $(STAMP)
+
+book: $(STAMP)
+	@$(PY) scripts/build_book.py
+
+test: book
+	@$(PY) -m pytest -n auto
+
+lab: $(STAMP)
+	@$(PY) scripts/working_copy.py
+	@$(PY) -m jupyterlab --notebook-dir=workspace
+
+clean:
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist
+	find kanon_lab tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,151 @@
+"""Charts of published tables: the audit at a glance, and what a reader can rebuild from a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kanon_lab.charts.style import GREY, LIGHT_GREY, altair, check_columns, finish, inline, title
+from kanon_lab.errors import OptionError
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+# What needs a reader's eye comes first. Every count is also written out, so colour carries nothing alone.
+_VERDICTS = {
+    "disagrees": "#a3341c",
+    "published-error": "#d55e00",
+    "exact": "#0b5c8a",
+    "within-noise": "#3b86b5",
+    "approximate": "#7a6a9b",
+    "illegible": GREY,
+    "not-in-text": GREY,
+}
+
+
+def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
+    """How many figures of each published table got which verdict.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row per pair that occurs.
+
+    Returns
+    -------
+    altair.LayerChart
+        A grid of table by verdict with the counts written in it; the stronger the colour, the larger the share of the
+        table's figures.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns or holds an unknown verdict.
+    """
+    alt = altair()
+    check_columns(frame, ("table", "verdict", "figures"), "the summary of an audit")
+    unknown = sorted(set(frame["verdict"]) - set(_VERDICTS))
+    if unknown:
+        raise OptionError(f"the audit has the verdicts {', '.join(_VERDICTS)}, not {unknown[0]!r}")
+    rows = frame[frame["figures"] > 0]
+    shown = [verdict for verdict in _VERDICTS if verdict in set(rows["verdict"])]
+    tables = list(dict.fromkeys(rows["table"]))
+    share = rows["figures"] / rows.groupby("table")["figures"].transform("sum")
+    base = alt.Chart(inline(rows[["table", "verdict", "figures"]].assign(share=share))).encode(
+        x=alt.X(
+            "verdict:N",
+            sort=shown,
+            scale=alt.Scale(domain=shown),
+            title=None,
+            axis=alt.Axis(orient="top", labelAngle=-35, labelOverlap=False, domain=False, ticks=False),
+        ),
+        y=alt.Y("table:N", sort=tables, title=None, axis=alt.Axis(labelLimit=130, domain=False, ticks=False)),
+        tooltip=[
+            alt.Tooltip("table:N", title="table"),
+            alt.Tooltip("verdict:N", title="verdict"),
+            alt.Tooltip("figures:Q", title="figures", format=","),
+            alt.Tooltip("share:Q", title="of the table's figures", format=".1%"),
+        ],
+    )
+    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
+        color=alt.Color("verdict:N", scale=alt.Scale(domain=shown, range=[_VERDICTS[v] for v in shown]), legend=None),
+        opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.25, 1]), legend=None),
+    )
+    strong = "datum.share > 0.45"
+    counts = base.mark_text(fontSize=13).encode(
+        text=alt.Text("figures:Q", format=","),
+        color=alt.condition(strong, alt.value("white"), alt.value("black")),
+    )
+    totals = rows.groupby("verdict")["figures"].sum()
+    return finish(
+        alt.layer(cells, counts),
+        title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
+        description=(
+            f"Table of {rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
+            + ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in shown)
+            + "."
+        ),
+        height=max(90, 40 * len(tables)),
+    )
+
+
+def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> alt.LayerChart:
+    """Cell sizes rebuilt from a published anonymity table against the real ones, both in order of size.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``rank`` (1, 2, ...), ``real`` and ``reconstructed`` (persons in the cell of that rank).
+    name : str
+        The place, for the title.
+
+    Returns
+    -------
+    altair.LayerChart
+        Bars for the real sizes, diamonds for the reconstructed ones.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns.
+    """
+    alt = altair()
+    check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
+    rows = frame[["rank", "real", "reconstructed"]].assign(difference=frame["reconstructed"] - frame["real"])
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X(
+            "rank:O",
+            title="Cells of sex and age group, in order of size",
+            axis=alt.Axis(labelAngle=0, labelOverlap=True),
+        ),
+        tooltip=[
+            alt.Tooltip("rank:O", title="rank"),
+            alt.Tooltip("real:Q", title="real persons", format=","),
+            alt.Tooltip("reconstructed:Q", title="reconstructed persons", format=","),
+            alt.Tooltip("difference:Q", title="difference", format="+,"),
+        ],
+    )
+    series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, "#d55e00"])
+    color = alt.Color("series:N", scale=series, title=None)
+    bars = base.transform_calculate(series="'real'").mark_bar()
+    diamonds = base.transform_calculate(series="'reconstructed'").mark_point(
+        shape="diamond", filled=True, size=55, opacity=1
+    )
+    layers = [
+        bars.encode(y=alt.Y("real:Q", title="Persons in the cell"), color=color),
+        diamonds.encode(y="reconstructed:Q", color=color),
+    ]
+    off = rows["difference"].abs()
+    return finish(
+        alt.layer(*layers),
+        title=title(
+            f"What the published table gives away of {name}",
+            "Bars: real cells; diamonds: rebuilt from the published table",
+        ),
+        description=(
+            f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "
+            f"reconstructed size. {int((off == 0).sum())} of them are equal; the largest difference is "
+            f"{off.max():,} persons."
+        ),
+        height=320,
+    )

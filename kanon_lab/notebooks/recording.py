@@ -1,0 +1,153 @@
+"""Results that a notebook records: chapters of the book insert them, tests read them back.
+
+A recorded result is an ordinary output. Its metadata carry the name under the key that myst-nb's glue roles look
+for, and the value as JSON for `recorded`; so a notebook needs nothing of the book's tools to run.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.page import Figure, scrolling_table
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+# The mark of myst-nb for an output that is inserted elsewhere but not shown where it was recorded.
+_HIDDEN = "application/papermill.record/"
+_METADATA = "kanon_lab"
+
+
+def record(name: str, value: Any, text: Any = None) -> None:
+    """Show a result in the notebook and record it under a name.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and single hyphens; unique in the notebook.
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, or kanon_lab.page.Figure
+        The result. A number of numpy counts as a number.
+    text : str or pandas.DataFrame, optional
+        How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame
+        of rounded or worded cells in place of a frame. Absent: as Python and pandas write it.
+
+    Raises
+    ------
+    OptionError
+        If the name is malformed, or the value is of a kind that cannot be recorded.
+    """
+    if not _NAME.fullmatch(name):
+        raise OptionError(f"record: name {name!r} is not lower-case letters, digits and single hyphens")
+    kind, stored = _stored(name, value)
+    if kind == "figure":
+        data, metadata = value.mimebundle()
+        _display(name, kind, stored, data, metadata)
+    elif kind == "frame":
+        shown = value if text is None else text
+        _display(name, kind, stored, {"text/html": scrolling_table(shown), "text/plain": shown.to_string(index=False)})
+    else:
+        shown = repr(stored) if text is None else text
+        print(f"{name} = {shown}")
+        _display(name, kind, stored, {"text/plain": shown}, hidden=True)
+
+
+def recorded(path: str | Path) -> dict[str, Any]:
+    """Read back what an executed notebook recorded.
+
+    Parameters
+    ----------
+    path : str or Path
+        An executed notebook.
+
+    Returns
+    -------
+    dict
+        Value by name: Python values as recorded, a DataFrame for a frame, and for a figure the DataFrame of its data
+        (None if it has none).
+
+    Raises
+    ------
+    DataError
+        If two results have one name.
+    """
+    import nbformat
+
+    results: dict[str, Any] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            entry = output.get("metadata", {}).get(_METADATA)
+            if entry is None:
+                continue
+            if entry["name"] in results:
+                raise DataError(
+                    f"{Path(path).name}: {entry['name']!r} is recorded twice; each result needs its own name"
+                )
+            results[entry["name"]] = _restored(entry["kind"], entry["value"])
+    return results
+
+
+def _display(
+    name: str,
+    kind: str,
+    stored: Any,
+    data: dict[str, Any],
+    extra: dict[str, Any] | None = None,
+    *,
+    hidden: bool = False,
+) -> None:
+    from IPython.display import display
+
+    prefix = _HIDDEN if hidden else ""
+    own = {
+        "scrapbook": {"name": name, "mime_prefix": prefix},
+        _METADATA: {"name": name, "kind": kind, "value": stored},
+    }
+    display({prefix + mime: content for mime, content in data.items()}, raw=True, metadata=own | (extra or {}))
+
+
+def _stored(name: str, value: Any) -> tuple[str, Any]:
+    """Return the kind of a value and its JSON form."""
+    import pandas as pd
+
+    if isinstance(value, Figure):
+        return "figure", None if value.table is None else _frame_to_json(value.table)
+    if isinstance(value, pd.DataFrame):
+        return "frame", _frame_to_json(value)
+    plain = value.item() if hasattr(value, "item") else value
+    try:
+        json.dumps(plain, allow_nan=False)
+    except (TypeError, ValueError):
+        hint = " (wrap it in page.figure)" if hasattr(value, "mark") or hasattr(value, "to_dict") else ""
+        raise OptionError(f"record: {name!r} is a {type(value).__name__} that has no JSON form{hint}") from None
+    return "value", plain
+
+
+def _frame_to_json(frame: Any) -> list[dict[str, Any]]:
+    return [
+        {"name": str(column), "dtype": _dtype(series), "values": [_cell(cell) for cell in series.tolist()]}
+        for column, series in frame.items()
+    ]
+
+
+def _dtype(series: Any) -> str:
+    """Name the type to restore: numbers and booleans keep theirs, everything else becomes text or objects."""
+    return str(series.dtype) if series.dtype.kind in "biuf" else "object"
+
+
+def _cell(cell: Any) -> Any:
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    return None if str(cell) in ("<NA>", "NaT") else str(cell)
+
+
+def _restored(kind: str, stored: Any) -> Any:
+    if kind == "value" or stored is None:
+        return stored
+    import pandas as pd
+
+    return pd.DataFrame({column["name"]: pd.Series(column["values"], dtype=column["dtype"]) for column in stored})

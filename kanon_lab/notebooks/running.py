@@ -1,0 +1,181 @@
+"""Running a notebook with parameters: all of it and a result, or one clear line and no result."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kanon_lab.errors import KanonLabError, MissingPackageError, OptionError
+
+
+class NotebookError(KanonLabError):
+    """A notebook that cannot be read, or that did not run to its end."""
+
+
+def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a notebook does not have, and values of another type than its default.
+
+    papermill itself injects a misspelt name without an error, and the notebook then runs with its default.
+
+    Parameters
+    ----------
+    path : str or Path
+        A notebook with one code cell tagged ``parameters``.
+    parameters : mapping
+        Value by name. A whole number passes where the default is a float; a default of None, or one that is not a
+        literal, accepts anything.
+
+    Raises
+    ------
+    NotebookError
+        If the file is not a notebook.
+    OptionError
+        Unknown name, or wrong type; the line names the notebook, the parameter and what is accepted.
+    """
+    defaults = _defaults(Path(path))
+    for name, value in parameters.items():
+        if name not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise OptionError(f"{Path(path).name}: unknown parameter {name!r}; it has: {known}")
+        default = defaults[name]
+        if default is not None and not _same_type(value, default):
+            wanted, given = type(default).__name__, type(value).__name__
+            raise OptionError(f"{Path(path).name}: parameter {name!r} must be of type {wanted}, not {given}")
+
+
+def run_notebook(
+    source: str | Path, target: str | Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = False
+) -> None:
+    """Execute a notebook and write the executed copy.
+
+    The copy appears when the last cell has run. After a failure the cells that ran, with the traceback, are kept
+    beside it as ``NAME.failed.ipynb``; after an interruption nothing is kept.
+
+    Parameters
+    ----------
+    source, target : str or Path
+        The notebook, and the executed copy to write; its folder is made, and is the kernel's working folder.
+    parameters : mapping, optional
+        Value by name, checked by `check_parameters`.
+    progress : bool
+        Show a bar that counts cells.
+
+    Raises
+    ------
+    OptionError
+        Unknown parameter, or a value of the wrong type.
+    NotebookError
+        If a cell fails: one line with the notebook, the cell, and the exception.
+    MissingPackageError
+        If papermill is not installed.
+    """
+    source, target = Path(source), Path(target)
+    parameters = dict(parameters or {})
+    check_parameters(source, parameters)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    failed = target.with_name(f"{target.stem}.failed.ipynb")
+    failed.unlink(missing_ok=True)
+    partial = target.with_name(f".{target.stem}.part.ipynb")
+    try:
+        _execute(source, partial, parameters, progress)
+        _strip(partial)
+        partial.replace(target)
+    except NotebookError as error:
+        if partial.exists():
+            partial.replace(failed)
+            raise NotebookError(f"{error}; traceback in {failed}") from error
+        raise
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _papermill() -> Any:
+    try:
+        import papermill
+    except ModuleNotFoundError:
+        raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
+    return papermill
+
+
+def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
+    papermill = _papermill()
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillException, PapermillExecutionError
+
+    try:
+        papermill.execute_notebook(
+            str(source),
+            str(partial),
+            parameters,
+            cwd=str(partial.parent),
+            progress_bar=progress,
+            # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
+            extra_arguments=["--IPKernelApp.log_level=50"],
+        )
+    except PapermillExecutionError as error:
+        # papermill adds one cell of its own when it injects parameters.
+        number = error.cell_index + 1 - bool(parameters)
+        fault = f"{error.ename}: {error.evalue}".rstrip(": ")
+        raise NotebookError(f"{source.name}, cell {number} ({_first_line(error.source)}): {fault}") from error
+    except DeadKernelError as error:
+        raise NotebookError(f"{source.name}: its Python process died (out of memory?)") from error
+    except (CellExecutionError, CellTimeoutError, PapermillException) as error:
+        raise NotebookError(f"{source.name}: {type(error).__name__}: {error}") from error
+
+
+def _strip(path: Path) -> None:
+    """Remove metadata that says where and when a notebook ran, and the state of live controls, dead without Python."""
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    for holder in (notebook, *notebook.cells):
+        for key in ("papermill", "widgets", "execution"):
+            holder.metadata.pop(key, None)
+    nbformat.write(notebook, path)
+
+
+def _first_line(code: str) -> str:
+    lines = [line.strip() for line in code.splitlines()]
+    return next((line for line in lines if line and not line.startswith("#")), "empty")
+
+
+def _defaults(path: Path) -> dict[str, Any]:
+    """Return the default of each parameter; None where it is not a literal."""
+    papermill = _papermill()
+    if not path.is_file():
+        raise NotebookError(f"{path}: no such notebook")
+    # Its warning about a notebook without parameters says nothing that the empty result does not.
+    logger = logging.getLogger("papermill")
+    with _quiet(logger):
+        try:
+            found = papermill.inspect_notebook(str(path))
+        except Exception as error:
+            raise NotebookError(f"{path}: not a notebook that can be read ({type(error).__name__})") from error
+    return {name: _literal(parameter["default"]) for name, parameter in found.items()}
+
+
+@contextlib.contextmanager
+def _quiet(logger: logging.Logger) -> Any:
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
+
+
+def _same_type(value: Any, default: Any) -> bool:
+    if isinstance(default, float):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is type(default)

@@ -1,0 +1,108 @@
+"""Charts as outputs of a notebook: drawn by JupyterLab itself, and ready to stand in any page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.errors import OptionError
+from kanon_lab.page import markup
+
+if TYPE_CHECKING:
+    import altair
+    import pandas
+
+VEGALITE_MIME = "application/vnd.vegalite.v5+json"
+# JupyterLab draws Vega-Lite 5, and so does our bundle; Altair writes the address of version 6.
+VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+TABLE_LABEL = "Data of this figure"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with what a reader who cannot see it needs.
+
+    Attributes
+    ----------
+    spec : dict
+        The Vega-Lite 5 specification, its data inside.
+    alt : str
+        Alternative text: what the chart shows, in a sentence or two.
+    table : pandas.DataFrame or None
+        The data that the chart draws, one row a mark.
+    """
+
+    spec: dict[str, Any]
+    alt: str
+    table: pandas.DataFrame | None = None
+
+    def mimebundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the output that JupyterLab draws, and metadata with what only a page shows: the table, as HTML.
+
+        There is no HTML among the data: JupyterLab would prefer it to the drawing.
+        """
+        table = None if self.table is None else markup.scrolling_table(self.table, TABLE_LABEL)
+        return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        return self.mimebundle()
+
+
+def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None, alt: str) -> Figure:
+    """Make a chart ready for the book, JupyterLab and reports.
+
+    Parameters
+    ----------
+    chart : altair.Chart (or layered, concatenated, faceted)
+        The chart. One view, or layers, is drawn as wide as the page allows; other compositions keep their width
+        and shrink on a narrow screen.
+    table : pandas.DataFrame, optional
+        Data of the chart, shown on request under it. Leave it out only where a table with the same numbers
+        stands beside the figure.
+    alt : str
+        Alternative text, not empty.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    OptionError
+        If `alt` is empty.
+    """
+    alt = " ".join(alt.split())
+    if not alt:
+        raise OptionError("figure: alt is empty; say in a sentence what the chart shows")
+    return Figure(spec=lite5(chart.to_dict()) | {"description": alt}, alt=alt, table=table)
+
+
+def enable() -> None:
+    """Let Altair charts that a cell ends with be drawn by JupyterLab, without a network and at any number of rows."""
+    import altair
+
+    altair.data_transformers.disable_max_rows()
+    altair.renderers.register("kanon-lab", lambda spec, **_: {VEGALITE_MIME: lite5(spec)})
+    altair.renderers.enable("kanon-lab")
+
+
+def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
+    """Return the ``<figure>`` for an output that holds a chart, to be drawn by `kanon_lab.page.bundle.script`."""
+    spec = data[VEGALITE_MIME]
+    table = metadata.get(VEGALITE_MIME, {}).get("table")
+    return markup.figure(fitted_width(spec), spec.get("description", ""), table, TABLE_LABEL)
+
+
+def lite5(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy of a specification that says it is written for Vega-Lite 5."""
+    return spec | {"$schema": VEGALITE_SCHEMA}
+
+
+def fitted_width(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy that is as wide as its container, if it is one view or layers (others cannot be)."""
+    composed = {"facet", "repeat", "concat", "hconcat", "vconcat"} & spec.keys()
+    split = {"row", "column", "facet"} & spec.get("encoding", {}).keys()
+    if composed or split:
+        return spec
+    return spec | {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}

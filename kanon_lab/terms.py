@@ -1,0 +1,246 @@
+"""The field's terms: symbol, meaning, names in English, Spanish and Catalan. Glossary, charts and reports read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_lab.errors import OptionError
+
+#: Language code -> name of the language.
+LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of the field.
+
+    Attributes
+    ----------
+    key : str
+        Its name in code.
+    en, es, ca : str
+        Its name in English, Spanish and Catalan.
+    meaning : str
+        What it means, in one English sentence.
+    symbol : str
+        Its symbol in formulas (LaTeX without dollar signs), or "".
+    """
+
+    key: str
+    en: str
+    es: str
+    ca: str
+    meaning: str
+    symbol: str = ""
+
+    def label(self, language: str = "en") -> str:
+        """The name of the term in one of `LANGUAGES`.
+
+        Raises
+        ------
+        OptionError
+            For a language that has no labels.
+        """
+        if language not in LANGUAGES:
+            raise OptionError(f"language must be one of {', '.join(LANGUAGES)}, not {language!r}")
+        return getattr(self, language)
+
+
+_TERMS = (
+    Term(
+        "k_anonymity",
+        "k-anonymity",
+        "k-anonimidad",
+        "k-anonimitat",
+        "Every record shares the values of its key variables with at least k - 1 others.",
+        "k",
+    ),
+    Term(
+        "k_anonymous",
+        "k-anonymous person",
+        "persona k-anónima",
+        "persona k-anònima",
+        "A person who is one of exactly k persons with the same values of the key variables; at k = 1, alone.",
+    ),
+    Term(
+        "key_variables",
+        "key variables",
+        "variables clave",
+        "variables clau",
+        "Variables that an intruder may know and use to find a person; also called quasi-identifiers.",
+    ),
+    Term(
+        "direct_identifiers",
+        "direct identifiers",
+        "identificadores directos",
+        "identificadors directes",
+        "Variables that name a person by themselves, such as a name or an identity number.",
+    ),
+    Term(
+        "sensitive_variable",
+        "sensitive variable",
+        "variable sensible",
+        "variable sensible",
+        "A variable whose value a person would not want others to learn.",
+    ),
+    Term(
+        "microdata",
+        "microdata",
+        "microdatos",
+        "microdades",
+        "Data with one record per person or household.",
+    ),
+    Term(
+        "equivalence_class",
+        "equivalence class",
+        "clase de equivalencia",
+        "classe d'equivalència",
+        "The records that have the same values of all key variables.",
+    ),
+    Term(
+        "sample_frequency",
+        "sample frequency",
+        "frecuencia muestral",
+        "freqüència mostral",
+        "The number of records of the file in one equivalence class.",
+        "f_k",
+    ),
+    Term(
+        "population_frequency",
+        "population frequency",
+        "frecuencia poblacional",
+        "freqüència poblacional",
+        "The number of persons of the population with the key values of one equivalence class.",
+        "F_k",
+    ),
+    Term(
+        "sample_unique",
+        "sample unique",
+        "único en la muestra",
+        "únic a la mostra",
+        "A record whose key values no other record of the file has.",
+    ),
+    Term(
+        "population_unique",
+        "population unique",
+        "único en la población",
+        "únic a la població",
+        "A person whose key values nobody else in the population has.",
+    ),
+    Term(
+        "disclosure_risk",
+        "disclosure risk",
+        "riesgo de revelación",
+        "risc de revelació",
+        "The risk that published data teach an intruder something about a person.",
+    ),
+    Term(
+        "individual_risk",
+        "individual risk",
+        "riesgo individual",
+        "risc individual",
+        "The probability that one record is re-identified.",
+        "r_k",
+    ),
+    Term(
+        "global_risk",
+        "global risk",
+        "riesgo global",
+        "risc global",
+        "The mean of the individual risks of all records.",
+    ),
+    Term(
+        "expected_reidentifications",
+        "expected re-identifications",
+        "reidentificaciones esperadas",
+        "reidentificacions esperades",
+        "The sum of the individual risks of all records.",
+    ),
+    Term(
+        "global_recoding",
+        "global recoding",
+        "recodificación global",
+        "recodificació global",
+        "Replacing the values of a variable by broader ones in the same way in every record.",
+    ),
+    Term(
+        "local_suppression",
+        "local suppression",
+        "supresión local",
+        "supressió local",
+        "Deleting single values of key variables in the records at risk.",
+    ),
+    Term(
+        "subsampling",
+        "subsampling",
+        "submuestreo",
+        "submostreig",
+        "Drawing a sample from the sample, to see how uniqueness changes with the sampling fraction.",
+    ),
+    Term(
+        "cell",
+        "cell",
+        "celda",
+        "cel·la",
+        "The persons of one place, sex and five-year age group.",
+        "n",
+    ),
+    Term(
+        "periods",
+        "periods",
+        "periodos",
+        "períodes",
+        "The days, months or years in which a person of one five-year age group can have been born.",
+        "N",
+    ),
+    Term(
+        "date_granularity",
+        "date granularity",
+        "granularidad de la fecha",
+        "granularitat de la data",
+        "How much of the date of birth is known: the day, the month or only the year.",
+    ),
+    Term("day", "day", "día", "dia", "The full date of birth is known."),
+    Term("month", "month", "mes", "mes", "The month and year of birth are known."),
+    Term("year", "year", "año", "any", "Only the year of birth is known."),
+    Term("population", "population", "población", "població", "The persons of a place, or the number of them."),
+    Term("municipality", "municipality", "municipio", "municipi", "The smallest place of the Spanish tables."),
+    Term("province", "province", "provincia", "província", "One of the 52 provinces (with the autonomous cities)."),
+    Term(
+        "half_width",
+        "half-width of the 95 % interval",
+        "semiamplitud del intervalo del 95 %",
+        "semiamplitud de l'interval del 95 %",
+        "The published figure, plus or minus this, holds the value 95 times in 100; the ± of Cuadro 1.",
+    ),
+)
+
+#: Key -> `Term`, in the order of the glossary.
+TERMS = {term.key: term for term in _TERMS}
+
+
+def term(key: str) -> Term:
+    """The term with this key.
+
+    Raises
+    ------
+    OptionError
+        For a key that is not in `TERMS`.
+    """
+    try:
+        return TERMS[key]
+    except KeyError:
+        raise OptionError(
+            f"{key!r} is not a term of kanon_lab; the terms are the keys of kanon_lab.terms.TERMS"
+        ) from None
+
+
+def label(key: str, language: str = "en") -> str:
+    """The name of a term in one language: ``label("month", "es")`` is ``"mes"``.
+
+    Raises
+    ------
+    OptionError
+        For an unknown key or language.
+    """
+    return term(key).label(language)

@@ -1,0 +1,137 @@
+"""Build the book: run the notebooks that changed, put everything in one folder, let Jupyter Book make the pages.
+
+    python scripts/build_book.py
+
+Executed notebooks are in _build/site/notebooks, pages in _build/html. A stamp in _build/stamps says what a result was
+made from; a run that fails or is interrupted writes none, so the next one begins where it ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from kanon_lab.errors import KanonLabError
+from kanon_lab.notebooks import find_notebooks, run_notebook
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "_build"
+SITE = BUILD / "site"
+STAMPS = BUILD / "stamps"
+HTML = BUILD / "html"
+CONFIGURATION = ("_config.yml", "_toc.yml")
+
+
+def main() -> int:
+    try:
+        run_notebooks()
+        build_pages()
+    except KanonLabError as error:
+        print(f"make book: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("make book: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
+    print(f"The book: {HTML / 'index.html'}")
+    return 0
+
+
+def run_notebooks() -> None:
+    """Run, with its default parameters, every notebook whose stamp is missing or old."""
+    notebooks = find_notebooks()
+    executed = SITE / "notebooks"
+    remove_others(executed, keep={f"{name}.ipynb" for name in notebooks})
+    package = digest(files_under(ROOT / "kanon_lab"))
+    for number, (name, source) in enumerate(notebooks.items(), start=1):
+        target = executed / f"{name}.ipynb"
+        stamp = STAMPS / f"{name}.notebook"
+        inputs = f"{package} {digest([source, ROOT / 'constraints.txt'])} {sys.version_info[:2]} parameters: defaults"
+        label = f"[{number}/{len(notebooks)}] notebooks/{name}.ipynb"
+        if target.exists() and is_current(stamp, inputs):
+            print(f"{label}: nothing changed", flush=True)
+            continue
+        print(f"{label}: running ...", flush=True)
+        stamp.unlink(missing_ok=True)
+        start = time.monotonic()
+        run_notebook(source, target, progress=sys.stderr.isatty())
+        write_stamp(stamp, inputs)
+        print(f"{label}: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def build_pages() -> None:
+    """Make the pages anew if anything they are made of has changed.
+
+    Always all of them: Sphinx would leave a chapter alone whose own text is the same but whose numbers, inserted from
+    a notebook, are not.
+    """
+    sources = [*files_under(ROOT / "book"), *(ROOT / name for name in CONFIGURATION)]
+    own = [*files_under(ROOT / "kanon_lab" / "page"), ROOT / "constraints.txt", Path(__file__)]
+    stamp = STAMPS / "pages"
+    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))}"
+    if (HTML / "index.html").exists() and is_current(stamp, inputs):
+        print("pages: nothing changed", flush=True)
+        return
+    stage()
+    stamp.unlink(missing_ok=True)
+    print("pages: building ...", flush=True)
+    start = time.monotonic()
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    command = [jupyter_book, "build", "-W", "--keep-going", "--quiet", SITE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
+        raise KanonLabError("the pages were not built: the warnings and errors of Jupyter Book are above")
+    shutil.rmtree(HTML, ignore_errors=True)
+    (SITE / "_build" / "html").replace(HTML)
+    shutil.rmtree(SITE / "_build")
+    write_stamp(stamp, inputs)
+    print(f"pages: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def stage() -> None:
+    """Put the chapters and the configuration beside the executed notebooks."""
+    for folder in ("book", "_build"):
+        shutil.rmtree(SITE / folder, ignore_errors=True)
+    shutil.copytree(ROOT / "book", SITE / "book")
+    for name in CONFIGURATION:
+        shutil.copy(ROOT / name, SITE)
+
+
+def remove_others(folder: Path, keep: set[str]) -> None:
+    """Delete executed notebooks whose source is gone, and remains of runs that failed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in keep:
+            path.unlink() if path.is_file() else shutil.rmtree(path)
+
+
+def files_under(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """Return one hash of names and contents."""
+    total = hashlib.sha256()
+    for path in paths:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        total.update(f"{os.path.relpath(path, ROOT)} {content}\n".encode())
+    return total.hexdigest()
+
+
+def is_current(stamp: Path, inputs: str) -> bool:
+    return stamp.is_file() and stamp.read_text("utf-8") == inputs
+
+
+def write_stamp(stamp: Path, inputs: str) -> None:
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(inputs, "utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

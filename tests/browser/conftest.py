@@ -1,0 +1,64 @@
+"""A browser that can reach the built book and nothing else."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+
+import pytest
+from browsing import HTML, Visit, absent
+
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Chromium, never one that playwright would download."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if not found:
+        absent("no Chromium here: install it, or name one in the variable CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=BROWSER_FLAGS)
+        yield browser
+        browser.close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def book():
+    """Address of the built book, served from this machine."""
+    if not (HTML / "index.html").exists():
+        absent("the book is not built: run make book")
+    handler = functools.partial(QuietHandler, directory=str(HTML))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def visit(chromium, request):
+    """A page of the width of a desk (1280) or, by indirect parameter, another."""
+    width = getattr(request, "param", 1280)
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    yield Visit(context)
+    context.close()

@@ -1,0 +1,112 @@
+"""Notebooks in JupyterLab, driven as a reader drives them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from time import monotonic, sleep
+
+import nbformat
+import pytest
+from browsing import ROOT
+
+pytestmark = pytest.mark.browser
+
+CHART = """from kanon_lab import page
+import altair as alt
+import pandas as pd
+page.enable()
+frame = pd.DataFrame({"k": [1, 2, 3], "persons": [5, 3, 1]})
+chart = alt.Chart(frame).mark_bar().encode(x="k:O", y="persons")
+page.figure(chart, table=frame, alt="Persons fall as k rises")"""
+
+ALL_RAN = """() => {
+  const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
+  return prompts.length > 0 && prompts.every(text => /\\d/.test(text));
+}"""
+DRAWN = ".jp-OutputArea-output :is(canvas.marks, svg.marks)"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """Address (a function of the notebook's name) of a JupyterLab that works on copies, with a home of its own."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copy(ROOT / "notebooks" / "explorer.ipynb", folder)
+    cells = [nbformat.v4.new_code_cell(CHART)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "chart.ipynb")
+    port, token = free_port(), secrets.token_hex(8)
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
+    command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}", "--LabApp.news_url="]
+    home = tmp_path_factory.mktemp("home")
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(command, env=os.environ | {"HOME": str(home)}, stdout=log, stderr=log)
+        try:
+            wait_for(f"http://127.0.0.1:{port}/api/status?token={token}", server, home / "log")
+            yield lambda name: f"http://127.0.0.1:{port}/lab/tree/{name}?token={token}&reset"
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(url, server, log, seconds=30):
+    """Wait until the server answers; say what it wrote if it does not."""
+    end = monotonic() + seconds
+    while monotonic() < end and server.poll() is None:
+        try:
+            urllib.request.urlopen(url, timeout=2).close()
+            return
+        except (urllib.error.URLError, OSError):
+            sleep(0.2)
+    pytest.fail(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+
+
+def run_all(visit, url):
+    """Open a notebook, run all its cells, wait until each has run."""
+    page = visit.page
+    page.goto(url)
+    # Not the indicator's own attribute: it says idle before there is a kernel, and Run then asks for one.
+    page.get_by_text("| Idle").wait_for(timeout=60_000)
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(ALL_RAN, timeout=120_000)
+    assert not page.query_selector_all("[data-mime-type='application/vnd.jupyter.stderr']")
+    return page
+
+
+def test_figure_is_drawn_without_network(lab, visit):
+    page = run_all(visit, lab("chart.ipynb"))
+    page.wait_for_selector(DRAWN, timeout=20_000)
+    assert visit.outside == []
+
+
+def test_explorer_follows_its_slider(lab, visit):
+    page = run_all(visit, lab("explorer.ipynb"))
+    slider = page.wait_for_selector(".jp-OutputArea-output .noUi-handle", timeout=30_000)
+    page.wait_for_selector(DRAWN, timeout=30_000)
+    before = shown(page)
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)
+    end = monotonic() + 10
+    while shown(page) == before and monotonic() < end:
+        page.wait_for_timeout(100)
+    assert shown(page) != before
+    assert visit.outside == []
+
+
+def shown(page) -> list[str]:
+    """Return what the charts show, as text that changes when a drawing does."""
+    return page.eval_on_selector_all(DRAWN, "all => all.map(e => e.toDataURL ? e.toDataURL() : e.innerHTML)")

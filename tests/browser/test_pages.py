@@ -1,0 +1,121 @@
+"""Every page of the built book in a real browser, with no network."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import HTML
+
+pytestmark = pytest.mark.browser
+
+# Pages that hold something to read: not the redirect at the root, nor Sphinx's index and search.
+PAGES = sorted(str(path.relative_to(HTML)) for part in ("book", "notebooks") for path in (HTML / part).rglob("*.html"))
+
+OVERFLOWING = """() => {
+  const width = document.documentElement.clientWidth;
+  const scrolls = (e) => {
+    while (e && !['auto', 'scroll', 'hidden'].includes(getComputedStyle(e).overflowX)) e = e.parentElement;
+    return e !== null;
+  };
+  return [...document.querySelectorAll('article *')]
+    .filter(e => e.getBoundingClientRect().right > width + 1 && e.getClientRects().length && !scrolls(e.parentElement))
+    .map(e => e.tagName + '.' + e.getAttribute('class')).slice(0, 5);
+}"""
+UNNAMED = """() => [
+  ...[...document.querySelectorAll('main img')].filter(e => !e.hasAttribute('alt')),
+  ...[...document.querySelectorAll('.kanon-drawing')].filter(e => !e.getAttribute('aria-label')),
+  ...[...document.querySelectorAll('main canvas')].filter(e => !e.closest('[aria-label]')),
+].map(e => e.outerHTML.slice(0, 120))"""
+EMPTY_CHARTS = """() => [...document.querySelectorAll('.kanon-figure')]
+  .filter(f => { const s = f.querySelector('.kanon-drawing svg');
+                 return !s || s.getBoundingClientRect().height < 20 || !s.querySelector('path, text'); })
+  .map(f => f.querySelector('.kanon-drawing').getAttribute('aria-label'))"""
+UNSET_MATH = """() => [...document.querySelectorAll('span.math, div.math')]
+  .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60))"""
+
+
+def test_there_are_pages(book):
+    assert any(page.startswith("book") for page in PAGES)
+    assert any(page.startswith("notebooks") for page in PAGES)
+
+
+def test_root_leads_to_the_first_chapter(book, visit):
+    visit.page.goto(f"{book}/index.html")
+    visit.page.wait_for_url("**/book/*.html", timeout=5_000)
+    assert visit.outside == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
+def test_page_works_without_network(book, visit, page):
+    opened = visit.open(f"{book}/{page}")
+    assert visit.outside == []
+    assert visit.errors == []
+    assert opened.evaluate(EMPTY_CHARTS) == []
+    assert opened.evaluate(UNNAMED) == []
+    assert opened.evaluate(UNSET_MATH) == []
+    assert opened.evaluate("() => document.querySelectorAll('script[src*=mathjax i]').length") <= 1
+
+
+@pytest.mark.parametrize("visit", [390], indirect=True)
+@pytest.mark.parametrize("page", PAGES)
+def test_page_fits_a_phone(book, visit, page):
+    opened = visit.open(f"{book}/{page}")
+    assert opened.evaluate(OVERFLOWING) == []
+    assert opened.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+
+
+def test_charts_follow_the_width_of_the_window(book, visit):
+    opened = visit.open(f"{book}/{pages_with('.kanon-figure')[0]}")
+    for width in (390, 1280, 800):
+        opened.set_viewport_size({"width": width, "height": 900})
+        opened.wait_for_function(
+            """() => [...document.querySelectorAll('.kanon-figure svg')].every(
+                 svg => Math.abs(svg.getAttribute('width') - svg.getBoundingClientRect().width) < 1)""",
+            timeout=5_000,
+        )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_chart_text_stands_out_in_both_themes(book, visit, theme):
+    page = pages_with(".kanon-figure")[0]
+    opened = visit.open(f"{book}/{page}")
+    opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
+    text, behind = opened.evaluate(
+        """() => {
+          const text = document.querySelector('.kanon-drawing svg text');
+          const own = getComputedStyle(text.ownerSVGElement).backgroundColor;
+          const page = getComputedStyle(document.body).backgroundColor;
+          return [getComputedStyle(text).fill, own === 'rgba(0, 0, 0, 0)' ? page : own];
+        }"""
+    )
+    assert contrast(text, behind) >= 4.5
+
+
+def test_slider_of_the_explorer_changes_what_is_drawn(book, visit):
+    for page in pages_with('"input":"range"'):
+        opened = visit.open(f"{book}/{page}")
+        for slider in opened.query_selector_all(".vega-bindings input[type=range]"):
+            drawing = slider.evaluate_handle("e => e.closest('.kanon-figure').querySelector('.kanon-drawing')")
+            before = drawing.evaluate("e => e.innerHTML")
+            slider.focus()
+            opened.keyboard.press("ArrowRight")
+            opened.wait_for_function("([e, before]) => e.innerHTML !== before", arg=[drawing, before], timeout=5_000)
+        assert visit.errors == []
+
+
+def pages_with(mark: str) -> list[str]:
+    """Return the pages that hold a text; at least one."""
+    found = [page for page in PAGES if mark.strip(".") in (HTML / page).read_text("utf-8")]
+    assert found, f"no page holds {mark}"
+    return found
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two CSS colours as WCAG 2 defines it."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    channels = [float(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

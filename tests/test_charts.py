@@ -1,0 +1,198 @@
+"""Charts: valid, small, with words for those who cannot see them, and optional."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab import charts
+from kanon_lab.charts.explorer import UNIT, moved
+from kanon_lab.errors import OptionError
+from kanon_lab.population import anonymity
+from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """1,200 municipalities of two cells in 52 provinces."""
+    rng = np.random.default_rng(3)
+    places = [f"{1 + i % 52:02d}{i:03d}" for i in range(1_200)]
+    persons = np.rint(10 ** rng.uniform(0, 5, 2_400)).astype(int)
+    frame = pd.DataFrame({"place": np.repeat(places, 2), "persons": persons})
+    return frame.assign(name="Place " + frame["place"], province=frame["place"].str[:2])
+
+
+@pytest.fixture(scope="module")
+def grid(counts):
+    return explorer_grid(counts, municipalities=counts["place"].unique()[:20])
+
+
+@pytest.fixture(scope="module")
+def made(counts, grid):
+    audit = pd.DataFrame({"table": ["Cuadro 1", "Cuadro 1", "Cuadro 2"], "figures": [80, 1, 220]})
+    sizes = pd.DataFrame({"rank": [1, 2, 3], "real": [30, 20, 10], "reconstructed": [30, 21, 10]})
+    return {
+        "figura_1": charts.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
+        "distribution": charts.distribution(anonymity(counts)),
+        "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
+        "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
+        "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
+        "reconstruction": charts.reconstruction(sizes, name="Benalmádena"),
+        "explorer": charts.explorer(grid),
+    }
+
+
+NAMES = charts.__all__
+
+
+def rows_in(spec) -> int:
+    """Rows of data anywhere in a specification."""
+    if isinstance(spec, dict):
+        here = len(spec["values"]) if isinstance(spec.get("values"), list) and "data" not in spec else 0
+        datasets = sum(map(len, spec.get("datasets", {}).values()))
+        inside = sum(
+            rows_in(value) for key, value in spec.items() if key not in {"values", "datasets", "axis", "legend"}
+        )
+        return here + datasets + inside
+    return sum(map(rows_in, spec)) if isinstance(spec, list) else 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_is_valid_and_says_what_it_shows(made, name):
+    spec = made[name].to_dict()  # altair validates it here
+    assert len(spec["description"]) > 40
+    assert "nan" not in spec["description"]
+    assert spec["title"]["text"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lines_of_the_title_fit_a_telephone(made, name):
+    title = made[name].to_dict()["title"]
+    assert all(len(line) <= 40 for line in title["text"])
+    assert all(len(line) <= 52 for line in title["subtitle"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chart_has_a_width_in_pixels(made, name):
+    # JupyterLab draws a chart of width "container" without end.
+    assert isinstance(made[name].to_dict()["width"], int)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("figura_1", 1_500),
+        ("distribution", 27),
+        ("provinces", 156),
+        ("alone", 13),
+        ("audit_overview", 3),
+        ("reconstruction", 3),
+        ("explorer", 219),
+    ],
+)
+def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):
+    assert 0 < rows_in(made[name].to_dict()) <= rows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vega_lite_5_draws_it(made, name):
+    vl_convert = pytest.importorskip("vl_convert")
+    svg = vl_convert.vegalite_to_svg(json.dumps(made[name].to_dict()), vl_version="5.8")
+    assert "<path" in svg
+    assert "NaN" not in svg
+
+
+def test_figura_1_counts_every_municipality(made, counts):
+    spec = made["figura_1"].to_dict()
+    layer = next(layer for layer in spec["layer"] if "size" in layer["encoding"])
+    cells = spec["datasets"][layer["data"]["name"]]
+    assert sum(cell["municipalities"] for cell in cells) == 3 * counts["place"].nunique()
+
+
+def test_audit_overview_puts_disagreement_first(made):
+    x = made["audit_overview"].to_dict()["layer"][0]["encoding"]["x"]
+    assert x["sort"] == ["disagrees", "exact"]
+
+
+def test_explorer_is_small_and_keeps_its_precision(made, grid):
+    spec = made["explorer"].to_dict()
+    assert len(json.dumps(spec)) < 400_000
+    rows = spec["data"]["values"]
+    assert [row["place"] for row in rows] == grid["place"].tolist()
+    drawn = np.array([row["cumulative"] for row in rows]) * UNIT
+    np.testing.assert_allclose(drawn, grid[list(range(1, 101))], atol=UNIT / 2 + 1e-12)
+
+
+def test_explorer_binds_k_dates_and_place(made):
+    params = {param["name"]: param for param in made["explorer"].to_dict()["params"]}
+    assert (params["k"]["bind"]["min"], params["k"]["bind"]["max"]) == (1, 100)
+    assert params["dates"]["bind"]["options"] == ["day", "month", "year"]
+    assert len(params["place"]["bind"]["options"]) == 73
+    assert params["place"]["bind"]["labels"][0] == "Spain"
+
+
+def test_moving_an_explorer_is_making_it_there(grid):
+    here, there = grid[grid["place"] == "all"], grid[grid["place"] == "42"]
+    spec = charts.explorer(here, controls=False).to_dict()
+    before = json.dumps(spec)
+    expected = charts.explorer(there, k=30, dates="year", controls=False).to_dict()
+    assert moved(spec, there, k=30, dates="year") == expected
+    assert json.dumps(spec) == before
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c, g: charts.explorer(g, k=101), "k must be from 1 to 100"),
+        (lambda c, g: charts.explorer(g, dates="week"), "dates must be out of day, month, year"),
+        (lambda c, g: charts.explorer(g, place="99"), "no place '99'"),
+        (lambda c, g: charts.explorer(c), "needs the column 'level'"),
+        (lambda c, g: charts.figura_1(anonymity(c, ranges="2+", by="municipality")), "no rows of k = 1"),
+        (lambda c, g: charts.distribution(anonymity(c, by="province")), "shows one place"),
+        (lambda c, g: charts.distribution(anonymity(c.assign(persons=0))), "the place has none"),
+        (lambda c, g: charts.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
+        (lambda c, g: charts.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
+        (
+            lambda c, g: charts.audit_overview(pd.DataFrame({"table": ["a"], "verdict": ["fine"], "figures": [1]})),
+            "not 'fine'",
+        ),
+        (lambda c, g: charts.reconstruction(pd.DataFrame(columns=["rank", "real", "reconstructed"])), "without rows"),
+    ],
+)
+def test_a_frame_that_cannot_be_drawn_is_refused(counts, grid, call, message):
+    with pytest.raises(OptionError, match=message):
+        call(counts, grid)
+
+
+WITHOUT_DRAWING = """
+import sys
+for name in ("altair", "vl_convert", "ipywidgets"):
+    sys.modules[name] = None  # as if not installed
+import pandas as pd
+from kanon_lab import charts, widgets
+from kanon_lab.errors import MissingPackageError
+from kanon_lab.population import anonymity
+counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
+result = anonymity(counts)
+assert abs(result["share"].sum() - 3) < 1e-9
+for draw in (lambda: charts.distribution(result), lambda: widgets.explore(counts)):
+    try:
+        draw()
+    except MissingPackageError as error:
+        print(error)
+"""
+
+
+def test_computing_works_without_the_drawing_packages():
+    run = subprocess.run([sys.executable, "-c", WITHOUT_DRAWING], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("pip install 'kanon-lab[") == 2
+
+
+def test_the_heavy_packages_load_only_when_used():
+    code = "import sys, kanon_lab.charts, kanon_lab.widgets; print({'altair', 'ipywidgets'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"

@@ -1,0 +1,177 @@
+"""Notebooks as programs: they take parameters, run or say why not, and record results."""
+
+from __future__ import annotations
+
+import nbformat
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.notebooks import NotebookError, check_parameters, find_notebooks, record, recorded, run_notebook, running
+
+NOTEBOOKS = find_notebooks()
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+
+PARAMETERS = 'place = "29025"\nrepeats = 10\nshare = 0.5\nshow = True\nk = [1,\n     2]\nyear = None'
+RECORDS = """
+import numpy as np
+import pandas as pd
+import altair as alt
+from kanon_lab import page
+from kanon_lab.notebooks import record
+
+page.enable()
+frame = pd.DataFrame({"place": ["29025", None], "persons": [1, 2], "share": [0.1, np.nan], "alone": [True, False]})
+record("repeats", repeats)
+record("third", np.float64(1) / 3, text="a third")
+record("persons", np.int64(46951532))
+record("by-place", {"29025": [1, None]})
+record("frame", frame)
+chart = alt.Chart(frame).mark_bar().encode(x="place", y="persons")
+record("figure", page.figure(chart, table=frame, alt="Two bars </script> & one 'name'"))
+"""
+
+
+def write(path, *cells: str):
+    parameters = new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]})
+    nbformat.write(new_notebook(cells=[parameters, *map(new_code_cell, cells)], metadata=KERNEL), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A notebook that records one of each kind, run with one parameter changed."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    target = folder / "made" / "records.ipynb"
+    run_notebook(write(folder / "records.ipynb", RECORDS), target, {"repeats": 3})
+    return target
+
+
+def test_what_is_recorded_can_be_read_back(executed):
+    results = recorded(executed)
+    assert list(results) == ["repeats", "third", "persons", "by-place", "frame", "figure"]
+    assert results["repeats"] == 3
+    assert results["third"] == 1 / 3
+    assert results["persons"] == 46951532
+    assert results["by-place"] == {"29025": [1, None]}
+    expected = pd.DataFrame({"persons": [1, 2], "share": [0.1, float("nan")], "alone": [True, False]})
+    for name in ("frame", "figure"):
+        pd.testing.assert_frame_equal(results[name].drop(columns="place"), expected)
+        assert results[name]["place"][0] == "29025"
+        assert pd.isna(results[name]["place"][1])
+
+
+def test_executed_copy_says_nothing_of_the_machine(executed):
+    notebook = nbformat.read(executed, as_version=4)
+    for holder in (notebook, *notebook.cells):
+        assert not {"papermill", "widgets", "execution"} & holder.metadata.keys()
+
+
+def test_chapters_find_the_wording(executed):
+    outputs = [output for cell in nbformat.read(executed, as_version=4).cells for output in cell.get("outputs", [])]
+    glued = {o.metadata["scrapbook"]["name"]: o for o in outputs if "scrapbook" in o.get("metadata", {})}
+    third = glued["third"]
+    assert third.data[third.metadata["scrapbook"]["mime_prefix"] + "text/plain"] == "a third"
+    assert glued["figure"].data["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
+    assert "text/html" in glued["frame"].data
+
+
+@pytest.mark.parametrize("name", ["Upper", "two words", "a:b", "", "-x", "a--b"])
+def test_record_refuses_names_that_cannot_be_inserted(name):
+    with pytest.raises(OptionError, match="name"):
+        record(name, 1)
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), {"a": object()}])
+def test_record_refuses_values_without_a_json_form(value):
+    with pytest.raises(OptionError, match="JSON"):
+        record("value", value)
+
+
+def test_a_name_recorded_twice_is_an_error(tmp_path):
+    output = {"kind": "value", "name": "share", "value": 1}
+    cell = new_code_cell("", outputs=[nbformat.v4.new_output("display_data", metadata={"kanon_lab": output})] * 2)
+    nbformat.write(new_notebook(cells=[cell]), tmp_path / "twice.ipynb")
+    with pytest.raises(DataError, match=r"twice\.ipynb: 'share' is recorded twice"):
+        recorded(tmp_path / "twice.ipynb")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"place": "28079"}, {"share": 1}, {"share": 0.2, "repeats": 5}, {"k": [3]}, {"year": 2010}, {"year": "all"}],
+)
+def test_parameters_that_fit_pass(tmp_path, parameters):
+    check_parameters(write(tmp_path / "n.ipynb"), parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "line"),
+    [
+        ({"plce": "29025"}, "n.ipynb: unknown parameter 'plce'; it has: place, repeats, share, show, k, year"),
+        ({"repeats": "10"}, "n.ipynb: parameter 'repeats' must be of type int, not str"),
+        ({"repeats": True}, "n.ipynb: parameter 'repeats' must be of type int, not bool"),
+        ({"place": 29025}, "n.ipynb: parameter 'place' must be of type str, not int"),
+        ({"share": True}, "n.ipynb: parameter 'share' must be of type float, not bool"),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(tmp_path, parameters, line):
+    with pytest.raises(OptionError) as caught:
+        check_parameters(write(tmp_path / "n.ipynb"), parameters)
+    assert str(caught.value) == line
+
+
+def test_a_failing_cell_is_one_line_and_no_result(tmp_path):
+    source = write(tmp_path / "bad.ipynb", "x = 1", "# why\nassert x == 2, 'x is not two'")
+    target = tmp_path / "out" / "bad.ipynb"
+    with pytest.raises(NotebookError) as caught:
+        run_notebook(source, target, {"repeats": 2})
+    line = str(caught.value)
+    assert line.startswith(
+        "bad.ipynb, cell 3 (assert x == 2, 'x is not two'): AssertionError: x is not two; traceback in"
+    )
+    assert "\n" not in line
+    assert [path.name for path in target.parent.iterdir()] == ["bad.failed.ipynb"]
+
+    run_notebook(write(source, "x = 1"), target)
+    assert [path.name for path in target.parent.iterdir()] == ["bad.ipynb"]
+
+
+def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(source, partial, parameters, progress):
+        partial.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "_execute", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_notebook(write(tmp_path / "n.ipynb"), tmp_path / "out" / "n.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "not a notebook"])
+def test_a_file_that_is_no_notebook_is_one_line(tmp_path, content):
+    path = tmp_path / "n.ipynb"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(NotebookError, match=r"n\.ipynb: "):
+        run_notebook(path, tmp_path / "out" / "n.ipynb")
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_committed_notebook_is_clean(name):
+    notebook = nbformat.read(NOTEBOOKS[name], as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata["kernelspec"]["name"] == "python3"
+    for holder in (notebook, *notebook.cells):
+        assert not {"papermill", "widgets", "execution"} & holder.metadata.keys()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.outputs for cell in code] == [[]] * len(code)
+    assert [cell.execution_count for cell in code] == [None] * len(code)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_committed_notebook_has_a_title_and_one_place_for_parameters(name):
+    first, *cells = nbformat.read(NOTEBOOKS[name], as_version=4).cells
+    assert first.cell_type == "markdown"
+    assert first.source.startswith("# ")
+    assert sum("parameters" in cell.metadata.get("tags", []) for cell in cells) <= 1

@@ -1,0 +1,163 @@
+"""The house itself: which room imports which, what the wheel holds, that configuration files agree."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "kanon_lab"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+# A room imports only itself and rooms before it.
+ROOMS = """errors terms files keys data population reconstruct published charts page widgets exercises notebooks report
+cli""".split()
+HEAVY = {"altair", "IPython", "ipywidgets", "nbformat", "numpy", "pandas", "papermill", "pyarrow", "requests", "scipy"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """Return the rooms that a module imports anywhere in it, inside functions too."""
+    package = ["kanon_lab", *path.relative_to(PACKAGE).parent.parts]
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    parts = [name.split(".") for name in names if name.startswith("kanon_lab.")]
+    return {name[1] for name in parts if (PACKAGE / name[1]).exists() or (PACKAGE / f"{name[1]}.py").exists()}
+
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path):
+    room = room_of(path)
+    assert room in ROOMS, f"{room} is not in the list of rooms"
+    later = {other for other in imported_rooms(path) if ROOMS.index(other) > ROOMS.index(room)}
+    assert not later, f"{path.relative_to(ROOT)} imports {later}, which stand below it"
+
+
+def loaded_by(module: str) -> tuple[float, set[str]]:
+    """Return the seconds that an import takes in a new interpreter, and the packages it loads."""
+    code = (
+        "import sys, time; start = time.perf_counter(); import importlib;"
+        f"importlib.import_module({module!r}); seconds = time.perf_counter() - start;"
+        "import json; print(json.dumps([seconds, sorted({name.split('.')[0] for name in sys.modules})]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds, names = json.loads(done.stdout)
+    return seconds, set(names)
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    # The best of three: a machine that tests in parallel is busy.
+    runs = [loaded_by("kanon_lab") for _ in range(3)]
+    assert min(seconds for seconds, _ in runs) < 0.4
+    assert not runs[0][1] & HEAVY
+
+
+@pytest.mark.parametrize("module", ["kanon_lab.page", "kanon_lab.notebooks", "kanon_lab.cli"])
+def test_heavy_packages_load_when_used(module):
+    assert not loaded_by(module)[1] & HEAVY
+
+
+def test_wheel_holds_notebooks_and_data(tmp_path):
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*command, "--no-build-isolation", "--wheel-dir", tmp_path, ROOT], check=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    notebooks = {f"kanon_lab/_notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    files = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert notebooks
+    assert notebooks | files <= inside
+    assert not [name for name in inside if not name.startswith(("kanon_lab/", "kanon_lab-"))]
+
+
+def test_environment_installs_what_make_installs():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+    conda = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    assert f"python{PYPROJECT['project']['requires-python']}" in conda
+    assert len(pip) == 1
+    extras = re.fullmatch(r"-e \.\[([\w,]+)\]", pip[0]).group(1)
+    assert f"'.[{extras}]'" in (ROOT / "Makefile").read_text("utf-8")
+    assert set(extras.split(",")) <= PYPROJECT["project"]["optional-dependencies"].keys()
+
+
+def test_constraints_are_names_and_versions_only():
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    odd = [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)]
+    assert not odd
+
+
+def test_constraints_pin_every_direct_dependency():
+    project = PYPROJECT["project"]
+    asked = [*project["dependencies"], *(name for extra in ("report", "book", "test") for name in extra_of(extra))]
+    pinned = {normal(line.split("==")[0]) for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()}
+    assert {normal(re.match(r"[\w.-]+", name).group()) for name in asked} - {"kanon-lab"} <= pinned
+
+
+def extra_of(name: str) -> list[str]:
+    return PYPROJECT["project"]["optional-dependencies"][name]
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_version_is_one():
+    version = PYPROJECT["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == version
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def repository_files() -> list[Path]:
+    """Return the files that are, or would be, committed."""
+    command = ["git", "-C", str(ROOT), "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / name for name in done.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+# Written in pieces, so that this file does not hold what it looks for.
+TRACES = re.compile(
+    "|".join(["/" + "root/", "/" + r"home/\w", "/" + r"Users/\w", "/" + "tmp/", "index" + "-url", "/" + "simple/"])
+)
+
+
+def test_no_machine_path_or_registry_address_is_committed():
+    found = []
+    for path in repository_files():
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in TRACES.finditer(text)]
+    assert not found
+
+
+def test_no_committed_file_is_large():
+    sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in repository_files()}
+    assert {name: size for name, size in sizes.items() if size > 3_000_000} == {}
+    embedded = sum(size for name, size in sizes.items() if name.startswith("kanon_lab/data/embedded/"))
+    assert embedded < 3_000_000
