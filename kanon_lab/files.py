@@ -7,8 +7,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kanon_lab.errors import DataError, StorageError
+
+if TYPE_CHECKING:
+    import pandas
 
 
 def file_format(path: str | Path) -> str:
@@ -79,6 +83,11 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def csv_gz(frame: "pandas.DataFrame") -> bytes:
+    """A frame as a gzipped csv without a time or name in it, so that the same frame gives the same bytes."""
+    return gzip.compress(frame.to_csv(index=False, lineterminator="\n").encode(), mtime=0)
 
 
 def write_bytes(target: str | Path, content: bytes) -> None:

@@ -20,7 +20,6 @@ Run: python scripts/make_facts.py
 
 from __future__ import annotations
 
-import gzip
 import os
 from pathlib import Path
 
@@ -29,7 +28,7 @@ import pandas as pd
 import xlrd
 
 from kanon_lab.data import national_totals, read_counts
-from kanon_lab.files import write_bytes
+from kanon_lab.files import csv_gz, write_bytes
 from kanon_lab.reconstruct import size_tilt
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -44,25 +43,26 @@ SIZE_FROM = np.array([1, 101, 501, 1001, 2001, 3001, 5001, 10001, 20001, 30001, 
 
 
 def main() -> None:
-    """Write the three tables and say what is in them."""
+    """Write the tables and say what is in them."""
     for name, table in facts().items():
         path = EMBEDDED / name
-        write_bytes(path, packed(table))
+        write_bytes(path, csv_gz(table))
         print(f"{name}: {len(table)} rows, {path.stat().st_size / 1000:.1f} kB")
 
 
 def facts() -> dict[str, pd.DataFrame]:
-    """The three tables, by file name."""
+    """The tables, by file name."""
     pyramid = national_totals(MALAGA, 2010, pool_from=85)
     classes = size_classes(municipal_totals())
     if classes["persons"].sum() != pyramid["persons"].sum():
         raise SystemExit("the nation by age and the municipalities add up to different totals")
-    malaga = (read_counts(MALAGA, year=2010, pool_from=85), pyramid)
+    malaga = read_counts(MALAGA, year=2010, pool_from=85)
     soria = (read_counts(SORIA, pool_from=85), national_totals(MALAGA, 2005, pool_from=85))
     return {
         "spain-2010-pyramid.csv.gz": pyramid,
         "spain-2010-municipalities.csv.gz": classes,
-        "spain-2010-age-structure.csv.gz": age_structure([malaga, soria]),
+        "spain-2010-age-structure.csv.gz": age_structure([(malaga, pyramid), soria]),
+        "benalmadena-2010.csv.gz": malaga.loc[malaga["place"] == "29025", [*CELL, "persons"]],
     }
 
 
@@ -129,11 +129,6 @@ def spread(counts: np.ndarray, fitted: np.ndarray) -> tuple[np.ndarray, np.ndarr
     loading = vectors[:, -1] * np.sqrt(values[-1])
     loading *= np.sign(loading[-1])  # positive: an older place
     return loading, np.sqrt(np.maximum(np.diag(covariance) - loading**2, 0))
-
-
-def packed(table: pd.DataFrame) -> bytes:
-    """A csv.gz without a time or name in it, so that the same table gives the same bytes."""
-    return gzip.compress(table.to_csv(index=False, lineterminator="\n").encode(), mtime=0)
 
 
 if __name__ == "__main__":

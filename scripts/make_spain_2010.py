@@ -10,7 +10,6 @@ Run: python scripts/make_spain_2010.py
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from kanon_lab.data import PROVINCES
-from kanon_lab.files import write_bytes
+from kanon_lab.files import csv_gz, write_bytes
 from kanon_lab.population import PERIODS, parse_ranges, persons_in_ranges
+from kanon_lab.published.gil_bellosta import PLACES
 from kanon_lab.reconstruct import (
     assign_labels,
     draw_whole,
@@ -45,30 +45,6 @@ LARGEST = 4_000_000
 
 CUADRO_1_RANGES = ("1", "2", "3", "4", "5", "6-10", "11-20", "21-50", "51+")
 
-# INE's codes of the municipalities that Cuadros 2-4 name.
-CODES = {
-    "Madrid": "28079",
-    "Barcelona": "08019",
-    "Zaragoza": "50297",
-    "Bilbao": "48020",
-    "Alicante": "03014",
-    "Gijón": "33024",
-    "Oviedo": "33044",
-    "Tarrasa": "08279",
-    "Almería": "04013",
-    "Albacete": "02003",
-    "Talavera de la Reina": "45165",
-    "Benalmádena": "29025",
-    "Siero": "33066",
-    "Molins de Rey": "08123",
-    "Unión (La)": "30041",
-    "Pozo Alcón": "23070",
-    "Zalamea de la Serena": "06160",
-    "Selva": "07058",
-    "Guardiola de Berga": "08099",
-    "Torre la Ribera": "22233",
-}
-
 
 def main() -> None:
     """Reconstruct, fit, write, and say how close the result comes to what is printed."""
@@ -76,7 +52,7 @@ def main() -> None:
     pyramid = pd.read_csv(EMBEDDED / "spain-2010-pyramid.csv.gz")
     named = reconstructed(figures, pyramid["persons"].to_numpy())
     table = one_row_each([named, synthetic(named, pyramid["persons"].to_numpy())], pyramid)
-    write_bytes(OUTPUT, packed(table))
+    write_bytes(OUTPUT, csv_gz(table))
     print(f"{OUTPUT.name}: {len(table)} municipalities, {OUTPUT.stat().st_size / 1000:.0f} kB")
     worst = cuadro_1_differences(table.iloc[:, 3:].to_numpy(), figures).abs().max()
     print(f"Cuadro 1: largest difference {worst:.3f} percentage points")
@@ -85,12 +61,12 @@ def main() -> None:
 def reconstructed(figures: pd.DataFrame, pyramid: np.ndarray) -> pd.DataFrame:
     """The named municipalities, one a row: place, name, kind, and `cells`, an array in the pyramid's order."""
     rows, equal = [], 0
-    for name, code in tqdm(CODES.items(), desc="reconstructing"):
+    for name, code in tqdm(PLACES.items(), desc="reconstructing"):
         printed, total = printed_row(figures, name)
         found = reconstruct_cells(printed, total, pyramid=pyramid, seed=SEED, progress=True, label=name)
         equal += found.equal
         rows.append((code, name, "reconstructed", assign_labels(found.cells, pyramid)))
-    print(f"Cuadros 2-4: {equal} of {27 * len(CODES)} bounded figures equal as printed")
+    print(f"Cuadros 2-4: {equal} of {27 * len(PLACES)} bounded figures equal as printed")
     return pd.DataFrame(rows, columns=["place", "name", "kind", "cells"])
 
 
@@ -167,11 +143,6 @@ def cuadro_1_differences(cells: np.ndarray, figures: pd.DataFrame) -> pd.Series:
     printed = figures[figures["table"] == "Cuadro 1"].set_index(["row", "column"])["printed"]
     computed = pd.Series(computed)
     return computed - printed.reindex(computed.index).astype(float)
-
-
-def packed(table: pd.DataFrame) -> bytes:
-    """A csv.gz without a time or name in it, so that the same table gives the same bytes."""
-    return gzip.compress(table.to_csv(index=False, lineterminator="\n").encode(), mtime=0)
 
 
 if __name__ == "__main__":

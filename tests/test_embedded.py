@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from kanon_lab.data import PROVINCES, load_counts, national_totals, read_counts
+from kanon_lab.files import csv_gz
+from kanon_lab.published.gil_bellosta import PLACES
 from kanon_lab.reconstruct import compare_cells, one_person_transfers, printed_row, printed_table, reconstruct_cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +75,7 @@ class TestMargins:
         places = counts.drop_duplicates("place")
         reconstructed = places[places["kind"] == "reconstructed"]
         synthetic = places[places["kind"] == "synthetic"]
-        assert dict(zip(reconstructed["name"], reconstructed["place"])) == make_spain_2010.CODES
+        assert dict(zip(reconstructed["name"], reconstructed["place"])) == PLACES
         assert len(synthetic) == 8094
         assert synthetic["place"].str.fullmatch(r"\d\dS\d{3}").all()
         assert synthetic["name"].str.startswith("Synthetic municipality").all()
@@ -85,7 +87,7 @@ class TestMargins:
 
 class TestPublished:
     def test_all_540_bounded_figures_of_cuadros_2_to_4_are_as_printed(self, counts, figures):
-        for name, place in make_spain_2010.CODES.items():
+        for name, place in PLACES.items():
             printed, total = printed_row(figures, name)
             cells = cells_of(counts, place)
             assert cells.sum() == total
@@ -121,7 +123,7 @@ class TestReal:
         sheet = xlrd.open_workbook(shared("ine-pobmun10.xls")).sheet_by_index(0)
         rows = [sheet.row_values(row) for row in range(2, sheet.nrows)]
         official = {row[0] + row[2]: int(row[4]) for row in rows}
-        for place in make_spain_2010.CODES.values():
+        for place in PLACES.values():
             assert cells_of(counts, place).sum() == official[place]
 
     def test_pyramid_is_the_nations(self, shared, pyramid):
@@ -131,12 +133,12 @@ class TestReal:
 
 class TestSameBytes:
     def test_synthetic_rest_from_the_reconstructed_twenty(self, counts, pyramid):
-        cells = [cells_of(counts, place) for place in make_spain_2010.CODES.values()]
-        named = pd.DataFrame({"place": make_spain_2010.CODES.values(), "name": make_spain_2010.CODES.keys()})
+        cells = [cells_of(counts, place) for place in PLACES.values()]
+        named = pd.DataFrame({"place": PLACES.values(), "name": PLACES.keys()})
         named = named.assign(kind="reconstructed", cells=cells)
         rest = make_spain_2010.synthetic(named, pyramid["persons"].to_numpy())
         table = make_spain_2010.one_row_each([named, rest], pyramid)
-        assert make_spain_2010.packed(table) == make_spain_2010.OUTPUT.read_bytes()
+        assert csv_gz(table) == make_spain_2010.OUTPUT.read_bytes()
 
     @pytest.mark.parametrize("name", ["Talavera de la Reina", "Pozo Alcón", "Selva", "Torre la Ribera"])
     def test_quick_reconstructions(self, name, counts, figures, pyramid):
@@ -144,18 +146,18 @@ class TestSameBytes:
         result = reconstruct_cells(
             printed, total, pyramid=pyramid["persons"].to_numpy(), seed=make_spain_2010.SEED, max_rounds=300
         )
-        assert result.cells.tolist() == sorted(cells_of(counts, make_spain_2010.CODES[name]))
+        assert result.cells.tolist() == sorted(cells_of(counts, PLACES[name]))
 
     def test_facts(self, shared):
         shared("ine-padron-33570-malaga.px")
         pytest.importorskip("xlrd", reason="needs xlrd to read INE's spreadsheet")
         make_facts = script("make_facts")
         for name, table in make_facts.facts().items():
-            assert make_facts.packed(table) == (EMBEDDED / name).read_bytes(), name
+            assert csv_gz(table) == (EMBEDDED / name).read_bytes(), name
 
     @pytest.mark.skipif("KANON_LAB_SLOW" not in os.environ, reason="takes minutes: set KANON_LAB_SLOW=1 to run it")
     def test_everything_again(self, figures, pyramid):
         persons = pyramid["persons"].to_numpy()
         named = make_spain_2010.reconstructed(figures, persons)
         table = make_spain_2010.one_row_each([named, make_spain_2010.synthetic(named, persons)], pyramid)
-        assert make_spain_2010.packed(table) == make_spain_2010.OUTPUT.read_bytes()
+        assert csv_gz(table) == make_spain_2010.OUTPUT.read_bytes()

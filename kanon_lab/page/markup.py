@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
+
+_DECIMALS = 6
 
 
 def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str) -> str:
@@ -35,7 +39,17 @@ def embedded_json(value: Any) -> str:
 def scrolling_table(frame: pandas.DataFrame, label: str = "Table") -> str:
     """Return a table that scrolls by itself where it is wider or longer than its place.
 
-    It has no index column: frames of this package keep their labels in columns. Keyboards reach it too (``tabindex``).
+    It has no index column: frames of this package keep their labels in columns. Numbers show as many decimals as their
+    column needs, six at most, and commas between thousands. Keyboards reach it too (``tabindex``).
     """
-    table = frame.to_html(index=False, border=0, na_rep="", classes="kanon-table")
+    numbers = {name: _number_format(frame[name]) for name in frame.select_dtypes("number").columns}
+    plain = frame.rename_axis(columns=None)
+    table = plain.to_html(index=False, border=0, na_rep="", classes="kanon-table", formatters=numbers)
     return f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
+
+
+def _number_format(column: pandas.Series) -> Callable[[Any], str]:
+    """How the numbers of one column are written: all with the same decimals."""
+    values = [float(value) for value in column.dropna() if math.isfinite(value)]
+    decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in values)), _DECIMALS)
+    return lambda value: f"{value:,.{decimals}f}"

@@ -81,7 +81,6 @@ def expected_cells(
     deviations: np.ndarray,
     rng: np.random.Generator,
     *,
-    slope_scale: float = 1.0,
     spread_scales: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> np.ndarray:
     """Expected persons by municipality and cell, with the sizes as row sums and the national totals as column sums.
@@ -93,21 +92,20 @@ def expected_cells(
     cell_totals : array of int, shape (cells,)
         National persons per cell; adds up to the sum of `sizes`.
     slopes : array, shape (cells,)
-        Change of the logarithm of a cell's share when a municipality is ten times as large.
+        Change of the logarithm of a cell's share when a municipality is ten times as large, up to `REFERENCE_SIZE`.
     loadings, deviations : array, shape (cells,)
         Standard deviations of the logarithm of a cell's share: common factor of the municipality, and own.
     rng : numpy.random.Generator
         Source of the factors and deviations.
-    slope_scale : float, optional
-        Multiplies `slopes`: a parameter fitted to Cuadro 1.
     spread_scales : tuple of float, optional
-        Multiply `loadings` and `deviations` in municipalities of the sizes of `SPREAD_FROM`: fitted as well.
+        Multiply `loadings` and `deviations`, one for each size class that starts in `SPREAD_FROM`: the parameters
+        fitted to Cuadro 1.
 
     Returns
     -------
     ndarray, shape (municipalities, cells)
     """
-    tilt = slope_scale * size_tilt(sizes)[:, None] * slopes
+    tilt = size_tilt(sizes)[:, None] * slopes
     factor = _stratified_normal(sizes, rng)[:, None] * loadings
     own = rng.standard_normal((len(sizes), len(slopes))) * deviations
     spread = np.take(spread_scales, np.searchsorted(SPREAD_FROM, sizes, side="right") - 1)[:, None]

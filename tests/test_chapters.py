@@ -1,0 +1,164 @@
+"""The notebooks behind the chapters: what the book's own run recorded, and other parameters."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.errors import OptionError
+from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
+from kanon_lab.population import PERIODS
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = find_notebooks()
+EXECUTED = ROOT / "_build" / "site" / "notebooks"
+
+GLUE = re.compile(r"\{glue:text\}`[^`]*`|\{glue\} \S+")
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a notebook with parameters and return what it recorded."""
+
+    def call(name, **parameters):
+        target = tmp_path / f"{name}.ipynb"
+        run_notebook(NOTEBOOKS[name], target, parameters)
+        return recorded(target)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def book():
+    """What each executed notebook of the built book recorded."""
+    if not EXECUTED.is_dir():
+        pytest.skip("the book is not built: run make book")
+    return {path.stem: recorded(path) for path in EXECUTED.glob("*.ipynb")}
+
+
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory):
+    """A small population as a user's own csv: three places of two provinces."""
+    ages = [f"{a}-{a + 4}" for a in range(0, 85, 5)] + ["85+"]
+    rng = np.random.default_rng(3)
+    rows = [
+        {"place": place, "name": f"Town {place}", "sex": sex, "age_group": age, "persons": int(rng.poisson(mean))}
+        for place, mean in (("10001", 5), ("10002", 80), ("20001", 900))
+        for sex in ("women", "men")
+        for age in ages
+    ]
+    path = tmp_path_factory.mktemp("counts") / "towns.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_the_book_holds_every_notebook(book):
+    assert set(book) == set(NOTEBOOKS)
+
+
+def test_chapters_insert_only_what_notebooks_record(book):
+    missing = []
+    for chapter in (ROOT / "book").glob("*.md"):
+        for notebook, name in re.findall(r"notebooks/([a-z]+)\.ipynb::([a-z0-9-]+)", chapter.read_text()):
+            if name not in book[notebook]:
+                missing.append(f"{chapter.name}: {notebook} has no {name}")
+    assert missing == []
+
+
+def test_no_figure_is_typed_into_the_prose():
+    """Digits stand in names (Cuadro 1, table 33570, dates), formulas, code and commands only."""
+    allowed = re.compile(
+        r"(Cuadros? \d( (to|and) \d)?|Figura \d|Formula \(\d\)|formula \(\d\)|gráfico 3|[Tt]able 33570|spain-2010"
+        r"|1-anonymous|2-anonymous|1 January 2010|CC BY 4\.0|In 2011|\{cite\}`[^`]*`|\{doc\}`[^`]*`|https?://\S+)"
+    )
+    typed = []
+    for chapter in (ROOT / "book").glob("*.md"):
+        text = re.sub(r"```.*?```", "", chapter.read_text(), flags=re.DOTALL)
+        text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", "", GLUE.sub("", allowed.sub("", text)), flags=re.DOTALL)
+        typed += [f"{chapter.name}: {line.strip()}" for line in text.splitlines() if re.search(r"\d", line)]
+    assert typed == []
+
+
+def test_recorded_shares_of_the_country(book):
+    """Gil Bellosta (2011), Cuadro 1, row 1: 42.38, 5.77 and 0.45 per cent; ours is fitted within 0.10 points."""
+    spain = book["spain"]
+    for dates, printed in {"day": 42.38, "month": 5.77, "year": 0.45}.items():
+        assert 100 * spain[f"share-{dates}"] == pytest.approx(printed, abs=0.10)
+    assert spain["population"] == 47_021_031  # INE, 1 January 2010
+    assert len(spain["cuadro-1"]) == 9
+    assert spain["explorer-places"] == 1 + 52 + 20
+
+
+def test_recorded_audit(book):
+    audit = book["audit"]
+    assert audit["figures"] == 750
+    assert sum(value for name, value in audit.items() if name.startswith("verdict-")) == 750
+    assert audit["bounded-equal"] == audit["bounded"] == 540
+    assert audit["worst-share"] <= 0.10
+
+
+def test_recorded_reconstruction(book):
+    reconstruction = book["reconstruction"]
+    assert reconstruction["all-equal"] == reconstruction["all-figures"] == 540
+    assert reconstruction["real-equal"] == 27
+    assert reconstruction["fresh-complete"] == reconstruction["fresh-count"]
+    assert 0 < reconstruction["transfers-silent"] < reconstruction["transfers"]
+
+
+def test_recorded_simulation_agrees_with_the_closed_form(book):
+    assert book["place"]["worst-standard-error"] < 4
+
+
+@pytest.mark.parametrize("place,dates", [("22233", "month"), ("28079", "day"), ("06160", "year")])
+def test_another_municipality(run, place, dates):
+    results = run("place", place=place, dates=dates, repeats=40, seed=1)
+    assert results["repeats"] == 40
+    table = results["simulation-table"]
+    assert table["expected"].sum() == pytest.approx(results["population"], abs=1)
+    assert table["mean of draws"].sum() == pytest.approx(results["population"], abs=1)
+    assert results["worst-standard-error"] < 6
+    assert results["alone-day"] >= results["alone-month"] >= results["alone-year"]
+
+
+@pytest.mark.parametrize("dates", sorted(PERIODS))
+def test_the_country_notebook_on_another_population(run, towns, dates):
+    results = run("spain", population=str(towns), dates=dates)
+    counts = pd.read_csv(towns)
+    assert results["population"] == counts["persons"].sum()
+    assert results["share"] == results[f"share-{dates}"]
+    assert results["explorer-places"] == 1 + 2
+    day, month, year = (results[f"share-{name}"] for name in PERIODS)
+    assert day > month > year
+
+
+def test_the_first_chapter_on_a_users_counts(run, towns):
+    results = run("identify", population=str(towns))
+    assert results["places"] == 3
+    assert results["cells"] == 3 * 36
+    assert results["persons"] == pd.read_csv(towns)["persons"].sum()
+
+
+def test_the_audit_on_real_counts(run, shared):
+    results = run("audit", population=str(shared("ine-padron-33570-malaga.px")), year=2010)
+    assert results["fitted"] == 0
+    assert results["bounded-equal"] == 27
+    assert results["verdict-not-in-text"] == 750 - 33
+
+
+def test_a_reconstruction_that_is_cut_short_says_so(run):
+    results = run("reconstruction", seeds=[11], max_rounds=1)
+    assert results["fresh-count"] == 1
+    assert results["fresh-complete"] == sum(value == 27 for value in results["fresh-equal"])
+
+
+def test_the_explorer_starts_where_it_is_told(run):
+    results = run("explorer", dates="year", k=20)
+    assert 0 < results["share"] < 1
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_an_unknown_parameter_is_refused(run, name):
+    with pytest.raises(OptionError, match="unknown parameter 'granularity'"):
+        run(name, granularity="day")
