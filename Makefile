@@ -2,6 +2,7 @@
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make test   make book, then every test
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
+#               options for it: make lab ARGS="--port 9000 --allow-root"
 #   make clean  remove what was built (not .venv, not workspace/)
 # Another Python: make book PYTHON=python3.12
 
@@ -32,7 +33,7 @@ test: book
 
 lab: $(STAMP)
 	@$(PY) scripts/working_copy.py
-	@$(PY) -m jupyterlab --notebook-dir=workspace
+	@$(PY) -m jupyterlab --notebook-dir=workspace $(ARGS)
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist

@@ -24,6 +24,8 @@ class Term:
         What it means, in one English sentence.
     symbol : str
         Its symbol in formulas (LaTeX without dollar signs), or "".
+    in_glossary : bool
+        Whether the glossary explains it; plain words that only need a label are left out.
     """
 
     key: str
@@ -32,6 +34,7 @@ class Term:
     ca: str
     meaning: str
     symbol: str = ""
+    in_glossary: bool = True
 
     def label(self, language: str = "en") -> str:
         """The name of the term in one of `LANGUAGES`.
@@ -130,7 +133,7 @@ _TERMS = (
     Term(
         "disclosure_risk",
         "disclosure risk",
-        "riesgo de revelación",
+        "riesgo de revelación (o divulgación)",
         "risc de revelació",
         "The risk that published data teach an intruder something about a person.",
     ),
@@ -200,18 +203,75 @@ _TERMS = (
         "granularitat de la data",
         "How much of the date of birth is known: the day, the month or only the year.",
     ),
-    Term("day", "day", "día", "dia", "The full date of birth is known."),
-    Term("month", "month", "mes", "mes", "The month and year of birth are known."),
-    Term("year", "year", "año", "any", "Only the year of birth is known."),
-    Term("population", "population", "población", "població", "The persons of a place, or the number of them."),
+    Term("day", "day", "día", "dia", "The full date of birth is known.", in_glossary=False),
+    Term("month", "month", "mes", "mes", "The month and year of birth are known.", in_glossary=False),
+    Term("year", "year", "año", "any", "Only the year of birth is known.", in_glossary=False),
+    Term("population", "population", "población", "població", "The persons of a place.", in_glossary=False),
     Term("municipality", "municipality", "municipio", "municipi", "The smallest place of the Spanish tables."),
-    Term("province", "province", "provincia", "província", "One of the 52 provinces (with the autonomous cities)."),
+    Term(
+        "province",
+        "province",
+        "provincia",
+        "província",
+        "One of Spain's 50 provinces; here also the cities of Ceuta and Melilla, 52 in all.",
+    ),
+    Term(
+        "key",
+        "key",
+        "clave",
+        "clau",
+        "The combination of values of the key variables that one person has.",
+    ),
+    Term(
+        "confusion_of_attributes",
+        "confusion of attributes",
+        "confusión de atributos",
+        "confusió d'atributs",
+        "Making values alike by leaving out detail, as two dates in a month become one when the day is left out.",
+    ),
+    Term(
+        "inverse_problem",
+        "inverse problem",
+        "problema inverso",
+        "problema invers",
+        "To find the data from results that were computed from them.",
+    ),
+    Term(
+        "dates_with_k",
+        "expected dates with k births",
+        "número esperado de periodos con k nacimientos",
+        "nombre esperat de períodes amb k naixements",
+        "How many of the N dates of a cell are expected to have exactly k births; formula (1) of Gil Bellosta (2011).",
+        "f_k(n)",
+    ),
+    Term(
+        "reconstructed",
+        "reconstructed data",
+        "datos reconstruidos",
+        "dades reconstruïdes",
+        "Data found by solving an inverse problem: they give the published figures, but need not be the true ones.",
+    ),
+    Term(
+        "synthetic",
+        "synthetic data",
+        "datos sintéticos",
+        "dades sintètiques",
+        "Data drawn at random so that some of their totals are the true ones.",
+    ),
+    Term(
+        "fitted",
+        "fitted",
+        "ajustado",
+        "ajustat",
+        "Made to agree with certain figures; that they agree is then no evidence.",
+    ),
     Term(
         "half_width",
         "half-width of the 95 % interval",
         "semiamplitud del intervalo del 95 %",
         "semiamplitud de l'interval del 95 %",
-        "The published figure, plus or minus this, holds the value 95 times in 100; the ± of Cuadro 1.",
+        "If all dates of birth were drawn again, the count would lie within this distance of the expected number 95 "
+        "times in 100; the ± of Cuadro 1.",
     ),
 )
 

@@ -10,7 +10,7 @@ _EXAMPLES = """
 Examples:
   kanon-lab audit
   kanon-lab audit --source gil-bellosta-2011 --json
-  kanon-lab audit --population 33570.px --year 2010
+  kanon-lab audit --population ine-33570 --year 2010    (after: kanon-lab data fetch ine-33570)
 """
 
 
@@ -18,21 +18,24 @@ Examples:
 @click.option("--source", help="One study, such as gil-bellosta-2011. Default: all of them.")
 @click.option("--population", metavar="FILE", help="Recompute the Spanish tables from this file of counts.")
 @click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
+@click.option("--columns", metavar="NAME=COLUMN,...", help="Which column of FILE is which, as in population.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where a figure disagrees or a published error was found.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
-def audit(context, source, population, year, strict, as_json):
+def audit(context, source, population, year, columns, strict, as_json):
     """Recompute every published figure and give each a verdict.
 
     Without --population the Spanish tables are recomputed from the embedded population, which was fitted to them:
     such figures are marked as fitted.
     """
     from kanon_lab import published
-    from kanon_lab.data import load_counts
+    from kanon_lab.data import load_counts, parse_columns
 
-    if year is not None and population is None:
-        raise OptionError("--year goes with --population: the embedded population has one year only")
-    counts = None if population is None else load_counts(population, year=year, pool_from=85)
+    if population is None and (year is not None or columns is not None):
+        raise OptionError("--year and --columns go with --population: the embedded population needs neither")
+    counts = None
+    if population is not None:
+        counts = load_counts(population, year=year, pool_from=85, columns=parse_columns(columns))
     result = published.audit(source, counts)
     summary = result.summary()
     if as_json:

@@ -10,7 +10,7 @@ _EXAMPLES = """
 Examples:
   kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
   kanon-lab population spain-2010 --place 28079 --place 29025 --json
-  kanon-lab population 33570.px --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
+  kanon-lab population ine-33570 --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
   kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
 """
 
@@ -45,14 +45,18 @@ _FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": ".2%"
     show_default=True,
     help="Make all ages from this one on one group, as the study did; or none.",
 )
-@click.option("--columns", metavar="NAME=COLUMN,...", help="For csv, xlsx and parquet: which column is which.")
+@click.option(
+    "--columns",
+    metavar="NAME=COLUMN,...",
+    help="For csv, xlsx and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
     """Expected number of persons per range of k for the counts in SOURCE.
 
-    SOURCE is the name of an embedded population (see "kanon-lab data list") or a .px, .csv, .xlsx or .parquet file
-    with persons by place, sex and five-year age group. A person is k-anonymous when k persons share place, sex and
-    date of birth, known by day, month or year.
+    SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
+    .xlsx or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") and its number of
+    persons. A person is k-anonymous when k persons share place, sex and date of birth, known by day, month or year.
     """
     from kanon_lab.data import load_counts, parse_columns
     from kanon_lab.population import PERIODS, anonymity, parse_ranges
@@ -89,7 +93,7 @@ def parse_dates(dates):
 
 def only_places(counts, places, source):
     """The cells of the named municipalities and provinces."""
-    known = set(counts["place"]) | set(counts["province"])
+    known = (set(counts["place"]) | set(counts["province"])) - {""}
     for place in places:
         if place not in known:
             raise OptionError(

@@ -11,6 +11,9 @@ COLUMNS = ("place", "name", "province", "sex", "age_group", "persons")
 CELL = ["place", "sex", "age_group"]
 """Columns that together name a cell."""
 
+# A municipality as INE codes it, or a synthetic one of the embedded population: two digits of province first.
+_INE_CODE = r"\d{2}(\d{3}|S\d+)"
+
 MOST_PERSONS = 10**10
 """No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
 
@@ -22,8 +25,8 @@ def check_counts(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     ----------
     frame : pandas.DataFrame
         Columns place, sex, age_group (text) and persons (whole numbers, 0 to 10^10); name (default: the place) and
-        province (default: the first two characters of the place) may be absent; other columns are left out. Not
-        changed.
+        province (default: the first two digits of an INE code, else empty) may be absent; other columns are left out.
+        Not changed.
     where : str
         What to call the frame in messages: its file, or the argument it came from.
 
@@ -57,7 +60,9 @@ def checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         if column in result:
             result[column] = _restore_zeros(result[column], width)
     result["name"] = result.get("name", result["place"])
-    result["province"] = result.get("province", result["place"].str[:2])
+    if "province" not in result:
+        ine = result["place"].str.fullmatch(_INE_CODE)
+        result["province"] = result["place"].str[:2].where(ine, "")
     result["persons"] = _persons(frame["persons"], where)
     check_unique(result, where)
     return result[list(COLUMNS)]

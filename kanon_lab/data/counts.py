@@ -15,6 +15,10 @@ FORMATS = ("px", *table.FORMATS)
 """Extensions of the files that `read_counts` reads; .gz may follow."""
 
 
+# So many places and age groups in which one sex is the sum of the others are no accident.
+_NO_ACCIDENT = 10
+
+
 def read_counts(
     path: str | Path,
     *,
@@ -105,7 +109,9 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
         `pool_from` lies inside a five-year group.
     """
     if pool_from < 0 or pool_from % labels.GROUP_YEARS:
-        raise OptionError(f"pool_from {pool_from}: age groups start at multiples of {labels.GROUP_YEARS}; choose one")
+        raise OptionError(
+            f"ages cannot be pooled from {pool_from} (--pool-ages): groups start at multiples of {labels.GROUP_YEARS}"
+        )
     lowest = {group: labels.lowest_age(group) for group in counts["age_group"].unique()}
     pooled = {group: f"{pool_from}+" if low >= pool_from else group for group, low in lowest.items()}
     counts = counts.assign(age_group=counts["age_group"].map(pooled).astype(str))
@@ -130,6 +136,7 @@ def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None
         raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
     _check_ages(cells, where)
     _check_totals(cells, where)
+    _check_hidden_total(cells, where)
     return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)]
 
 
@@ -181,6 +188,20 @@ def _check_totals(cells: pd.DataFrame, where: str) -> None:
                 f"{where}: {_position(totals, wrong)}: the total is not the sum of its parts; correct it or download "
                 "the file again"
             )
+
+
+def _check_hidden_total(cells: pd.DataFrame, where: str) -> None:
+    """A sex that is everywhere the sum of the others is a total under a label we do not know: it would count twice."""
+    wide = cells[cells["sex"] != labels.TOTAL].pivot(index=["place", "age_group"], columns="sex", values="persons")
+    if wide.shape[1] < 3:
+        return
+    all_sexes = wide.sum(axis=1)
+    wide, all_sexes = wide[all_sexes > 0], all_sexes[all_sexes > 0]
+    if len(wide) >= _NO_ACCIDENT and any((2 * wide[sex] == all_sexes).all() for sex in wide):
+        raise DataError(
+            f"{where}: one label of column sex is the sum of the others in every place and age group; leave out those "
+            "rows, or call that label Total"
+        )
 
 
 def _position(cells: pd.DataFrame, rows: pd.Series) -> str:

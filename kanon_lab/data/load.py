@@ -58,6 +58,8 @@ def load_counts(
         return read_counts(path, year=year, pool_from=pool_from, columns=columns)
     if year not in (None, data_set.year):
         raise OptionError(f"{data_set.name}: holds {data_set.year} only; leave out the year or choose that one")
+    if columns:
+        raise OptionError(f"{data_set.name}: its columns are known; leave out columns (--columns)")
     counts = _read_embedded(path)
     return counts if pool_from is None else pool_ages(counts, pool_from)
 

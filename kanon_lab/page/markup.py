@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +39,43 @@ def embedded_json(value: Any) -> str:
 def scrolling_table(frame: pandas.DataFrame, label: str = "Table") -> str:
     """Return a table that scrolls by itself where it is wider or longer than its place.
 
-    It has no index column: frames of this package keep their labels in columns. Numbers show as many decimals as their
-    column needs, six at most, and commas between thousands. Keyboards reach it too (``tabindex``).
+    It has no index column: frames of this package keep their labels in columns. Numbers stand to the right, with as
+    many decimals as their column needs, six at most, and commas between thousands. Keyboards reach it too
+    (``tabindex``).
     """
-    numbers = {name: _number_format(frame[name]) for name in frame.select_dtypes("number").columns}
-    plain = frame.rename_axis(columns=None)
-    table = plain.to_html(index=False, border=0, na_rep="", classes="kanon-table", formatters=numbers)
-    return f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(label)}">{table}</div>'
+    kinds = ["number" if is_number else "text" for is_number in _are_numbers(frame)]
+    columns = [
+        _number_texts(frame[name]) if kind == "number" else ["" if _is_missing(v) else str(v) for v in frame[name]]
+        for name, kind in zip(frame.columns, kinds, strict=True)
+    ]
+    head = _row("th", map(str, frame.columns), kinds)
+    body = "\n".join(_row("td", cells, kinds) for cells in zip(*columns, strict=True))
+    return (
+        f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
+        f'<table class="kanon-table">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    )
 
 
-def _number_format(column: pandas.Series) -> Callable[[Any], str]:
-    """How the numbers of one column are written: all with the same decimals."""
+def _row(tag: str, cells: Iterable[str], kinds: list[str]) -> str:
+    scope = ' scope="col"' if tag == "th" else ""
+    texts = zip(cells, kinds, strict=True)
+    return "<tr>" + "".join(f'<{tag}{scope} class="{kind}">{escape(cell)}</{tag}>' for cell, kind in texts) + "</tr>"
+
+
+def _are_numbers(frame: pandas.DataFrame) -> list[bool]:
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in frame.dtypes]
+
+
+def _is_missing(value: Any) -> bool:
+    from pandas import isna
+
+    return value is None or isna(value) is True
+
+
+def _number_texts(column: pandas.Series) -> list[str]:
+    """The numbers of one column, all with the same decimals; a missing one as an empty text."""
     values = [float(value) for value in column.dropna() if math.isfinite(value)]
     decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in values)), _DECIMALS)
-    return lambda value: f"{value:,.{decimals}f}"
+    return ["" if missing else f"{value:,.{decimals}f}" for value, missing in zip(column, column.isna(), strict=True)]

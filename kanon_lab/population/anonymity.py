@@ -14,7 +14,8 @@ from kanon_lab.errors import OptionError
 from kanon_lab.population.law import PERIODS, BirthLaw, persons_by_k, persons_in_ranges, variance_in_ranges
 from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
 
-#: Half-width of a 95 % interval in standard deviations (the normal approximation; the counts are sums of many cells).
+#: Half-width of a 95 % interval in standard deviations: the normal approximation, which is good where many persons are
+#: expected; where a handful is, the interval covers less (89-93 % seen) and its lower end may be negative.
 Z_95 = 1.959963984540054
 
 LEVELS = ("all", "province", "municipality")
@@ -44,10 +45,6 @@ class Places:
     @classmethod
     def of(cls, counts: pd.DataFrame, by: str) -> Places:
         """Group a counts frame by ``all``, ``province`` or ``municipality``."""
-        if by not in LEVELS:
-            raise OptionError(f"by must be one of {', '.join(LEVELS)}, not {by!r}")
-        if counts.empty:
-            raise OptionError("the population has no cells: nothing to measure")
         codes, frame = place_codes(counts, by)
         persons = counts["persons"].to_numpy()
         sizes, size_index = np.unique(persons, return_inverse=True)
@@ -64,6 +61,7 @@ def anonymity(
     ranges: str | Iterable[KRange] = CUADRO_1_RANGES,
     by: str = "all",
     round_each_k: bool = False,
+    spread: bool = True,
 ) -> pd.DataFrame:
     """Expected number of persons per range of k, with the exact spread that birth dates give it.
 
@@ -82,14 +80,18 @@ def anonymity(
     round_each_k : bool
         Round the expected persons of every single k to a whole number first, then add up, as Cuadros 2-4 were made.
         An open range is then what is left of the population, never below 0.
+    spread : bool
+        Compute ``sd`` and ``half_width``; otherwise they are missing. With many distinct birth probabilities they take
+        far longer than the expectation (see `variance_in_ranges`).
 
     Returns
     -------
     DataFrame
         One row per place, date and range: ``place``, ``name``, ``population`` (persons), ``dates``, ``periods``,
         ``k_from``, ``k_to`` (missing where open), ``persons``, ``share`` (0-1 of the population, missing where it is
-        0), ``sd`` and ``half_width`` (95 %), in persons. The spread covers the birth dates only, given the counts:
-        not errors of the counts, nor of the assumption that births are spread as stated.
+        0), ``sd`` (exact) and ``half_width`` (1.96 sd: a 95 % interval by the normal approximation, poor where only a
+        handful of persons is expected), in persons. The spread covers the birth dates only, given the counts: not
+        errors of the counts, nor of the assumption that births are spread as stated.
 
     Raises
     ------
@@ -108,7 +110,10 @@ def anonymity(
             persons = _rounded_persons(places, law, ranges)
         else:
             persons = places.cells @ persons_in_ranges(places.sizes, law, ranges)
-        sd = np.sqrt(places.cells @ variance_in_ranges(places.sizes, law, ranges))
+        if spread:
+            sd = np.sqrt(places.cells @ variance_in_ranges(places.sizes, law, ranges))
+        else:
+            sd = np.full(persons.shape, np.nan)
         blocks.append(_tidy(places, name, law, ranges, persons).assign(sd=sd.ravel(), half_width=Z_95 * sd.ravel()))
     tidy = pd.concat(blocks, ignore_index=True)
     # Place first, then dates, then ranges, in the order asked for.
@@ -155,9 +160,17 @@ def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> di
 
 def place_codes(counts: pd.DataFrame, by: str) -> tuple[np.ndarray, pd.DataFrame]:
     """The place number of each cell, and the places in order of first appearance."""
+    if by not in LEVELS:
+        raise OptionError(f"by must be one of {', '.join(LEVELS)}, not {by!r}")
+    if counts.empty:
+        raise OptionError("the population has no cells: nothing to measure")
+    if counts["persons"].min() < 0:
+        raise OptionError("the population has a negative number of persons: see kanon_lab.data.check_counts")
     if by == "all":
         return np.zeros(len(counts), dtype=np.intp), pd.DataFrame({"place": ["all"], "name": ["All places"]})
     column = "place" if by == "municipality" else "province"
+    if by == "province" and (counts["province"] == "").any():
+        raise OptionError("by province: some places have no five-digit INE code; give the counts a column province")
     codes, labels = pd.factorize(counts[column])
     frame = pd.DataFrame({"place": labels.astype(str)})
     if by == "province":

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from kanon_lab.errors import OptionError
 
 _RANGE = re.compile(r"(?P<first>\d{1,9})(?:(?P<open>\+)|-(?P<last>\d{1,9}))?")
@@ -19,6 +21,8 @@ class KRange:
     k_to: int | None
 
     def __post_init__(self) -> None:
+        if not all(isinstance(k, (int, np.integer)) for k in (self.k_from, 0 if self.k_to is None else self.k_to)):
+            raise OptionError("the ends of a range of k must be whole numbers")
         if self.k_from < 1:
             raise OptionError(f"a range of k starts at 1 or above, not at {self.k_from}")
         if self.k_to is not None and self.k_to < self.k_from:

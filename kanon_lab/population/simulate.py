@@ -54,18 +54,19 @@ def simulate(
     ----------
     Gil Bellosta (2011), section 2, steps 1 to 4.
     """
-    if repeats < 1 or seed < 0:
-        raise OptionError("repeats must be 1 or more, and the seed 0 or more")
+    if not all(isinstance(number, (int, np.integer)) for number in (repeats, seed)) or repeats < 1 or seed < 0:
+        raise OptionError("repeats must be a whole number from 1 on, and the seed one from 0 on")
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     codes, frame = place_codes(counts, by)
     # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
     order = np.argsort(counts["persons"].to_numpy(), kind="stable")
     sizes, places = counts["persons"].to_numpy()[order], codes[order]
-    rng = np.random.default_rng(seed)
+    # A stream for each law: to ask for one more leaves the draws of those before it as they were.
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(laws))]
     rows = []
     with _bar(repeats * len(laws), progress) as bar:
         for repeat in range(repeats):
-            for name, law in laws.items():
+            for (name, law), rng in zip(laws.items(), streams, strict=True):
                 persons = _simulate_once(sizes, places, len(frame), law, ranges, rng)
                 rows.append((repeat, name, law.periods, persons))
                 bar.update()
@@ -106,7 +107,7 @@ def _simulate_once(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Persons per place and range in one draw of all birth dates."""
-    last = max(r.k_from if r.k_to is None else r.k_to for r in ranges) + 1
+    last = min(max(r.k_from if r.k_to is None else r.k_to for r in ranges), int(sizes[-1])) + 1
     by_k = np.zeros(n_places * (last + 1))
     for start, stop in _blocks(sizes, law.periods):
         cell, k = _shared_dates(sizes[start:stop], law, rng)

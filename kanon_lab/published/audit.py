@@ -11,13 +11,13 @@ from kanon_lab.published.figures import SOURCES, printed_step, published_figures
 
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
-    "disagrees": "differs, and we do not know why",
+    "disagrees": "differs by more than rounding, noise or tolerance can each explain",
     "published-error": "the source contradicts itself, or its own numbers give another result",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",
     "approximate": "our input is reconstructed or synthetic, and the figure lies within its tolerance",
     "within-noise": "the published figure is a simulation, and ours lies within its noise",
-    "exact": "equal as printed",
+    "exact": "equal as printed; or a bound that holds",
 }
 
 _COLUMNS = "source table row column unit printed published computed difference verdict fitted tolerance reason".split()
@@ -62,7 +62,8 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     source : str, optional
         One key of `SOURCES`; all of them if absent.
     counts : DataFrame, optional
-        A counts frame to recompute the Spanish tables from, in place of the embedded ``spain-2010``.
+        A counts frame to recompute the Spanish tables from, in place of the embedded ``spain-2010``. A frame with a
+        column ``kind`` is an embedded population, and so fitted to these tables.
 
     Returns
     -------
@@ -85,8 +86,9 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     from kanon_lab.data import load_counts
 
     module, figures = source_module(source), published_figures(source)
-    embedded = counts is None
-    computed = module.recompute(load_counts("spain-2010") if embedded else counts, figures, embedded=embedded)
+    counts = load_counts("spain-2010") if counts is None else counts
+    embedded = "kind" in counts
+    computed = module.recompute(counts, figures, embedded=embedded)
     figures = figures.join(computed).assign(source=source)
     figures["difference"] = figures["computed"] - figures["published"]
     verdicts = [_verdict(figure, embedded) for figure in figures.itertuples()]
@@ -101,14 +103,14 @@ def _verdict(figure: tuple, embedded: bool) -> tuple[str, str]:
     """The verdict on one figure, and the reason in words."""
     if np.isnan(figure.computed):
         return "not-in-text", figure.reason
-    if figure.bound:
-        holds = figure.difference >= 0 if figure.bound == "at least" else figure.difference <= 0
-        reason = f"the source claims a bound ({figure.bound}), which {'holds' if holds else 'fails'}; {figure.reason}"
-        return ("approximate" if embedded else "exact") if holds else "disagrees", reason.rstrip("; ")
-    if abs(figure.difference) < 0.5 * printed_step(figure.printed) * (1 + 1e-9):
+    if figure.holds is True:
+        return "approximate" if embedded else "exact", figure.reason
+    if figure.holds is None and abs(figure.difference) < 0.5 * printed_step(figure.printed) * (1 + 1e-9):
         return "exact", figure.reason
-    if abs(figure.difference) <= figure.noise:
+    # What our input was fitted to differs by the fit, not by the noise of the study's simulation.
+    if abs(figure.difference) <= figure.noise and not figure.fitted:
         return "within-noise", figure.reason
     if abs(figure.difference) <= figure.tolerance:
-        return "approximate", figure.reason or f"within {figure.tolerance:.3g} {figure.unit}"
+        unit = "percentage points" if figure.unit == "per cent" else figure.unit
+        return "approximate", figure.reason or f"within {figure.tolerance:.3g} {unit}"
     return "disagrees", figure.reason or "differs by more than noise and tolerance explain"

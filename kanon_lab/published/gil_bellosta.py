@@ -48,6 +48,10 @@ _TOLERANCE_SHARE = 0.10
 _NOISE_HALF_WIDTH = 0.07
 #: Cuadros 2-4 from reconstructed cells: persons.
 _TOLERANCE_PERSONS = 1.0
+#: Sizes at which a share is crossed, from a population whose ages are partly synthetic: relative.
+_TOLERANCE_THRESHOLD = 0.05
+#: Claims that say again what Cuadro 1 says.
+_FOLLOW_FROM_CUADRO_1 = ("identifiable-share", "day-share", "month-share", "year-share", "almost-twenty-million")
 
 
 def recompute(counts: pd.DataFrame, figures: pd.DataFrame, *, embedded: bool) -> pd.DataFrame:
@@ -67,8 +71,9 @@ def recompute(counts: pd.DataFrame, figures: pd.DataFrame, *, embedded: bool) ->
     DataFrame
         Index as `figures`: ``computed`` (missing where it cannot be computed), ``noise`` (how far a simulated figure
         may lie from its true value, in its own unit, else 0), ``tolerance`` (for fitted or reconstructed input, else
-        0), ``bound`` ("at least" or "at most" where the source claims no number but a bound on it), ``fitted`` and
-        ``reason`` (str, empty where nothing needs saying).
+        0), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``fitted`` (our
+        input was fitted to the figure, or to others that imply it) and ``reason`` (str, empty where nothing needs
+        saying).
     """
     blocks = []
     tables = figures.groupby("table", sort=False)
@@ -130,8 +135,8 @@ def crossing(national: np.ndarray, share: float, periods: int = PERIODS["day"]) 
 
 
 def _frame(rows: pd.DataFrame, computed: np.ndarray | float, **columns: object) -> pd.DataFrame:
-    defaults = {"noise": 0.0, "tolerance": 0.0, "bound": "", "fitted": False, "reason": ""}
-    return pd.DataFrame({"computed": computed, **defaults, **columns}, index=rows.index)
+    defaults = {"noise": 0.0, "tolerance": 0.0, "holds": None, "fitted": False, "reason": ""}
+    return pd.DataFrame({"computed": computed, **defaults, **columns}, index=rows.index).astype({"holds": object})
 
 
 def _is_nation(counts: pd.DataFrame) -> bool:
@@ -200,7 +205,8 @@ def _cuadro(counts: pd.DataFrame, rows: pd.DataFrame, dates: str, embedded: bool
         block = _frame(cells, values[cells["column"]].to_numpy())
         is_open = cells["column"] == ">100"
         block["tolerance"] = np.where(is_open | (not embedded), 0.0, _TOLERANCE_PERSONS)
-        block["fitted"] = ~is_open & embedded
+        # The open cell is what the fitted cells and the fitted total leave: it is no evidence either.
+        block["fitted"] = embedded
         block.loc[is_open, "reason"] = _open_range_reason(cells)
         blocks.append(block)
     return pd.concat(blocks)
@@ -213,8 +219,8 @@ def _open_range_reason(cells: pd.DataFrame) -> str:
     if printed[">100"] == max(printed["total"] - bounded, 0):
         return ""
     return (
-        f"the open column follows no rule we know: the printed bounded cells add up to {bounded:.0f} of "
-        f"{printed['total']:.0f}, and the printed rest is {printed['>100']:.0f}"
+        f"the open column follows no rule we know: the bounded cells of the row add up to {bounded:.0f} of "
+        f"{printed['total']:.0f}"
     )
 
 
@@ -229,7 +235,7 @@ def _claims(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Data
         "identifiable-share": {"computed": share["day"], "tolerance": _TOLERANCE_SHARE},
         "day-share": {"computed": share["day"], "tolerance": _TOLERANCE_SHARE},
         "day-half-width": {"computed": half_width["day"]},
-        "almost-twenty-million": {"computed": alone["persons"]["day"] / 1e6, "bound": "at most"},
+        "almost-twenty-million": _almost(alone["persons"]["day"] / 1e6, 20.0),
         "month-share": {"computed": share["month"], "tolerance": _TOLERANCE_SHARE},
         "year-share": {"computed": share["year"], "tolerance": _TOLERANCE_SHARE},
         "over-100000": _large_places(places, national),
@@ -244,30 +250,42 @@ def _claims(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Data
         claim = figure_id.rpartition("/")[2]
         for column, value in claims[claim].items():
             frame.loc[index, column] = value
-        frame.loc[index, "fitted"] = embedded and claim.endswith("-share")
+        frame.loc[index, "fitted"] = embedded and claim in _FOLLOW_FROM_CUADRO_1
     if not embedded:
         frame["tolerance"] = 0.0
     return frame
 
 
+def _almost(computed: float, limit: float) -> dict[str, object]:
+    """Almost a round number: below it, and no farther than it rounds."""
+    holds = bool(round(limit) - 0.5 <= computed < limit)
+    return {"computed": computed, "holds": holds, "reason": f"almost {limit:g} {'holds' if holds else 'fails'}"}
+
+
 def _large_places(places: pd.DataFrame, national: np.ndarray) -> dict[str, object]:
     """A municipality must exceed 100,000 inhabitants for its share to fall below 20 %."""
-    against = int(((places["population"] <= 100_000) & (places["share"] < 0.2)).sum())
+    limit = 100_000
+    against = int(((places["population"] <= limit) & (places["share"] < 0.2)).sum())
+    computed = crossing(national, 0.2)
     return {
-        "computed": crossing(national, 0.2),
-        "bound": "at least",
-        "reason": f"with national ages the share falls below 20 % here; {against} municipalities of 100,000 "
-        "inhabitants or fewer lie below 20 %",
+        "computed": computed,
+        "tolerance": _TOLERANCE_THRESHOLD * limit,
+        "holds": bool(computed >= limit and not against),
+        "reason": f"with national ages the share falls below 20 % here; municipalities of 100,000 inhabitants or "
+        f"fewer that lie below 20 %: {against}",
     }
 
 
 def _small_places(places: pd.DataFrame, national: np.ndarray) -> dict[str, object]:
     """In municipalities under 10,000 inhabitants the share is above 80 %."""
-    small = places[(places["population"] < 10_000) & (places["population"] > 0)]
+    limit = 10_000
+    small = places[(places["population"] < limit) & (places["population"] > 0)]
     against = int((small["share"] <= 0.8).sum())
+    computed = crossing(national, 0.8)
     return {
-        "computed": crossing(national, 0.8),
-        "bound": "at least",
-        "reason": f"with national ages the share falls below 80 % here; {against} of the {len(small)} municipalities "
-        "under 10,000 inhabitants lie at 80 % or less",
+        "computed": computed,
+        "tolerance": _TOLERANCE_THRESHOLD * limit,
+        "holds": bool(computed >= limit and not against),
+        "reason": f"with national ages the share falls below 80 % here; municipalities under 10,000 inhabitants that "
+        f"lie at 80 % or less: {against} of {len(small)}",
     }

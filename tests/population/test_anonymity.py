@@ -126,6 +126,37 @@ def test_unknown_options_are_one_line(options):
     assert "\n" not in str(error.value)
 
 
-def test_a_population_without_cells_is_refused():
+@pytest.mark.parametrize("measure", [anonymity, lambda c, **o: simulate(c, repeats=1, seed=1, **o)])
+def test_impossible_populations_and_levels_are_refused_alike(measure):
     with pytest.raises(OptionError, match="no cells"):
-        anonymity(counts_of([3]).iloc[:0])
+        measure(counts_of([3]).iloc[:0])
+    with pytest.raises(OptionError, match="negative"):
+        measure(counts_of([3, -1]))
+    with pytest.raises(OptionError, match="by must be one of"):
+        measure(counts_of([3]), by="village")
+    with pytest.raises(OptionError, match="no five-digit INE code"):
+        measure(counts_of([3]).assign(province=""), by="province")
+
+
+def test_one_more_date_leaves_the_draws_of_the_first_as_they_were():
+    counts = counts_of([50, 300])
+    alone = simulate(counts, dates=["day"], repeats=3, seed=5)
+    both = simulate(counts, dates=["day", "month"], repeats=3, seed=5)
+    assert both[both["dates"] == "day"]["persons"].tolist() == alone["persons"].tolist()
+
+
+def test_a_range_far_beyond_every_cell_costs_nothing():
+    assert simulate(counts_of([5]), ranges="1-999999999", repeats=1, seed=1)["persons"].tolist() == [5]
+
+
+def test_without_spread_only_the_expectation_is_computed():
+    counts = counts_of([40, 700])
+    quick, full = anonymity(counts, spread=False), anonymity(counts)
+    assert quick[["sd", "half_width"]].isna().all().all()
+    assert quick["persons"].tolist() == full["persons"].tolist()
+
+
+@pytest.mark.parametrize("options", [{"repeats": 0}, {"repeats": 1.5}, {"seed": -1}, {"seed": None}])
+def test_impossible_simulations_are_refused(options):
+    with pytest.raises(OptionError):
+        simulate(counts_of([3]), **{"repeats": 1, "seed": 1, **options})

@@ -112,6 +112,17 @@ def test_equal_probabilities_give_the_scalar_form(n, periods, ranges):
         )
 
 
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(0, 300), weights=st.lists(st.floats(0.05, 1), min_size=4, max_size=12, unique=True))
+def test_many_distinct_probabilities_agree_with_one_pair_at_a_time(n, weights):
+    """One cell is summed over all pairs at once, many cells pair by pair: two ways to one variance."""
+    probabilities = np.array(weights) / np.sum(weights)
+    ranges = parse_ranges("1,2-4,5+")
+    alone = covariance_in_ranges(np.array([n]), probabilities, ranges)[0]
+    among_others = covariance_in_ranges(np.full(200, n), probabilities, ranges)[0]
+    np.testing.assert_allclose(alone, among_others, rtol=1e-9, atol=1e-9 * max(n, 1))
+
+
 @pytest.mark.parametrize("n,periods", [(1, 5), (2, 1), (36, 60), (700, 1826), (5000, 1826), (300, 5)])
 def test_formula_1_in_exact_fractions(n, periods):
     """Gil Bellosta (2011), formula (1): k C(n, k) N^(1-n) (N-1)^(n-k)."""
@@ -167,7 +178,10 @@ def test_the_order_of_cells_does_not_matter():
     np.testing.assert_allclose(alone, together[:20], rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("periods", [0, -1, 2.5, float("nan"), "day", [0.5, 0.6], [-0.5, 1.5], [np.nan, 1]])
+@pytest.mark.parametrize(
+    "periods",
+    [0, -1, 2.5, float("nan"), "day", ["a"], [[1.0]], [[0.5], [0.25, 0.25]], [0.5, 0.6], [-0.5, 1.5], [np.nan, 1]],
+)
 def test_impossible_periods_are_refused(periods):
     with pytest.raises(OptionError):
         persons_by_k(np.array([3]), periods, 2)

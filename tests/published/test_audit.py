@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kanon_lab.data import load_counts
 from kanon_lab.errors import OptionError
 from kanon_lab.published import SOURCES, VERDICTS, audit, published_figures
 from kanon_lab.published.figures import parse_printed, printed_step
@@ -128,6 +129,38 @@ def test_crossing_is_where_the_share_is_met():
     n = national / national.sum() * size
     share = (n * (1 - 1 / 1826) ** (n - 1)).sum() / n.sum()
     assert share == pytest.approx(0.2, rel=1e-9)
+
+
+def test_the_embedded_population_is_fitted_however_it_is_named(embedded_audit):
+    named = audit(counts=load_counts("spain-2010"))
+    pd.testing.assert_frame_equal(named.figures, embedded_audit.figures)
+    open_cells = embedded_audit.figures[embedded_audit.figures["column"] == ">100"]
+    assert open_cells["fitted"].all()
+
+
+def test_what_was_fitted_is_never_called_noise(embedded_audit):
+    noise = embedded_audit.figures[embedded_audit.figures["verdict"] == "within-noise"]
+    assert len(noise)
+    assert not noise["fitted"].any()
+
+
+def test_a_bound_with_an_exception_does_not_hold():
+    cells = np.full(36, 2500)
+    counts = pd.DataFrame(
+        {
+            "place": np.repeat([f"{i:05d}" for i in range(1001, 9002)], 36),
+            "sex": np.tile(["men"] * 18 + ["women"] * 18, 8001),
+            "age_group": np.tile([f"{5 * i}-{5 * i + 4}" for i in range(18)] * 2, 8001),
+            "persons": np.tile(cells, 8001),
+        }
+    ).assign(name=lambda f: f["place"], province=lambda f: f["place"].str[:2])
+    # Every place has 90,000 inhabitants and lies above 20 %: no exception.
+    claims = audit(counts=counts).figures.set_index("column")
+    large = "population above which the share falls below 20 %, day"
+    assert claims.loc[large, "verdict"] == "exact" if claims.loc[large, "computed"] >= 100_000 else "disagrees"
+    # One that is smaller, and below 20 %: the bound fails.
+    counts.loc[:35, "persons"] = [90_000] + [0] * 35
+    assert audit(counts=counts).figures.set_index("column").loc[large, "verdict"] == "disagrees"
 
 
 def test_unknown_source_is_one_line():
