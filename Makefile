@@ -16,6 +16,8 @@ STAMP := .venv/.installed
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
+	@command -v $(firstword $(PYTHON)) >/dev/null || \
+	    { echo 'no command $(PYTHON) was found; name one: make book PYTHON=python3.12' >&2; exit 2; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'kanon_lab needs Python 3.11 or newer; name one: make book PYTHON=python3.12' >&2; exit 2; }
 	@rm -f $(STAMP)

@@ -1,5 +1,25 @@
 """The errors a user can meet: each one line that says what was wrong, where, and what to do."""
 
+import unicodedata
+
+# Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
+_UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def visible(text: str) -> str:
+    """Text on one line in which no character commands a terminal: such characters stand as Python escapes."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode() if unicodedata.category(character) in _UNSHOWN else character
+        for character in text
+    )
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """Text of at most `most` characters, for messages; what is cut off is marked by dots."""
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
 
 class KanonLabError(Exception):
     """Base of every error that kanon_lab raises on purpose.
@@ -9,11 +29,15 @@ class KanonLabError(Exception):
     """
 
     def __init__(self, message: str):
-        super().__init__(" ".join(message.splitlines()))
+        super().__init__(visible(" ".join(message.splitlines())))
 
 
 class DataError(KanonLabError):
     """A file or frame that cannot be used as it is."""
+
+
+class AbsentFileError(DataError):
+    """A file that is not there."""
 
 
 class OptionError(KanonLabError):

@@ -3,13 +3,14 @@
 import gzip
 import hashlib
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import DataError, StorageError
+from kanon_lab.errors import AbsentFileError, DataError, StorageError
 
 if TYPE_CHECKING:
     import pandas
@@ -29,22 +30,62 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     DataError
-        The file is absent, a folder, unreadable, empty, or not a whole gzip file though its name says so.
+        The file is absent, no regular file, unreadable, empty, or not a whole gzip file though its name says so.
     """
     path = Path(path)
-    try:
+    check_file(path)
+    with reading_errors(path):
         content = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: is a folder; give the path of a file in it") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from None
     if path.suffix.lower() == ".gz" and content:
         content = _gunzip(content, path)
     if not content:
         raise DataError(f"{path}: is empty; make or download it again")
     return content
+
+
+def status(path: str | Path) -> os.stat_result | None:
+    """Status of what a path leads to, or None when nothing is there.
+
+    Raises
+    ------
+    DataError
+        That cannot be told: a folder on the way may not be entered, or the name is none that the system can have.
+    """
+    try:
+        with reading_errors(path):
+            return Path(path).stat()
+    except AbsentFileError:
+        return None
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a regular file is at a path; raises as `status` does."""
+    found = status(path)
+    return found is not None and stat.S_ISREG(found.st_mode)
+
+
+def check_file(path: str | Path) -> None:
+    """Raise a `DataError` unless a regular file is at `path`: a pipe may never end, and a device has no end."""
+    with reading_errors(path):
+        mode = Path(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{path}: is a folder; give the path of a file in it")
+    if not stat.S_ISREG(mode):
+        raise DataError(f"{path}: is not a regular file; save what it gives in one")
+
+
+@contextmanager
+def reading_errors(path: str | Path) -> Iterator[None]:
+    """Turn what the system says against the path in the block, which only looks or reads there, into a `DataError`."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise AbsentFileError(f"{path}: no such file; check the path") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DataError(f"{path}: cannot be read ({reason}); check the path and its permissions") from None
+    except ValueError:  # a zero byte in it
+        raise DataError(f"{path}: cannot be the path of a file; check the path") from None
 
 
 def _gunzip(content: bytes, path: Path) -> bytes:
@@ -58,7 +99,7 @@ def _gunzip(content: bytes, path: Path) -> bytes:
 
 def sha256(path: str | Path) -> str:
     """SHA-256 of a file, as 64 hexadecimal digits."""
-    with Path(path).open("rb") as file:
+    with reading_errors(path), Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

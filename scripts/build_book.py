@@ -8,6 +8,7 @@ made from; a run that fails or is interrupted writes none, so the next one begin
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -18,6 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kanon_lab.errors import KanonLabError
+from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,11 +37,20 @@ def main() -> int:
     except KanonLabError as error:
         print(f"make book: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f"make book: {first_reason(error)}; free space, or mend the permissions of {BUILD}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("make book: interrupted; what was finished is kept", file=sys.stderr)
         return 130
-    print(f"The book: {HTML / 'index.html'}")
+    print(f"The book: {(HTML / 'index.html').as_uri()}")
     return 0
+
+
+def first_reason(error: OSError) -> str:
+    """Return what went wrong as one line; shutil gathers the errors of many files in one."""
+    several = isinstance(error, shutil.Error) and isinstance(error.args[0], list)
+    return str(error.args[0][0][2] if several else error)
 
 
 def run_notebooks() -> None:
@@ -85,6 +96,9 @@ def build_pages() -> None:
     command = [jupyter_book, "build", "-W", "--keep-going", "--quiet", SITE]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
+        full = os.strerror(errno.ENOSPC)
+        if full in done.stdout + done.stderr:
+            raise OSError(errno.ENOSPC, full, str(SITE))
         print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
         raise KanonLabError("the pages were not built: the warnings and errors of Jupyter Book are above")
     shutil.rmtree(HTML, ignore_errors=True)
@@ -130,7 +144,7 @@ def is_current(stamp: Path, inputs: str) -> bool:
 
 def write_stamp(stamp: Path, inputs: str) -> None:
     stamp.parent.mkdir(parents=True, exist_ok=True)
-    stamp.write_text(inputs, "utf-8")
+    write_text(stamp, inputs)
 
 
 if __name__ == "__main__":

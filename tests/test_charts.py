@@ -1,6 +1,7 @@
 """Charts: valid, small, with words for those who cannot see them, and optional."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -8,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
+from kanon_lab import charts, page
 from kanon_lab.charts.explorer import UNIT, moved
+from kanon_lab.charts.published import _VERDICTS, _ink, _tint
+from kanon_lab.charts.style import DARK
 from kanon_lab.errors import OptionError
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
@@ -117,6 +120,40 @@ def test_audit_overview_puts_disagreement_first(made):
     assert x["sort"] == ["disagrees", "exact"]
 
 
+def test_counts_of_the_audit_are_readable_on_their_ground():
+    for color in _VERDICTS.values():
+        for share in np.linspace(0, 1, 11):
+            ground = _tint(color, share)
+            ink = (0, 0, 0) if _ink(ground) == "black" else (255, 255, 255)
+            dark, light = sorted((luminance(ground), luminance(ink)))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def luminance(rgb) -> float:
+    channels = np.array(rgb) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ (
+        0.2126,
+        0.7152,
+        0.0722,
+    )
+
+
+def test_every_colour_of_a_date_has_a_dark_counterpart(made):
+    for color in made["alone"].to_dict()["layer"][1]["encoding"]["color"]["scale"]["range"]:
+        assert color in DARK
+
+
+def test_explorer_says_its_result_in_words(made):
+    spec = made["explorer"].to_dict()
+    told = spec["usermeta"]["live"]
+    assert told["signal"] in {param["name"] for param in spec["params"]}
+    assert spec["description"].startswith(told["description"])
+    svg = pytest.importorskip("vl_convert").vegalite_to_svg(json.dumps(spec), vl_version="5.8")
+    share = re.search(r"([\d.]+) %\.$", spec["description"])[1]
+    assert f"{share} % in a group of 5 or fewer" in svg
+    assert "with values from 0% to 100%" in svg
+
+
 def test_explorer_is_small_and_keeps_its_precision(made, grid):
     spec = made["explorer"].to_dict()
     assert len(json.dumps(spec)) < 400_000
@@ -165,6 +202,12 @@ def test_moving_an_explorer_is_making_it_there(grid):
 def test_a_frame_that_cannot_be_drawn_is_refused(counts, grid, call, message):
     with pytest.raises(OptionError, match=message):
         call(counts, grid)
+
+
+def test_numbers_of_a_table_have_a_true_minus_sign():
+    html = page.scrolling_table(pd.DataFrame({"change": [-1.5, None, -0.0, 2_000]}), "Changes & more")
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["\N{MINUS SIGN}1.5", "", "0.0", "2,000.0"]
+    assert 'aria-label="Changes &amp; more"' in html
 
 
 WITHOUT_DRAWING = """

@@ -1,5 +1,6 @@
 import gzip
 import hashlib
+import os
 
 import pytest
 
@@ -17,6 +18,17 @@ def test_format_is_the_extension_before_gz(name, form):
 
 def test_an_error_is_one_line_whatever_its_text():
     assert str(KanonLabError("first\nsecond\r\nthird")) == "first second third"
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred\x07", "gpj.\u202efdp", "a\x9b1mb", "a\udcffb", "a\x00\u2028b"])
+def test_an_error_commands_no_terminal(text):
+    message = str(KanonLabError(text))
+    assert message.isprintable()
+    assert "\\" in message or " " in message
+
+
+def test_letters_of_all_languages_stay():
+    assert str(KanonLabError("Coruña, 東京, \xa0 Łódź")) == "Coruña, 東京, \xa0 Łódź"
 
 
 def test_reads_plain_and_compressed(tmp_path):
@@ -50,6 +62,24 @@ def test_absent_file_and_folder(tmp_path):
         files.read_bytes(tmp_path / "absent.csv")
     with pytest.raises(DataError, match="is a folder"):
         files.read_bytes(tmp_path)
+
+
+@pytest.mark.parametrize("look", [files.read_bytes, files.sha256, files.status, files.is_file])
+@pytest.mark.parametrize("name", ["loop", "x" * 300, "zero\0byte"])
+def test_a_path_that_the_system_refuses(tmp_path, look, name):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(DataError, match=r"cannot be (read|the path)"):
+        look(tmp_path / name)
+
+
+def test_what_never_ends_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zero.csv"):
+        with pytest.raises(DataError, match="is not a regular file"):
+            files.read_bytes(tmp_path / name)
+        assert not files.is_file(tmp_path / name)
+    assert files.status(tmp_path / "absent" / "file") is None
 
 
 def test_sha256_is_that_of_the_content(tmp_path):

@@ -31,19 +31,20 @@ UNIT = 1e-5
 # The chosen row of the grid; `cumulative` holds its curve in units.
 _CHOSEN = "datum.place == place && datum.dates == dates"
 _UP_TO_K = f"datum.cumulative[k - 1] * {UNIT}"
-_EXACTLY_K = f"(datum.cumulative[k - 1] - (k > 1 ? datum.cumulative[k - 2] : 0)) * {UNIT}"
-_SENTENCE = (
-    "k == 1 ? format(100 * datum.share, '.2f') + ' % are alone (k = 1)'"
-    " : format(100 * datum.share, '.2f') + ' % in a group of ' + k + ' or fewer'"
-)
-_DETAIL = (
-    "(k == 1 ? '' : format(100 * datum.exactly, '.2f') + ' % in a group of exactly ' + k + '; ')"
-    " + datum.dates + ' of birth'"
-)
-# Room above 100 % for the sentence, which no curve can cross there.
-_TOP = 1.36
-# The lines of the sentence: field, pixels from the top, size, weight.
-_WORDS = (("name", 8, 13, "normal"), ("sentence", 29, 15, "bold"), ("detail", 51, 13, "normal"))
+# The result in words, three lines that follow the controls. It is a signal of its own, because the title shows it
+# and a page tells it to screen readers (`kanon_lab.page`).
+_WORDS = {
+    "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
+    "up_to": f"format(row.cumulative[k - 1] * {100 * UNIT:g}, '.2f') + ' %'",
+    "exactly": f"format((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {100 * UNIT:g}, '.2f') + ' %'",
+    "words": (
+        "[row.name + ', ' + dates + ' of birth:',"
+        " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"
+        " k == 1 ? '' : exactly + ' in a group of exactly ' + k]"
+    ),
+}
+_TITLE = "Persons in a group of k or fewer"
+_GROUP = "Group: same municipality, sex and date of birth"
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
@@ -63,7 +64,7 @@ def explorer(
     place : str, optional
         Code of the place shown first; the grid's first place by default.
     controls : bool
-        With controls (a slider, buttons and a list, drawn by Vega) and the result in words inside the chart. Without
+        With controls (a slider, buttons and a list, drawn by Vega) and the result in words as its title. Without
         them the chart shows one state: the widgets bring controls of their own.
 
     Returns
@@ -87,14 +88,18 @@ def explorer(
     params = [
         alt.param(name=name, value=value, bind=bindings.get(name, alt.Undefined)) for name, value in values.items()
     ]
-    # With a name of its own, altair leaves the data where `moved` finds them.
+    if controls:
+        params += [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
+    # With a name of its own, altair leaves the data where `moved` and the words find them.
     data = alt.InlineData(name="grid", values=_compact(grid if controls else grid[grid["place"] == place], k_max))
-    return finish(
-        alt.layer(*_layers(names, k_max, controls), data=data).add_params(*params),
-        title=title("Persons in a group of k or fewer", "Group: same municipality, sex and date of birth"),
+    chart = finish(
+        alt.layer(*_layers(names, k_max), data=data).add_params(*params),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP) if controls else title(_TITLE, _GROUP),
         description=_description(grid, k_max, names, k, dates, place),
-        height=400 if controls else 300,
+        height=340 if controls else 300,
     )
+    told = {"live": {"signal": "words", "description": _subject(k_max, names)}}
+    return chart.properties(usermeta=told) if controls else chart
 
 
 def moved(spec: dict, grid: pd.DataFrame, *, k: int, dates: str) -> dict:
@@ -137,10 +142,14 @@ def _last_k(grid: pd.DataFrame) -> int:
 
 def _description(grid: pd.DataFrame, k_max: int, names: list[str], k: int, dates: str, place: str) -> str:
     share = grid.loc[(grid["place"] == place) & (grid["dates"] == dates), k].iloc[0]
+    return f"{_subject(k_max, names)} At k = {k}, by {dates}, in {_places(grid)[place]}: {percent(share, 2)}."
+
+
+def _subject(k_max: int, names: list[str]) -> str:
+    """What the chart shows in any of its states."""
     return (
         f"Line chart of the share of persons in a group of k persons or fewer, by k from 1 to {k_max}, for the date of "
-        f"birth known to the {', '.join(names)}. At k = {k}, by {dates}, in {_places(grid)[place]}: "
-        f"{percent(share, 2)}."
+        f"birth known to the {', '.join(names)}."
     )
 
 
@@ -163,6 +172,7 @@ def _places(grid: pd.DataFrame) -> dict[str, str]:
 
 def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
     rows = grid[["place", "population", "dates"]].assign(name=grid["place"].map(_places(grid)))
+    rows["key"] = rows["place"] + " " + rows["dates"]
     rows["cumulative"] = np.rint(grid[list(range(1, k_max + 1))].to_numpy(dtype=float) / UNIT).astype(int).tolist()
     return rows.to_dict("records")
 
@@ -176,7 +186,7 @@ def _bindings(names: list[str], places: dict[str, str], k_max: int) -> dict:
     }
 
 
-def _layers(names: list[str], k_max: int, controls: bool) -> list:
+def _layers(names: list[str], k_max: int) -> list:
     alt = altair()
     x = alt.X(
         "k:Q",
@@ -186,13 +196,13 @@ def _layers(names: list[str], k_max: int, controls: bool) -> list:
     )
     y = alt.Y(
         "share:Q",
-        scale=alt.Scale(domain=[0, _TOP if controls else 1], nice=False),
-        axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%", domain=False),
-        title="Persons in a group of k or fewer (%)",
+        scale=alt.Scale(domain=[0, 1], nice=False),
+        axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%"),
+        title=f"{_TITLE} (%)",
     )
     lines, hover = _curves(x, y, names, k_max)
-    rule, point, words = _chosen(x, y)
-    return [lines, rule, point, hover, *(words if controls else [])]
+    rule, point = _chosen(x, y)
+    return [lines, rule, point, hover]
 
 
 def _curves(x: alt.X, y: alt.Y, names: list[str], k_max: int) -> tuple:
@@ -225,20 +235,9 @@ def _curves(x: alt.X, y: alt.Y, names: list[str], k_max: int) -> tuple:
 
 
 def _chosen(x: alt.X, y: alt.Y) -> tuple:
-    """A line and a point at the chosen k, and the result in words."""
+    """A line and a point at the chosen k."""
     alt = altair()
-    chosen = (
-        alt.Chart()
-        .transform_filter(_CHOSEN)
-        .transform_calculate(k="k", share=_UP_TO_K, exactly=_EXACTLY_K)
-        .transform_calculate(sentence=_SENTENCE, detail=_DETAIL, floor="0")
-    )
+    chosen = alt.Chart().transform_filter(_CHOSEN).transform_calculate(k="k", share=_UP_TO_K, floor="0")
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="floor:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
-    words = [
-        chosen.mark_text(align="left", baseline="top", fontSize=size, fontWeight=weight).encode(
-            x=alt.value(4), y=alt.value(offset), text=f"{field}:N"
-        )
-        for field, offset, size, weight in _WORDS
-    ]
-    return rule, point.encode(x=x, y=y), words
+    return rule, point.encode(x=x, y=y)

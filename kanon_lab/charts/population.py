@@ -216,7 +216,11 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
             axis=alt.Axis(labelLimit=150, labelPadding=9, grid=True, ticks=False, domain=False),
         ),
     )
-    lines = base.mark_rule(color=LIGHT_GREY, strokeWidth=2).encode(x="min(share):Q", x2="max(share):Q")
+    # The list is long: the axis stands at both ends of it.
+    above = alt.Axis(orient="top", format="~%", tickCount=5, grid=False, title=None)
+    lines = base.mark_rule(color=LIGHT_GREY, strokeWidth=2).encode(
+        x=alt.X("min(share):Q", axis=above), x2="max(share):Q"
+    )
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x=alt.X(
             "share:Q",
@@ -235,7 +239,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
     return finish(
-        alt.layer(lines, points),
+        alt.layer(lines, points).resolve_axis(x="independent"),
         title=title(
             "Provinces by the share of persons who are alone",
             "Alone: nobody else of the same municipality, sex and date of birth",

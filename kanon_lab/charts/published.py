@@ -51,7 +51,11 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     shown = [verdict for verdict in _VERDICTS if verdict in set(rows["verdict"])]
     tables = list(dict.fromkeys(rows["table"]))
     share = rows["figures"] / rows.groupby("table")["figures"].transform("sum")
-    base = alt.Chart(inline(rows[["table", "verdict", "figures"]].assign(share=share))).encode(
+    fills = [_tint(_VERDICTS[verdict], part) for verdict, part in zip(rows["verdict"], share, strict=True)]
+    cells = rows[["table", "verdict", "figures"]].assign(
+        share=share, fill=[f"rgb({r}, {g}, {b})" for r, g, b in fills], ink=[_ink(fill) for fill in fills]
+    )
+    base = alt.Chart(inline(cells)).encode(
         x=alt.X(
             "verdict:N",
             sort=shown,
@@ -67,18 +71,13 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("share:Q", title="of the table's figures", format=".1%"),
         ],
     )
-    cells = base.mark_rect(stroke="white", strokeWidth=2).encode(
-        color=alt.Color("verdict:N", scale=alt.Scale(domain=shown, range=[_VERDICTS[v] for v in shown]), legend=None),
-        opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.25, 1]), legend=None),
-    )
-    strong = "datum.share > 0.45"
+    grounds = base.mark_rect(stroke="white", strokeWidth=2).encode(color=alt.Color("fill:N", scale=None))
     counts = base.mark_text(fontSize=13).encode(
-        text=alt.Text("figures:Q", format=","),
-        color=alt.condition(strong, alt.value("white"), alt.value("black")),
+        text=alt.Text("figures:Q", format=","), color=alt.Color("ink:N", scale=None)
     )
     totals = rows.groupby("verdict")["figures"].sum()
     return finish(
-        alt.layer(cells, counts),
+        alt.layer(grounds, counts),
         title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
         description=(
             f"Table of {rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
@@ -127,13 +126,13 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     )
     series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, "#d55e00"])
     color = alt.Color("series:N", scale=series, title=None)
+    # For the legend: squares for bars, diamonds for diamonds.
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=series.domain, range=["square", "diamond"]), title=None)
     bars = base.transform_calculate(series="'real'").mark_bar()
-    diamonds = base.transform_calculate(series="'reconstructed'").mark_point(
-        shape="diamond", filled=True, size=55, opacity=1
-    )
+    diamonds = base.transform_calculate(series="'reconstructed'").mark_point(filled=True, size=55, opacity=1)
     layers = [
         bars.encode(y=alt.Y("real:Q", title="Persons in the cell"), color=color),
-        diamonds.encode(y="reconstructed:Q", color=color),
+        diamonds.encode(y="reconstructed:Q", color=color, shape=shape),
     ]
     off = rows["difference"].abs()
     return finish(
@@ -149,3 +148,18 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
         ),
         height=320,
     )
+
+
+def _tint(color: str, share: float) -> tuple[int, int, int]:
+    """A colour on white, red, green and blue of 0-255: a quarter of it for a share of 0, all of it for 1."""
+    strength = 0.25 + 0.75 * share
+    red, green, blue = (round(255 + strength * (int(color[i : i + 2], 16) - 255)) for i in (1, 3, 5))
+    return red, green, blue
+
+
+def _ink(ground: tuple[int, int, int]) -> str:
+    """Black or white, whichever stands out more: one of them always does, by 4.5 to 1 (luminance as in WCAG 2)."""
+    channels = [part / 255 for part in ground]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "black" if (luminance + 0.05) ** 2 > 0.05 * 1.05 else "white"

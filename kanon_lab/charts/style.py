@@ -20,7 +20,7 @@ _SHAPES = {"day": "circle", "month": "square", "year": "triangle-up"}
 _DASHES = {"day": [1, 0], "month": [7, 3], "year": [2, 2]}
 _DATE_LEGEND = "date of birth known to the"
 
-# Characters a line, at most: what 340 pixels hold.
+# Characters a line, at most: what 340 pixels hold. A page makes the lines longer where there is room.
 _TITLE_WIDTH = 40
 _SUBTITLE_WIDTH = 52
 
@@ -32,8 +32,21 @@ GREY = "#5f6368"
 LIGHT_GREY = "#c9ccd1"
 
 _INK = "#1f2328"
+_GRID = "#e6e8eb"
+
+#: Light colour -> its counterpart on a dark page: `kanon_lab.page` swaps them where the reader's theme is dark.
+DARK = {
+    _INK: "#e6e8eb",
+    GREY: "#b4b9c0",
+    LIGHT_GREY: "#6b7380",
+    _GRID: "#3a4048",
+    _COLORS["day"]: "#ffffff",
+    _COLORS["month"]: "#ff8c42",
+    _COLORS["year"]: "#56b4e9",
+}
+
 _INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
-# Black marks need their own ground in a dark theme: every colour is set, so that no theme mixes in another.
+# Every colour is set, and is one of `DARK`, so that no theme mixes in another.
 _CONFIG = {
     "background": "white",
     "font": "Arial, 'Liberation Sans', Helvetica, sans-serif",
@@ -44,8 +57,10 @@ _CONFIG = {
         "fontSize": 15,
         "subtitleColor": GREY,
         "subtitleFontSize": 12,
+        "subtitlePadding": 5,
+        "offset": 14,
     },
-    "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": "#e6e8eb", "gridOpacity": 1},
+    "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": _GRID, "gridOpacity": 1},
     "legend": {**_INKED, "orient": "top"},
     "text": {"color": _INK, "fontSize": 12},
     "view": {"stroke": None},
@@ -114,7 +129,9 @@ def date_shape(dates: Sequence[str]) -> alt.Shape:
 
 def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
     """Dash of lines by granularity: what colour says, said again."""
-    return altair().StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND)
+    # Short pieces of line would all look alike in the legend.
+    legend = altair().Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
+    return altair().StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend)
 
 
 def date_tooltip() -> alt.Tooltip:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import click
 
-from kanon_lab.errors import KanonLabError
+from kanon_lab.errors import KanonLabError, visible
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -53,6 +53,9 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code; `args` are those of the process by default."""
+    if sys.stdout is not None:
+        # letters that the terminal's encoding lacks are shown as escapes, as on standard error
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:] if args is None else args))
 
 
@@ -64,6 +67,8 @@ def run(args: Sequence[str]) -> int:
     int
         0; 2 after bad input; 130 when interrupted; or what the command chose with `click.Context.exit`.
     """
+    if sys.stdout is None:
+        return _fail("standard output is closed; leave it open, or send it to a file")
     try:
         code = _invoke(args)
         sys.stdout.flush()
@@ -99,5 +104,5 @@ def _invoke(args: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int = BAD_INPUT) -> int:
-    click.echo(f"kanon-lab: {' '.join(message.split())}", err=True)
+    click.echo(f"kanon-lab: {visible(' '.join(message.split()))}", err=True)
     return code

@@ -31,6 +31,8 @@ def audit(context, source, population, year, columns, strict, as_json):
     from kanon_lab import published
     from kanon_lab.data import load_counts, parse_columns
 
+    if source == "":
+        raise OptionError("--source is empty; name a study such as gil-bellosta-2011, or leave it out for all")
     if population is None and (year is not None or columns is not None):
         raise OptionError("--year and --columns go with --population: the embedded population needs neither")
     counts = None

@@ -2,10 +2,13 @@
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from kanon_lab.errors import visible
 
 # numpy and pandas load when there is something to print: help does without them
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ _GAP = "  "
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None) -> None:
     """Print a frame as aligned text: numbers to the right, text to the left, a missing value as ``-``.
+
+    Control characters are shown as escapes: a name from a file must not command the terminal.
 
     Parameters
     ----------
@@ -30,7 +35,7 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None)
     formats = formats or {}
     columns = []
     for name, values in frame.items():
-        texts = [str(name), *(_text(value, formats.get(name)) for value in values)]
+        texts = [visible(text) for text in (str(name), *(_text(value, formats.get(name)) for value in values))]
         width = max(map(len, texts))
         right = is_numeric_dtype(values) and not is_bool_dtype(values)
         columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
@@ -39,8 +44,17 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None)
 
 
 def print_json(result: Any) -> None:
-    """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given."""
-    click.echo(json.dumps(_plain(result), ensure_ascii=False))
+    """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given.
+
+    Letters stand as they are, or all as JSON's escapes where standard output cannot encode one of them.
+    """
+    plain = _plain(result)
+    text = json.dumps(plain, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(plain)
+    click.echo(text)
 
 
 def _text(value: Any, form: str | None) -> str:

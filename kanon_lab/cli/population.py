@@ -3,7 +3,7 @@
 import click
 
 from kanon_lab.cli.output import print_frame, print_json
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
 
 _EXAMPLES = """
 \b
@@ -76,18 +76,20 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
 
 
 def parse_dates(dates):
-    """Names of dates, and ``NAME=PERIODS``, as a mapping of name to periods."""
+    """Names of dates, and ``NAME=PERIODS``, as a mapping of name to periods; each name once."""
     from kanon_lab.population import PERIODS
 
     result = {}
     for text in dates:
         name, given, number = text.partition("=")
-        if given and name and number.isdecimal() and int(number) > 0:
-            result[name] = int(number)
-        elif not given and name in PERIODS:
-            result[name] = PERIODS[name]
-        else:
-            raise OptionError(f"--dates {text!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261")
+        periods = _whole_number(number) if given else PERIODS.get(name)
+        if not name.isprintable() or not name or not periods:
+            raise OptionError(
+                f"--dates {shortened(text)!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261"
+            )
+        if name in result or (given and name in PERIODS):
+            raise OptionError(f"--dates {shortened(text)!r}: this name has its periods already; choose another name")
+        result[name] = periods
     return result
 
 
@@ -105,6 +107,12 @@ def only_places(counts, places, source):
 def _age(text):
     if text == "none":
         return None
-    if not text.isdecimal():
-        raise OptionError(f"--pool-ages {text!r}: write an age in years, such as 85, or none")
-    return int(text)
+    age = _whole_number(text)
+    if age is None:
+        raise OptionError(f"--pool-ages {shortened(text)!r}: write an age in years, such as 85, or none")
+    return age
+
+
+def _whole_number(text):
+    """The number that decimal digits make; None for other text, and for more digits than any number here has."""
+    return int(text) if text.isdecimal() and len(text) <= 18 else None

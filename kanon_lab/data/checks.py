@@ -14,6 +14,11 @@ CELL = ["place", "sex", "age_group"]
 # A municipality as INE codes it, or a synthetic one of the embedded population: two digits of province first.
 _INE_CODE = r"\d{2}(\d{3}|S\d+)"
 
+# Floating-point numbers below this are exact to the unit.
+_EXACT = 2**53
+
+_THOUSANDS = r"\s*\d{1,3}(\.\d{3})+\s*"
+
 MOST_PERSONS = 10**10
 """No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
 
@@ -92,7 +97,8 @@ def check_year(year: int | None, years: list[int], where: str) -> None:
 def _text(column: pd.Series, where: str) -> pd.Series:
     """Labels as text without stray spaces; a number with nothing after the point loses the point."""
     missing = column.isna()
-    if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
+    whole = pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all()
+    if whole and (column.dropna().abs() < _EXACT).all():
         column = column.astype("Int64")
     text = column.astype(str).str.strip()
     missing |= text.str.lower().isin(["", "nan"])
@@ -116,7 +122,8 @@ def _persons(column: pd.Series, where: str) -> pd.Series:
         numbers = pd.to_numeric(column, errors="coerce").astype(float)
     faults = {
         "is missing": column.isna() | (column.astype(str).str.strip() == ""),
-        "is not a number": ~np.isfinite(numbers),
+        "has a sign between thousands": _thousands(column),
+        "is not a number": ~np.isfinite(numbers) | column.map(lambda value: isinstance(value, (bool, np.bool_))),
         "is negative": numbers < 0,
         "is too large to be persons": numbers > MOST_PERSONS,
         "has a fraction (or a sign between thousands)": numbers % 1 != 0,
@@ -128,6 +135,15 @@ def _persons(column: pd.Series, where: str) -> pd.Series:
                 "number of persons"
             )
     return numbers.astype("int64")
+
+
+def _thousands(column: pd.Series) -> pd.Series:
+    """Rows of a text column that have a point, where all may be signs between thousands: 1.000 is not read as 1."""
+    if pd.api.types.is_numeric_dtype(column):
+        return pd.Series(False, index=column.index)
+    text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
+    pointed = text.str.contains(".", regex=False)
+    return pointed & text[pointed].str.fullmatch(_THOUSANDS).all()
 
 
 def first_row(rows: pd.Series) -> object:

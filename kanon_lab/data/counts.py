@@ -129,9 +129,8 @@ def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None
         cells = checked(px.year_frame(px.read_px(path), year), where)
     elif form in table.FORMATS:
         cells = _with_labels_read(checked(table.read_table(path, year, columns), where), where)
-    elif Path(path).is_dir():
-        raise DataError(f"{where}: is a folder; give the path of a file in it")
     else:
+        files.check_file(path)
         known = ", ".join(f".{known}" for known in FORMATS)
         raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
     _check_ages(cells, where)

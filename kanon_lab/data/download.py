@@ -1,15 +1,22 @@
 """Downloads of official files into the user's cache folder: checked, resumed, never half there."""
 
 import email.utils
+import lzma
 import os
+import time
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kanon_lab.data import px, sets
 from kanon_lab.errors import DataError, NetworkError
-from kanon_lab.files import storage_errors
+from kanon_lab.files import is_file, storage_errors
+
+# requests loads when there is something to fetch
+if TYPE_CHECKING:
+    import requests
 
 TIMEOUT = (10.0, 60.0)
 """Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table."""
@@ -17,8 +24,14 @@ TIMEOUT = (10.0, 60.0)
 FEWEST_MUNICIPALITIES = 8000
 """Spain has had more than this in every year of the table."""
 
+SLOWEST = 500
+"""Bytes a second, on average over the time to wait for the next bytes, below which a download is given up."""
+
 _BLOCK = 1 << 16
-"""Bytes read at a time."""
+"""Most bytes read at a time."""
+
+# what zipfile lets through of encryption, unknown methods and damaged contents
+_ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 
 
 def fetch(
@@ -45,7 +58,8 @@ def fetch(
     folder : str or Path, optional
         Put the file here instead of the user's cache folder.
     timeout : tuple of two floats, default (10, 60)
-        Seconds to connect, and to wait for the next bytes.
+        Seconds to connect, and to wait for the next bytes. A download that brings less than 500 bytes a second during
+        the second time is given up.
 
     Returns
     -------
@@ -59,7 +73,7 @@ def fetch(
     OptionError
         There is no such data set.
     NetworkError
-        The server cannot be reached, does not answer in time, refuses, or breaks off.
+        The server cannot be reached, does not answer in time, refuses, breaks off, or is too slow.
     DataError
         What came is not the expected file.
     StorageError
@@ -69,7 +83,7 @@ def fetch(
     if data_set.address is None:
         return sets.data_path(name), False
     target = (Path(folder) if folder else sets.cache_folder()) / data_set.file
-    if target.is_file() and not force:
+    if is_file(target) and not force:
         return target, False
     download(address or data_set.address, target, _CHECKS[target.suffix], timeout=timeout)
     return target, True
@@ -101,25 +115,42 @@ def download(
 def _receive(address: str, part: Path, timeout: tuple[float, float]) -> None:
     """Bring `part` to its full length."""
     import requests
+    import urllib3
 
     try:
-        with requests.get(address, headers=_headers(part), stream=True, timeout=timeout) as response:
+        with _ask(address, _headers(part), timeout) as response:
             if response.status_code == requests.codes.requested_range_not_satisfiable and part.exists():
                 part.unlink()
                 return _receive(address, part, timeout)
             if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
                 raise NetworkError(f"{address}: the server answers {response.status_code} {response.reason}; try later")
-            _write(response, part)
-    except requests.exceptions.SSLError:
+            if response.status_code == requests.codes.partial_content and "Range" not in response.request.headers:
+                raise NetworkError(f"{address}: the server sends a part that was not asked for; try later")
+            _write(response, part, patience=timeout[1])
+    except (requests.exceptions.SSLError, urllib3.exceptions.SSLError):
         raise NetworkError(f"{address}: no secure connection; check the date of this machine and its proxy") from None
-    except requests.exceptions.ChunkedEncodingError:
+    except urllib3.exceptions.ProtocolError:
         raise _broken_off(address, part) from None
-    except (requests.exceptions.Timeout, requests.exceptions.ConnectionError) as error:
-        if isinstance(error, requests.exceptions.Timeout) or "timed out" in str(error):
-            raise NetworkError(f"{address}: no answer within {max(timeout):g} s; try again, or later") from None
+    except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
+        raise NetworkError(f"{address}: no answer within {max(timeout):g} s; try again, or later") from None
+    except requests.exceptions.ConnectionError:
         raise NetworkError(f"{address}: cannot be reached; check the network connection and try again") from None
-    except requests.exceptions.RequestException as error:
+    except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
         raise NetworkError(f"{address}: cannot be downloaded ({type(error).__name__}); check the address") from None
+
+
+def _ask(address: str, headers: dict[str, str], timeout: tuple[float, float]) -> "requests.Response":
+    """The answer to a request. requests lets some faults through as they come: those become a `NetworkError` here."""
+    import requests
+
+    try:
+        return requests.get(address, headers=headers, stream=True, timeout=timeout)
+    except requests.exceptions.RequestException:
+        raise
+    except ValueError:
+        raise NetworkError(f"{address}: it, or an address that it leads to, is malformed; check the address") from None
+    except OSError as error:
+        raise NetworkError(f"{address}: {error}; check REQUESTS_CA_BUNDLE and the settings of the network") from None
 
 
 def _headers(part: Path) -> dict[str, str]:
@@ -131,21 +162,21 @@ def _headers(part: Path) -> dict[str, str]:
     return headers
 
 
-def _write(response, part: Path) -> None:
+def _write(response: "requests.Response", part: Path, patience: float) -> None:
     """Append to `part` what the server sends, or start it anew when the server sends all."""
     import requests
     from tqdm import tqdm
 
     resumed = response.status_code == requests.codes.partial_content
     have = part.stat().st_size if resumed else 0
-    length = response.headers.get("Content-Length")
-    total = have + int(length) if length and "Content-Encoding" not in response.headers else None
+    length = _length(response)
+    total = None if length is None else have + length
     with storage_errors(part):
         # without a buffer a full disk shows at the block that does not fit
         file = part.open("ab" if resumed else "wb", buffering=0)
     try:
         with file, tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=part.stem, disable=None) as bar:
-            for block in response.iter_content(_BLOCK):
+            for block in _blocks(response, patience):
                 with storage_errors(part):
                     file.write(block)
                 bar.update(len(block))
@@ -156,10 +187,42 @@ def _write(response, part: Path) -> None:
         raise _broken_off(response.url, part)
 
 
+def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:
+    """What the server sends, as it arrives: so no byte is lost when it breaks off, and a trickle is noticed.
+
+    Raises
+    ------
+    NetworkError
+        Less than `SLOWEST` bytes a second arrived during `patience` seconds.
+    """
+    received, start = 0, time.monotonic()
+    while block := response.raw.read1(_BLOCK, decode_content=True):
+        yield block
+        received += len(block)
+        if (elapsed := time.monotonic() - start) > patience:
+            if received < SLOWEST * elapsed:
+                raise NetworkError(
+                    f"{response.url}: slower than {SLOWEST} bytes a second; run the same again later to go on there"
+                )
+            received, start = 0, time.monotonic()
+
+
+def _length(response: "requests.Response") -> int | None:
+    """Bytes that the server announces; None without a number that can be one, or where they are of a packed form."""
+    length = response.headers.get("Content-Length", "")
+    packed = "Content-Encoding" in response.headers
+    return int(length) if length.isdecimal() and len(length) < 20 and not packed else None
+
+
 def _date(part: Path, last_modified: str | None) -> None:
     """Give `part` the server's date, which the next request shows to prove that it goes on with the same file."""
-    if last_modified and part.exists():
+    if not last_modified or not part.exists():
+        return
+    try:
         moment = email.utils.parsedate_to_datetime(last_modified).timestamp()
+    except (ValueError, OverflowError):  # no date: the server will not know that of `part`, and send all
+        return
+    with storage_errors(part):
         os.utime(part, (moment, moment))
 
 
@@ -180,8 +243,8 @@ def _check_zip(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
             spreadsheets = [name for name in archive.namelist() if name.lower().endswith((".xls", ".xlsx"))]
-    except (zipfile.BadZipFile, zlib.error):
-        raise DataError(f"{path}: is not a zip archive; try again, or later") from None
+    except _ZIP_FAULTS:
+        raise DataError(f"{path}: is not a zip archive that can be read; try again, or later") from None
     if damaged or not spreadsheets:
         raise DataError(f"{path}: has no whole spreadsheets in it; try again, or later")
 

@@ -66,7 +66,9 @@ def load_counts(
 
 def _check_file(path: str | Path) -> None:
     """A name that is neither a data set nor looks like a file was meant as one or the other: offer both."""
-    if not Path(path).exists() and files.file_format(path) not in FORMATS:
+    if not str(path):
+        raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
+    if files.status(path) is None and files.file_format(path) not in FORMATS:
         names = ", ".join(sets.DATA_SETS)
         raise OptionError(f"{path}: neither a data set ({names}) nor a file; check the name or path")
 

@@ -19,7 +19,8 @@ from kanon_lab.errors import DataError
 
 _ABSENT = -1
 _ABSENT_MARK, _SUPPRESSED_MARK = b"-1", b"-2"
-_DIGITS_AND_BLANKS = b"0123456789 \t\r\n"
+_DIGITS_AND_BLANKS = b"0123456789 \t\r\n\v\f"
+_ASCII = bytes(range(128))
 _DATA = re.compile(rb"^DATA\s*=", re.MULTILINE)
 _CODEPAGE = re.compile(rb'^(CODEPAGE|CHARSET)\s*=\s*"([^"]*)"', re.MULTILINE)
 _SYMBOL = re.compile(rb'(?<!\S)(?:"[^"\s]*"|\.+)(?!\S)')
@@ -119,22 +120,30 @@ def _header(raw: bytes, where: str) -> str:
     """Header text, decoded as it declares; an `ANSI` file without a code page is Windows-1252."""
     declared = {key.decode(): value.decode("ascii", "replace") for key, value in _CODEPAGE.findall(raw)}
     encoding = declared.get("CODEPAGE") or ("windows-1252" if declared.get("CHARSET") else "cp850")
-    try:
-        codec = codecs.lookup(encoding).name
-    except LookupError:
-        raise DataError(f"{where}: declares an unknown CODEPAGE; download it again") from None
+    codec = _codec(encoding)
+    if codec is None:
+        raise DataError(f"{where}: declares an unknown CODEPAGE; download it again")
     advice = "save it in the encoding it declares, or correct CODEPAGE"
     if codec != "utf-8" and not raw.isascii() and _is_utf8(raw):
         raise DataError(f"{where}: wrong encoding: its bytes are UTF-8, not {encoding}; {advice}")
     try:
         text = raw.decode(codec)
-    except UnicodeDecodeError as error:
-        row = raw.count(b"\n", 0, error.start) + 1
+    except UnicodeError as error:
+        row = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1  # not every codec says where
         raise DataError(f"{where}: row {row}: wrong encoding: its bytes are not {encoding}; {advice}") from None
     if misread := _MISREAD.search(text):
         row = text.count("\n", 0, misread.start()) + 1
         raise DataError(f"{where}: row {row}: wrong encoding: its letters are not {encoding}; {advice}")
     return text.removeprefix("\ufeff")
+
+
+def _codec(encoding: str) -> str | None:
+    """Python's name of a code page that reads ASCII as it is; None for others, and for codecs that make no text."""
+    try:
+        reads_ascii = _ASCII.decode(encoding) == _ASCII.decode("ascii")
+    except (LookupError, ValueError):
+        return None
+    return codecs.lookup(encoding).name if reads_ascii else None
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -135,10 +135,10 @@ def data_path(name: str) -> Path:
     OptionError
         There is no such data set.
     DataError
-        It is to be fetched and has not been.
+        It is to be fetched and has not been, or the cache folder cannot be entered.
     """
     data_set = find(name)
-    if not data_set.path.is_file():
+    if not files.is_file(data_set.path):
         remedy = f"fetch it with: kanon-lab data fetch {name}" if data_set.address else "install kanon_lab again"
         raise DataError(f"{name}: not on this machine; {remedy}")
     return data_set.path
@@ -146,7 +146,7 @@ def data_path(name: str) -> Path:
 
 def describe(data_set: DataSet) -> dict:
     """The row of `catalogue` for one data set."""
-    present = data_set.path.is_file()
+    present = files.is_file(data_set.path)
     return {
         "name": data_set.name,
         "kind": data_set.kind,
@@ -165,6 +165,11 @@ def catalogue() -> pd.DataFrame:
     pandas.DataFrame
         Columns name, kind, licence (str), size (Int64: bytes on disk; for a file not fetched yet the rough size, or
         missing), sha256 (of the file on disk; missing without one) and present (bool).
+
+    Raises
+    ------
+    DataError
+        The cache folder cannot be entered, or a file in it cannot be read.
     """
     frame = pd.DataFrame([describe(data_set) for data_set in DATA_SETS.values()])
     return frame.astype({"size": "Int64"})

@@ -1,9 +1,7 @@
 """Tables of population counts with named columns: CSV, Parquet and xlsx."""
 
-import csv
 import io
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,11 +9,14 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data import labels
-from kanon_lab.data.checks import COLUMNS, check_year
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.data.checks import COLUMNS, check_year, first_row
+from kanon_lab.errors import DataError, OptionError, shortened
 
 _NAMED = (*COLUMNS, "year")
 _DELIMITERS = ",;\t|"
+_NO_NAMES = "row 1: no column names; put them in the first row"
+_MOST_NAMES = 8
+"""Column names that a message lists at most."""
 
 
 def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
@@ -74,34 +75,26 @@ def _read_csv(content: bytes, where: str) -> pd.DataFrame:
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{where}: row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
-    first = text.partition("\n")[0]
+    first = re.match(r"[^\r\n]*", text)[0]
+    if not first.strip():
+        raise DataError(f"{where}: {_NO_NAMES}")
     delimiter = max(_DELIMITERS, key=first.count)
-    _check_header(next(csv.reader([first], delimiter=delimiter), []), where)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(
-                io.StringIO(text),
-                sep=delimiter,
-                dtype=str,
-                keep_default_na=False,
-                index_col=False,
-                skip_blank_lines=False,
-            )
-    except pd.errors.ParserWarning:
-        raise DataError(f"{where}: row 2: more cells than the header has; mend the row") from None
+        frame = pd.read_csv(
+            io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
+        )
     except pd.errors.ParserError as error:
         raise DataError(f"{where}: {_parser_fault(str(error))}") from None
+    frame = _headed(frame)
+    return frame[(frame.fillna("") != "").any(axis=1)]
+
+
+def _headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame under the names in its first row, with row numbers of the file."""
+    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
+    frame = frame.iloc[1:].set_axis(header, axis=1)
     frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    return frame[(frame != "").any(axis=1)]
-
-
-def _check_header(header: list[str], where: str) -> None:
-    names = [name.strip() for name in header]
-    if not any(names):
-        raise DataError(f"{where}: row 1: no column names; put them in the first row")
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise DataError(f"{where}: row 1: column {min(twice)} stands twice; give every column its own name")
+    return frame
 
 
 def _parser_fault(message: str) -> str:
@@ -134,11 +127,7 @@ def _read_xlsx(content: bytes, where: str) -> pd.DataFrame:
         raise DataError(f"{where}: is not an xlsx workbook, or is damaged; save it again as xlsx") from None
     if frame.empty:
         raise DataError(f"{where}: its first sheet is empty; put the counts there")
-    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
-    _check_header([name for name in header if name], where)
-    frame = frame.iloc[1:].set_axis(header, axis=1)
-    frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
-    return frame.dropna(how="all")
+    return _headed(frame).dropna(how="all")
 
 
 _READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx}
@@ -149,12 +138,34 @@ def _named(frame: pd.DataFrame, columns: Mapping[str, str], where: str) -> pd.Da
     """The columns of counts under their own names; a mapped name is not also looked up as it stands."""
     if unknown := sorted(set(columns) - set(_NAMED)):
         raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
-    frame = frame.rename(columns=str.strip)
-    if absent := [name for name in columns.values() if name not in frame]:
-        raise DataError(f"{where}: no column {absent[0]}; it has {', '.join(frame.columns)}")
+    frame = frame.set_axis([name.strip() for name in frame.columns], axis=1)
+    _check_names(frame.columns, columns, where)
     sources = {name: columns.get(name, name) for name in _NAMED}
     present = {name: source for name, source in sources.items() if source in frame}
     return frame[list(present.values())].set_axis(list(present), axis=1)
+
+
+def _check_names(names: pd.Index, columns: Mapping[str, str], where: str) -> None:
+    """Raise a `DataError` unless names are there, one a column; a file without a header has data where names should be.
+
+    So names are quoted only where one of them is known.
+    """
+    names = names[names != ""]
+    if names.empty:
+        raise DataError(f"{where}: {_NO_NAMES}")
+    present = set(names)
+    if present.isdisjoint([*_NAMED, *columns.values()]):
+        raise DataError(
+            f"{where}: row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
+            "there, or say which column is which (--columns)"
+        )
+    if names.has_duplicates:
+        twice = shortened(names[names.duplicated()][0])
+        raise DataError(f"{where}: row 1: column {twice} stands twice; give every column its own name")
+    if absent := [name for name in columns.values() if name not in present]:
+        few = [shortened(name) for name in names[:_MOST_NAMES]]
+        more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""
+        raise DataError(f"{where}: no column {shortened(absent[0])}; it has {', '.join(few)}{more}")
 
 
 def _of_year(frame: pd.DataFrame, year: int | None, where: str) -> pd.DataFrame:
@@ -162,12 +173,14 @@ def _of_year(frame: pd.DataFrame, year: int | None, where: str) -> pd.DataFrame:
         if year is not None:
             check_year(year, [], where)
         return frame
-    read = {label: labels.year(str(label)) for label in frame["year"].unique()}
-    if None in read.values():
-        row = frame.index[frame["year"].map(lambda label: read[label] is None).to_numpy().argmax()]
-        raise DataError(f"{where}: row {row}: column year holds no year; write it as 2010")
+    # as text: a missing label equals nothing, and lists cannot be looked up
+    written = [str(label) for label in frame["year"]]
+    read = {label: labels.year(label) for label in set(written)}
+    of_rows = pd.Series([read[label] for label in written], index=frame.index, dtype=object)
+    if of_rows.isna().any():
+        raise DataError(f"{where}: row {first_row(of_rows.isna())}: column year holds no year; write it as 2010")
     years = sorted(set(read.values()))
     if year is not None or len(years) > 1:
         check_year(year, years, where)
-        frame = frame[(frame["year"].map(read) == year).to_numpy()]
+        frame = frame[of_rows == year]
     return frame.drop(columns="year")

@@ -1,7 +1,8 @@
 """Finding, checking and running notebooks, and reading back what they record."""
 
 from kanon_lab.notebooks.finding import find_notebooks
+from kanon_lab.notebooks.reading import NotebookError
 from kanon_lab.notebooks.recording import record, recorded
-from kanon_lab.notebooks.running import NotebookError, check_parameters, run_notebook
+from kanon_lab.notebooks.running import check_parameters, run_notebook
 
 __all__ = ["NotebookError", "check_parameters", "find_notebooks", "record", "recorded", "run_notebook"]

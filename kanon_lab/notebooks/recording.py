@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.errors import DataError, OptionError
+from kanon_lab.notebooks.reading import read_notebook
 from kanon_lab.page import Figure, scrolling_table
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -37,17 +38,20 @@ def record(name: str, value: Any, text: Any = None) -> None:
     Raises
     ------
     OptionError
-        If the name is malformed, or the value is of a kind that cannot be recorded.
+        If the name is malformed, the value is of a kind that cannot be recorded, or the text is not of its kind.
     """
     if not _NAME.fullmatch(name):
         raise OptionError(f"record: name {name!r} is not lower-case letters, digits and single hyphens")
     kind, stored = _stored(name, value)
+    if text is not None:
+        _check_text(name, kind, text)
     if kind == "figure":
         data, metadata = value.mimebundle()
         _display(name, kind, stored, data, metadata)
     elif kind == "frame":
         shown = value if text is None else text
-        _display(name, kind, stored, {"text/html": scrolling_table(shown), "text/plain": shown.to_string(index=False)})
+        table = scrolling_table(shown, f"Table: {name.removesuffix('-table').replace('-', ' ')}")
+        _display(name, kind, stored, {"text/html": table, "text/plain": shown.to_string(index=False)})
     else:
         shown = repr(stored) if text is None else text
         print(f"{name} = {shown}")
@@ -70,22 +74,24 @@ def recorded(path: str | Path) -> dict[str, Any]:
 
     Raises
     ------
+    NotebookError
+        If the file cannot be read or is not a notebook.
     DataError
-        If two results have one name.
+        If two results have one name, or one was not written by `record`.
     """
-    import nbformat
-
     results: dict[str, Any] = {}
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in read_notebook(path).cells:
         for output in cell.get("outputs", []):
             entry = output.get("metadata", {}).get(_METADATA)
             if entry is None:
                 continue
-            if entry["name"] in results:
-                raise DataError(
-                    f"{Path(path).name}: {entry['name']!r} is recorded twice; each result needs its own name"
-                )
-            results[entry["name"]] = _restored(entry["kind"], entry["value"])
+            try:
+                name, value = entry["name"], _restored(entry["kind"], entry["value"])
+            except (KeyError, TypeError, ValueError):
+                raise DataError(f"{path}: holds a result that record did not write; run the notebook again") from None
+            if name in results:
+                raise DataError(f"{Path(path).name}: {name!r} is recorded twice; each result needs its own name")
+            results[name] = value
     return results
 
 
@@ -110,22 +116,34 @@ def _display(
 
 def _stored(name: str, value: Any) -> tuple[str, Any]:
     """Return the kind of a value and its JSON form."""
+    import numpy as np
     import pandas as pd
 
     if isinstance(value, Figure):
-        return "figure", None if value.table is None else _frame_to_json(value.table)
+        return "figure", None if value.table is None else _frame_to_json(name, value.table)
     if isinstance(value, pd.DataFrame):
-        return "frame", _frame_to_json(value)
-    plain = value.item() if hasattr(value, "item") else value
+        return "frame", _frame_to_json(name, value)
+    plain = value.item() if isinstance(value, np.generic) else value
     try:
-        json.dumps(plain, allow_nan=False)
+        # encoded because a notebook is a file in UTF-8, which has no half of a surrogate pair
+        json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError):
         hint = " (wrap it in page.figure)" if hasattr(value, "mark") or hasattr(value, "to_dict") else ""
         raise OptionError(f"record: {name!r} is a {type(value).__name__} that has no JSON form{hint}") from None
     return "value", plain
 
 
-def _frame_to_json(frame: Any) -> list[dict[str, Any]]:
+def _check_text(name: str, kind: str, text: Any) -> None:
+    import pandas as pd
+
+    wanted = pd.DataFrame if kind == "frame" else str
+    if not isinstance(text, wanted):
+        raise OptionError(f"record: the text of {name!r} must be a {wanted.__name__}, not {type(text).__name__}")
+
+
+def _frame_to_json(name: str, frame: Any) -> list[dict[str, Any]]:
+    if not frame.columns.map(str).is_unique:
+        raise OptionError(f"record: {name!r} has two columns of one name; rename one")
     return [
         {"name": str(column), "dtype": _dtype(series), "values": [_cell(cell) for cell in series.tolist()]}
         for column, series in frame.items()

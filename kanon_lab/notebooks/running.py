@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
 import logging
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.errors import KanonLabError, MissingPackageError, OptionError
+from kanon_lab.errors import MissingPackageError, OptionError, StorageError
+from kanon_lab.files import storage_errors
+from kanon_lab.notebooks.reading import NotebookError, read_notebook
 
-
-class NotebookError(KanonLabError):
-    """A notebook that cannot be read, or that did not run to its end."""
+# What to do about a notebook that names no kernel, or one that is not here.
+_CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
 
 
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
@@ -34,7 +38,7 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
     NotebookError
         If the file is not a notebook.
     OptionError
-        Unknown name, or wrong type; the line names the notebook, the parameter and what is accepted.
+        Unknown name, wrong type, or no JSON form; the line names the notebook, the parameter and what is accepted.
     """
     defaults = _defaults(Path(path))
     for name, value in parameters.items():
@@ -45,6 +49,11 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
         if default is not None and not _same_type(value, default):
             wanted, given = type(default).__name__, type(value).__name__
             raise OptionError(f"{Path(path).name}: parameter {name!r} must be of type {wanted}, not {given}")
+        if not _has_json_form(value):
+            raise OptionError(
+                f"{Path(path).name}: parameter {name!r} has no JSON form ({type(value).__name__}); "
+                "give a number, text, true or false, or a list or dict of these"
+            )
 
 
 def run_notebook(
@@ -53,7 +62,7 @@ def run_notebook(
     """Execute a notebook and write the executed copy.
 
     The copy appears when the last cell has run. After a failure the cells that ran, with the traceback, are kept
-    beside it as ``NAME.failed.ipynb``; after an interruption nothing is kept.
+    beside it as ``NAME.failed.ipynb``; after an interruption (SIGINT, SIGTERM) nothing is kept.
 
     Parameters
     ----------
@@ -69,14 +78,32 @@ def run_notebook(
     OptionError
         Unknown parameter, or a value of the wrong type.
     NotebookError
-        If a cell fails: one line with the notebook, the cell, and the exception.
+        If a cell fails: one line with the notebook, the cell, and the exception. If the file is not a notebook, or its
+        kernel is not installed.
+    StorageError
+        If the copy cannot be written.
     MissingPackageError
         If papermill is not installed.
     """
     source, target = Path(source), Path(target)
     parameters = dict(parameters or {})
     check_parameters(source, parameters)
+    _check_kernel(source)
+    with storage_errors(target), _terminated_as_interrupted():
+        _prepare(target)
+        _run(source, target, parameters, progress)
+
+
+def _prepare(target: Path) -> None:
+    """Refuse, before minutes of work, a target that is no place for a file; make its folder."""
+    if target.is_dir():
+        raise StorageError(f"{target}: is a folder; give the path of a file in it")
+    if target.parent.is_file():
+        raise StorageError(f"{target.parent}: is a file; choose a folder")
     target.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _run(source: Path, target: Path, parameters: dict[str, Any], progress: bool) -> None:
     failed = target.with_name(f"{target.stem}.failed.ipynb")
     failed.unlink(missing_ok=True)
     partial = target.with_name(f".{target.stem}.part.ipynb")
@@ -103,7 +130,7 @@ def _papermill() -> Any:
 
 def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
     papermill = _papermill()
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
 
     try:
@@ -121,10 +148,10 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
         number = error.cell_index + 1 - bool(parameters)
         fault = f"{error.ename}: {error.evalue}".rstrip(": ")
         raise NotebookError(f"{source.name}, cell {number} ({_first_line(error.source)}): {fault}") from error
-    except DeadKernelError as error:
-        raise NotebookError(f"{source.name}: its Python process died (out of memory?)") from error
     except (CellExecutionError, CellTimeoutError, PapermillException) as error:
         raise NotebookError(f"{source.name}: {type(error).__name__}: {error}") from error
+    except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
+        raise NotebookError(f"{source.name}: its Python process did not start, or died (out of memory?)") from error
 
 
 def _strip(path: Path) -> None:
@@ -146,15 +173,14 @@ def _first_line(code: str) -> str:
 def _defaults(path: Path) -> dict[str, Any]:
     """Return the default of each parameter; None where it is not a literal."""
     papermill = _papermill()
-    if not path.is_file():
-        raise NotebookError(f"{path}: no such notebook")
+    notebook = read_notebook(path)
     # Its warning about a notebook without parameters says nothing that the empty result does not.
     logger = logging.getLogger("papermill")
     with _quiet(logger):
         try:
-            found = papermill.inspect_notebook(str(path))
-        except Exception as error:
-            raise NotebookError(f"{path}: not a notebook that can be read ({type(error).__name__})") from error
+            found = papermill.inspect_notebook(notebook)
+        except (ValueError, papermill.PapermillException):  # no language named, or one it does not know
+            raise NotebookError(f"{path}: its parameters cannot be read; {_CHOOSE_KERNEL}") from None
     return {name: _literal(parameter["default"]) for name, parameter in found.items()}
 
 
@@ -168,11 +194,48 @@ def _quiet(logger: logging.Logger) -> Any:
         logger.setLevel(level)
 
 
+def _check_kernel(path: Path) -> None:
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    name = read_notebook(path).metadata.get("kernelspec", {}).get("name")
+    if name is None:
+        raise NotebookError(f"{path}: names no kernel; {_CHOOSE_KERNEL}")
+    if name not in KernelSpecManager().find_kernel_specs():
+        raise NotebookError(f"{path}: its kernel {name!r} is not installed; {_CHOOSE_KERNEL}")
+
+
+@contextlib.contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM unwind the block as an exception, so that nothing half done stays and the kernel is stopped."""
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if not ours:  # only the main thread may set a handler, and one that a program has set is its own
+        yield
+        return
+
+    def stop(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
+
+
+def _has_json_form(value: Any) -> bool:
+    """Whether a notebook, a JSON file in UTF-8, can hold a value."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _same_type(value: Any, default: Any) -> bool:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from kanon_lab.charts.style import DARK
+
 # The version that JupyterLab draws too, so that a chart looks the same in both.
 VEGALITE_VERSION = "5.20"
+# The bundle's Vega is newer than the one that Vega-Lite 5 names; it draws the same, but would say so at every chart.
+_CONSOLE = """{
+  __proto__: console,
+  warn: (...words) => String(words[0]).startsWith("The compiled spec uses Vega") || console.warn(...words),
+}"""
 
 
 @cache
@@ -21,9 +28,14 @@ def script() -> str:
     bundle = vl_convert.javascript_bundle(draw, vl_version=VEGALITE_VERSION)
     # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
     # would do it too, but a browser does not load one from a file.)
-    return f"(() => {{\n{bundle}\n}})();\n"
+    return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
 def style() -> str:
-    """Return the style sheet for figures."""
-    return (files(__package__) / "page.css").read_text("utf-8")
+    """Return the style sheet for figures; where the theme is dark, it swaps the colours of `kanon_lab.charts`."""
+    swaps = "\n".join(
+        f'  html[data-theme="dark"] .kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
+        for light, dark in DARK.items()
+        for part in ("fill", "stroke")
+    )
+    return f"{(files(__package__) / 'page.css').read_text('utf-8')}@media screen {{\n{swaps}\n}}\n"

@@ -11,17 +11,52 @@ const config = {
   view: { stroke: "transparent" },
 };
 
+// The lines of a title are as short as a telephone needs; in a drawing of at least 480 pixels they may be longer.
+function widened(title) {
+  const fitted = (lines, length) =>
+    Array.isArray(lines) && lines.length > 1
+      ? { signal: `width < 480 ? ${JSON.stringify(lines)} : ${JSON.stringify(wrapped(lines.join(" "), length))}` }
+      : lines;
+  return title && { ...title, text: fitted(title.text, 64), subtitle: fitted(title.subtitle, 95) };
+}
+
+function wrapped(text, length) {
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length && longer.length <= length) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 function draw(figure) {
   const spec = JSON.parse(figure.querySelector(".kanon-spec").textContent);
   return vegaEmbed(figure.querySelector(".kanon-drawing"), spec, {
     actions: false,
     bind: figure.querySelector(".vega-bindings"),
     config,
+    patch: (compiled) => ({ ...compiled, title: widened(compiled.title) }),
     renderer: "svg",
-  }).then(
-    () => figure.classList.add("kanon-drawn"),
-    (error) => console.error("chart not drawn:", error)
-  );
+  }).then(({ view }) => {
+    if (spec.usermeta?.live) tell(figure, view, spec.usermeta.live);
+    figure.classList.add("kanon-drawn");
+  });
+}
+
+// The result in words of a chart with controls, for screen readers: said when it changes, and part of the description.
+function tell(figure, view, { signal, description }) {
+  const place = figure.querySelector(".kanon-live");
+  view.addSignalListener(signal, (_, words) => {
+    place.textContent = words.filter(Boolean).join(" ") + ".";
+    view.description(`${description} ${place.textContent}`);
+  });
+}
+
+function failed(figure, error) {
+  const drawing = figure.querySelector(".kanon-drawing");
+  drawing.textContent = drawing.getAttribute("aria-label");
+  console.error("chart not drawn:", error);
 }
 
 // Charts take the width of their place when the window changes; but the place may go on changing after it, while the
@@ -33,7 +68,9 @@ const places = new ResizeObserver(() => {
 });
 
 function drawAll() {
-  document.querySelectorAll(".kanon-figure").forEach((figure) => draw(figure).then(() => places.observe(figure)));
+  for (const figure of document.querySelectorAll(".kanon-figure")) {
+    Promise.resolve(figure).then(draw).then(() => places.observe(figure), (error) => failed(figure, error));
+  }
 }
 
 if (document.readyState === "loading") {

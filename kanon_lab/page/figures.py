@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ class Figure:
 
         There is no HTML among the data: JupyterLab would prefer it to the drawing.
         """
-        table = None if self.table is None else markup.scrolling_table(self.table, TABLE_LABEL)
+        subject = re.split(r"[.:;,] ", self.alt)[0]
+        table = None if self.table is None else markup.scrolling_table(self.table, f"{TABLE_LABEL}: {subject}")
         return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -18,10 +18,13 @@ def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str) 
     """Return one ``<figure>`` that the script of `kanon_lab.page.bundle` draws; its table is HTML, folded away.
 
     The controls stand outside the element with ``role="img"``: what is inside it does not exist for a screen reader.
+    Nor does it hear a drawing change: an explorer says its result in an element of its own.
     """
     parts = [
         '<figure class="kanon-figure">',
         f'<div class="kanon-drawing" role="img" aria-label="{escape(alt)}"></div>',
+        f"<noscript><p>{escape(alt)} (The drawing needs JavaScript.)</p></noscript>",
+        '<p class="kanon-live" aria-live="polite"></p>',
         '<form class="vega-bindings" onsubmit="return false"></form>',
         f'<script type="application/json" class="kanon-spec">{embedded_json(spec)}</script>',
     ]
@@ -37,7 +40,7 @@ def embedded_json(value: Any) -> str:
 
 
 def scrolling_table(frame: pandas.DataFrame, label: str = "Table") -> str:
-    """Return a table that scrolls by itself where it is wider or longer than its place.
+    """Return a table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
 
     It has no index column: frames of this package keep their labels in columns. Numbers stand to the right, with as
     many decimals as their column needs, six at most, and commas between thousands. Keyboards reach it too
@@ -75,7 +78,8 @@ def _is_missing(value: Any) -> bool:
 
 
 def _number_texts(column: pandas.Series) -> list[str]:
-    """The numbers of one column, all with the same decimals; a missing one as an empty text."""
+    """The numbers of one column, all with the same decimals and a true minus sign; a missing one as an empty text."""
     values = [float(value) for value in column.dropna() if math.isfinite(value)]
     decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in values)), _DECIMALS)
-    return ["" if missing else f"{value:,.{decimals}f}" for value, missing in zip(column, column.isna(), strict=True)]
+    texts = (f"{value:z,.{decimals}f}".replace("-", "\N{MINUS SIGN}") for value in column.fillna(0))
+    return ["" if missing else text for text, missing in zip(texts, column.isna(), strict=True)]

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 SCRIPT = "kanon-charts.js"
 STYLE = "kanon-charts.css"
+# Inside the page, so that no browser asks for a file that is not there: three bars, as of a histogram of k.
+ICON = (
+    '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27 viewBox=%270 0 16 16%27%3E'
+    '%3Cpath fill=%27%230072b2%27 d=%27M1 1h4v14H1zM6 6h4v9H6zM11 11h4v4h-4z%27/%3E%3C/svg%3E">'
+)
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
 
@@ -57,7 +62,8 @@ def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
-    """Load the style sheet everywhere and the script, which is large, only where a figure stands."""
+    """Load the icon and the style sheet everywhere and the script, which is large, only where a figure stands."""
+    context["metatags"] = context.get("metatags", "") + ICON
     app.add_css_file(STYLE)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")

@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from kanon_lab.data.checks import MOST_PERSONS
 from kanon_lab.data.provinces import PROVINCES
 from kanon_lab.errors import OptionError
-from kanon_lab.population.law import PERIODS, BirthLaw, persons_by_k, persons_in_ranges, variance_in_ranges
+from kanon_lab.population.law import (
+    PERIODS,
+    BirthLaw,
+    likely_births,
+    persons_by_k,
+    persons_in_ranges,
+    variance_in_ranges,
+)
 from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
 
 #: Half-width of a 95 % interval in standard deviations: the normal approximation, which is good where many persons are
@@ -22,6 +30,8 @@ LEVELS = ("all", "province", "municipality")
 
 _COLUMNS = "place name population dates periods k_from k_to persons share sd half_width".split()
 _BLOCK = 4_000_000
+#: Probabilities that rounding may take: about a minute.
+_MOST_ROUNDED = 3 * 10**8
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,8 @@ def expected_by_k(
 
 def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> dict[str, BirthLaw]:
     """The law of each date granularity, by its name: known names, or a mapping of name to periods."""
-    if isinstance(dates, str):
-        dates = (dates,)
+    if isinstance(dates, str) or dates is None:
+        dates = () if dates is None else (dates,)
     if not isinstance(dates, Mapping):
         unknown = [d for d in dates if d not in PERIODS]
         if unknown:
@@ -162,10 +172,7 @@ def place_codes(counts: pd.DataFrame, by: str) -> tuple[np.ndarray, pd.DataFrame
     """The place number of each cell, and the places in order of first appearance."""
     if by not in LEVELS:
         raise OptionError(f"by must be one of {', '.join(LEVELS)}, not {by!r}")
-    if counts.empty:
-        raise OptionError("the population has no cells: nothing to measure")
-    if counts["persons"].min() < 0:
-        raise OptionError("the population has a negative number of persons: see kanon_lab.data.check_counts")
+    _check(counts)
     if by == "all":
         return np.zeros(len(counts), dtype=np.intp), pd.DataFrame({"place": ["all"], "name": ["All places"]})
     column = "place" if by == "municipality" else "province"
@@ -178,6 +185,23 @@ def place_codes(counts: pd.DataFrame, by: str) -> tuple[np.ndarray, pd.DataFrame
     else:
         frame["name"] = counts["name"].to_numpy()[np.unique(codes, return_index=True)[1]]
     return codes, frame
+
+
+def _check(counts: pd.DataFrame) -> None:
+    """Refuse what no reader returns; `kanon_lab.data.check_counts` makes a sound frame of other ones."""
+    absent = [column for column in ("place", "name", "province", "persons") if column not in counts]
+    if absent:
+        raise OptionError(f"the population has no column {absent[0]}: see kanon_lab.data.check_counts")
+    if counts.empty:
+        raise OptionError("the population has no cells: nothing to measure")
+    persons = counts["persons"]
+    whole = pd.api.types.is_integer_dtype(persons.dtype) and not persons.isna().any()
+    if not whole or persons.min() < 0 or persons.max() > MOST_PERSONS:
+        raise OptionError(
+            "persons must be whole numbers, none missing, negative or above 10^10: see kanon_lab.data.check_counts"
+        )
+    if counts[["place", "province"]].isna().any(axis=None):
+        raise OptionError("some cells have no place or province: see kanon_lab.data.check_counts")
 
 
 def _tidy(places: Places, name: str, law: BirthLaw, ranges: Sequence[KRange], persons: np.ndarray) -> pd.DataFrame:
@@ -194,7 +218,10 @@ def _tidy(places: Places, name: str, law: BirthLaw, ranges: Sequence[KRange], pe
 def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
     """Persons per range when each k is rounded first (half to even, as R rounds)."""
     k_last = max(r.k_from - 1 if r.k_to is None else r.k_to for r in ranges)
-    k_last = min(k_last, int(places.sizes[-1]))
+    # Beyond this k the largest cell has no chance worth rounding.
+    k_last = min(k_last, likely_births(int(places.sizes[-1]), float(law.probability.max())) + 1)
+    if k_last * places.sizes.size > _MOST_ROUNDED:
+        raise OptionError(f"rounding each k up to {k_last:,} is too much work: end the ranges at a smaller k")
     persons = np.zeros((len(places.frame), len(ranges)))
     step = max(1, _BLOCK // max(places.sizes.size, len(places.frame)))
     for start in range(1, k_last + 1, step):

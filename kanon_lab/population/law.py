@@ -33,6 +33,10 @@ PERIODS = {"day": 1826, "month": 60, "year": 5}
 
 #: Elements of one working array: 2 million floats, 16 MB.
 _BLOCK = 2_000_000
+#: Results of one call: 250 million floats, 2 GB.
+_MOST_NUMBERS = 250_000_000
+#: Persons in a cell.
+_MOST_PERSONS = 10**12
 #: A window drops binomial tails below exp(-_TAIL), 1e-26 of the mass: far below the rounding of a double.
 _TAIL = 60.0
 
@@ -104,8 +108,10 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
     Formula (1) of Gil Bellosta (2011) times k, written n P(Bin(n - 1, p) = k - 1), which cannot overflow.
     """
     n, law = _check_cells(n), BirthLaw.of(periods)
-    if not 1 <= k_min <= k_max:
-        raise OptionError(f"k runs from 1 or more upwards, not from {k_min} to {k_max}")
+    if not all(isinstance(k, (int, np.integer)) for k in (k_min, k_max)) or not 1 <= k_min <= k_max:
+        raise OptionError(f"k runs over whole numbers from 1 or more upwards, not from {k_min!r} to {k_max!r}")
+    if n.size * (k_max - k_min + 1) > _MOST_NUMBERS:
+        raise OptionError(f"k up to {k_max:,} in {n.size:,} cells does not fit into memory: ask for a smaller k_max")
     others = np.arange(k_min - 1, k_max)
     total = np.zeros((n.size, others.size))
     for p, weight in zip(law.probability, law.multiplicity * law.probability, strict=True):
@@ -165,8 +171,9 @@ def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ra
 
 def _check_cells(n: np.ndarray) -> np.ndarray:
     cells = np.atleast_1d(np.asarray(n))
-    if cells.ndim != 1 or not np.issubdtype(cells.dtype, np.integer) or (cells < 0).any():
-        raise OptionError("cells must be a one-dimensional array of whole numbers, none negative")
+    whole = cells.ndim == 1 and np.issubdtype(cells.dtype, np.integer)
+    if not whole or (cells < 0).any() or (cells > _MOST_PERSONS).any():
+        raise OptionError("cells must be one list of whole numbers, none negative or above 10^12")
     return cells.astype(np.int64)
 
 
@@ -312,13 +319,18 @@ def _sums(m_low: int, m_high: int, p_low: float, p_high: float, a: IntegerSet, b
 
     The window is Chernoff's bound, from the smallest mean to the largest.
     """
-
-    def reach(mean: float) -> float:
-        return np.sqrt(2 * _TAIL * mean) + _TAIL
-
-    low = max(np.floor(m_low * p_low - reach(m_low * p_low)), a[0][0] + b[0][0] - 2, 0)
-    high = min(np.ceil(m_high * p_high + reach(m_high * p_high)), a[-1][1] + b[-1][1] - 2, m_high)
+    low = max(np.floor(m_low * p_low - _reach(m_low * p_low)), a[0][0] + b[0][0] - 2, 0)
+    high = min(likely_births(m_high, p_high), a[-1][1] + b[-1][1] - 2)
     return np.arange(low, high + 1)
+
+
+def likely_births(m: int, p: float) -> int:
+    """A number of births that Bin(m, p) exceeds with probability exp(-_TAIL) at most (Chernoff's bound)."""
+    return min(m, int(np.ceil(m * p + _reach(m * p))))
+
+
+def _reach(mean: float) -> float:
+    return np.sqrt(2 * _TAIL * mean) + _TAIL
 
 
 def _split(s: np.ndarray, p: float | np.ndarray, x: tuple[float, float], y: tuple[float, float]) -> np.ndarray:

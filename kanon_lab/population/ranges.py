@@ -10,7 +10,9 @@ import numpy as np
 
 from kanon_lab.errors import OptionError
 
-_RANGE = re.compile(r"(?P<first>\d{1,9})(?:(?P<open>\+)|-(?P<last>\d{1,9}))?")
+_RANGE = re.compile(r"(?P<first>\d{1,12})(?:(?P<open>\+)|-(?P<last>\d{1,12}))?")
+
+_MOST = 10**12
 
 
 @dataclass(frozen=True, order=True)
@@ -23,6 +25,8 @@ class KRange:
     def __post_init__(self) -> None:
         if not all(isinstance(k, (int, np.integer)) for k in (self.k_from, 0 if self.k_to is None else self.k_to)):
             raise OptionError("the ends of a range of k must be whole numbers")
+        if max(self.k_from, self.k_to or 0) > _MOST:
+            raise OptionError("the ends of a range of k must not exceed 10^12: leave the range open, such as 51+")
         if self.k_from < 1:
             raise OptionError(f"a range of k starts at 1 or above, not at {self.k_from}")
         if self.k_to is not None and self.k_to < self.k_from:
@@ -67,9 +71,11 @@ def parse_ranges(text: str) -> tuple[KRange, ...]:
 
 def as_ranges(ranges: str | Iterable[KRange]) -> tuple[KRange, ...]:
     """Ranges from a text or from `KRange` objects, at least one."""
-    result = parse_ranges(ranges) if isinstance(ranges, str) else tuple(ranges)
+    result = parse_ranges(ranges) if isinstance(ranges, str) else tuple(ranges or ())
     if not result:
         raise OptionError("no range of k was given: write for example 1,2-5,6+")
+    if not all(isinstance(r, KRange) for r in result):
+        raise OptionError("ranges must be one text such as '1,2-5,6+', or KRange objects")
     return result
 
 

@@ -14,6 +14,8 @@ from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
 
 #: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
 _BLOCK = 500_000
+#: Persons of one cell: its draws are kept in memory together.
+_MOST_DRAWN = 10**8
 
 
 def simulate(
@@ -59,6 +61,8 @@ def simulate(
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     codes, frame = place_codes(counts, by)
     # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
+    if counts["persons"].max() > _MOST_DRAWN:
+        raise OptionError("a cell of more than 10^8 persons is too large to draw: use the closed form (anonymity)")
     order = np.argsort(counts["persons"].to_numpy(), kind="stable")
     sizes, places = counts["persons"].to_numpy()[order], codes[order]
     # A stream for each law: to ask for one more leaves the draws of those before it as they were.

@@ -41,11 +41,11 @@ class Visit:
             route.abort()
 
     def _console(self, message):
-        if message.type == "error":
+        if message.type in ("error", "warning"):
             self.errors.append(message.text)
 
     def _response(self, response):
-        if response.status >= 400 and not response.url.endswith("/favicon.ico"):
+        if response.status >= 400:
             self.errors.append(f"{response.status} {response.url}")
 
     def open(self, url: str):

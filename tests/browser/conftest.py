@@ -25,9 +25,11 @@ BROWSER_FLAGS = [
 @pytest.fixture(scope="session")
 def chromium():
     """Chromium, never one that playwright would download."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    named = os.environ.get("CHROMIUM")
+    found = shutil.which(named) if named else shutil.which("chromium") or shutil.which("chromium-browser")
     if not found:
-        absent("no Chromium here: install it, or name one in the variable CHROMIUM")
+        what = f"CHROMIUM={named} is no program" if named else "no Chromium here"
+        absent(f"{what}: install it, or name one in the variable CHROMIUM")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -10,6 +10,9 @@ pytestmark = pytest.mark.browser
 # Pages that hold something to read: not the redirect at the root, nor Sphinx's index and search.
 PAGES = sorted(str(path.relative_to(HTML)) for part in ("book", "notebooks") for path in (HTML / part).rglob("*.html"))
 
+SLIDER = '"input":"range"'
+FORMULA = 'class="math'
+
 OVERFLOWING = """() => {
   const width = document.documentElement.clientWidth;
   const scrolls = (e) => {
@@ -76,22 +79,95 @@ def test_charts_follow_the_width_of_the_window(book, visit):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_chart_text_stands_out_in_both_themes(book, visit, theme):
-    page = pages_with(".kanon-figure")[0]
+    for page in pages_with(".kanon-figure"):
+        opened = visit.open(f"{book}/{page}")
+        opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
+        texts = opened.eval_on_selector_all(
+            ".kanon-drawing :is(.role-axis, .role-legend, .role-title) text",
+            "all => [...new Set(all.map(e => getComputedStyle(e).fill))]",
+        )
+        behind = opened.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        assert texts
+        assert all(contrast(text, behind) >= 4.5 for text in texts)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dates_stand_out_in_both_themes(book, visit, theme):
+    page = pages_with("date of birth known to the")[0]
     opened = visit.open(f"{book}/{page}")
     opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
-    text, behind = opened.evaluate(
-        """() => {
-          const text = document.querySelector('.kanon-drawing svg text');
-          const own = getComputedStyle(text.ownerSVGElement).backgroundColor;
-          const page = getComputedStyle(document.body).backgroundColor;
-          return [getComputedStyle(text).fill, own === 'rgba(0, 0, 0, 0)' ? page : own];
-        }"""
+    colours = opened.evaluate(
+        """() => [...document.querySelectorAll('.role-legend-symbol path')].map(e => {
+          const style = getComputedStyle(e);
+          return ['none', 'rgba(0, 0, 0, 0)'].includes(style.fill) ? style.stroke : style.fill;
+        })"""
     )
-    assert contrast(text, behind) >= 4.5
+    behind = opened.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert len(set(colours)) >= 3
+    assert all(contrast(colour, behind) >= 3 for colour in colours)
+
+
+def test_explorer_tells_screen_readers_its_result(book, visit):
+    opened = visit.open(f"{book}/{pages_with(SLIDER)[0]}")
+    figure = opened.query_selector(".kanon-figure:has(input[type=range])")
+    live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
+    assert live.text_content() == ""
+    figure.query_selector("input[type=range]").focus()
+    opened.keyboard.press("ArrowRight")
+    opened.wait_for_function("e => e.textContent.includes('in a group of')", arg=live, timeout=5_000)
+    assert live.text_content() in drawing.get_attribute("aria-label")
+
+
+def test_formulas_are_no_tab_stops(book, visit):
+    opened = visit.open(f"{book}/{pages_with(FORMULA)[0]}")
+    assert opened.query_selector_all("mjx-container")
+    assert opened.query_selector_all("mjx-container[tabindex='0']") == []
+
+
+@pytest.mark.parametrize("selector", [".primary-toggle", ".dropdown-toggle", ".bd-sidebar summary"])
+def test_the_place_of_the_keyboard_is_visible(book, visit, selector):
+    opened = visit.open(f"{book}/{pages_with('.kanon-figure')[0]}")
+    opened.keyboard.press("Tab")
+    button = opened.query_selector(selector)
+    button.focus()
+    assert button.evaluate("e => parseFloat(getComputedStyle(e).outlineWidth)") >= 2
+    assert button.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
+
+
+def test_tables_have_names_and_only_data_of_figures_scroll_down(book, visit):
+    for page in pages_with('class="kanon-scroll"'):
+        opened = visit.open(f"{book}/{page}")
+        named = opened.eval_on_selector_all(".kanon-scroll", "all => all.map(e => e.getAttribute('aria-label'))")
+        assert len(set(named)) == len(named)
+        heights = opened.eval_on_selector_all(
+            ".kanon-scroll", "all => all.filter(e => !e.closest('details')).map(e => getComputedStyle(e).maxHeight)"
+        )
+        assert set(heights) <= {"none"}
+
+
+def test_paper_shows_everything(book, visit):
+    opened = visit.open(f"{book}/{pages_with('dropdown admonition')[0]}")
+    opened.emulate_media(media="print")
+    assert set(opened.eval_on_selector_all(".kanon-scroll", "all => all.map(e => getComputedStyle(e).maxHeight)")) <= {
+        "none"
+    }
+    hidden = ".admonition.toggle-hidden .admonition-title ~ *"
+    answers = opened.eval_on_selector_all(hidden, "all => all.map(e => getComputedStyle(e).visibility)")
+    assert answers
+    assert set(answers) == {"visible"}
+
+
+def test_a_figure_without_javascript_is_its_description(book, chromium):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{book}/{pages_with('.kanon-figure')[0]}")
+    figure = page.query_selector(".kanon-figure")
+    assert figure.query_selector(".kanon-drawing").get_attribute("aria-label") in figure.inner_text()
+    context.close()
 
 
 def test_slider_of_the_explorer_changes_what_is_drawn(book, visit):
-    for page in pages_with('"input":"range"'):
+    for page in pages_with(SLIDER):
         opened = visit.open(f"{book}/{page}")
         for slider in opened.query_selector_all(".vega-bindings input[type=range]"):
             drawing = slider.evaluate_handle("e => e.closest('.kanon-figure').querySelector('.kanon-drawing')")

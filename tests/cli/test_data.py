@@ -139,6 +139,24 @@ def test_a_defect_keeps_its_traceback(monkeypatch):
         run(["data", "fetch", "ine-33570"])
 
 
+@pytest.mark.parametrize("args", [["data", "list"], ["--help"], ["--version"]])
+def test_a_closed_output(args):
+    closing = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "kanon_lab", *args]
+    done = subprocess.run(closing, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "kanon-lab: standard output is closed; leave it open, or send it to a file\n"
+
+
+@pytest.mark.parametrize("more", [["--json"], []])
+def test_letters_that_the_output_cannot_encode(tmp_path, more):
+    (tmp_path / "counts.csv").write_text("place,name,sex,age_group,persons\n29025,Łódź,men,0-4,3\n", encoding="utf-8")
+    args = ["population", "counts.csv", "--place", "29025", *more]
+    done = command(*args, cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "latin1"}, encoding="latin1")
+    assert done.returncode == 0
+    assert r"\u0141\xf3d\u017a" in done.stdout.replace(r"\u00f3", r"\xf3").replace("ó", r"\xf3")
+    assert not more or json.loads(done.stdout)["rows"][0]["name"] == "Łódź"
+
+
 def test_a_reader_that_has_seen_enough_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)

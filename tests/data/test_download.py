@@ -1,5 +1,6 @@
 """Downloads from a server on this machine: whole, broken, resumed, wrong, silent."""
 
+import contextlib
 import io
 import threading
 import time
@@ -18,8 +19,6 @@ resource = pytest.importorskip("resource", reason="needs limits on the size of f
 LAST_MODIFIED = "Mon, 01 Feb 2010 12:00:00 GMT"
 CONTENT = bytes(range(256)) * 2000
 BREAK = 100_000
-KEPT = 65_536
-"""Of the bytes before the break, those of whole blocks."""
 
 
 class Server:
@@ -32,6 +31,8 @@ class Server:
         self.ranges = True
         self.break_after = None
         self.announced = None
+        self.location = None
+        self.drip = 0.0
         self.wait = 0.0
         self.pause = 0.0
         self.asked = []
@@ -43,13 +44,24 @@ class Server:
         if start is not None and start >= len(self.content):
             request.send_error(416)
             return
+        if self.location is not None:
+            request.wfile.write(b"HTTP/1.0 302 Found\r\nLocation: " + self.location + b"\r\n\r\n")
+            return
         body = self.content[start or 0 :]
         request.send_response(self.status if start is None else 206)
         request.send_header("Last-Modified", self.last_modified)
         request.send_header("Content-Length", str(self.announced or len(body)))
         request.end_headers()
+        if self.drip:
+            self.send_slowly(body, request)
         request.wfile.write(body[: self.break_after])
         time.sleep(self.pause)
+
+    def send_slowly(self, body, request):
+        """Single bytes until the client has had enough."""
+        for byte in body:
+            request.wfile.write(bytes([byte]))
+            time.sleep(self.drip)
 
     def start_of(self, headers):
         """First byte asked for, if the server honours it: the file must still be of the date that the client has."""
@@ -66,7 +78,8 @@ def server(monkeypatch):
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            state.answer(self)
+            with contextlib.suppress(ConnectionError):
+                state.answer(self)
 
         def log_message(self, *args):
             """Stay silent."""
@@ -98,7 +111,7 @@ def test_a_whole_download_is_all_that_is_left(server, tmp_path):
 
 def broken(server, tmp_path):
     server.break_after = BREAK
-    with pytest.raises(NetworkError, match=f"broke off after {KEPT} bytes; run the same again"):
+    with pytest.raises(NetworkError, match=f"broke off after {BREAK} bytes; run the same again"):
         download(server.address, tmp_path / "file", accept)
     assert names(tmp_path) == ["file.part"]
     server.break_after = None
@@ -107,7 +120,7 @@ def broken(server, tmp_path):
 def test_a_broken_download_goes_on_where_it_was(server, tmp_path):
     broken(server, tmp_path)
     download(server.address, tmp_path / "file", accept)
-    assert server.asked[-1]["Range"] == f"bytes={KEPT}-"
+    assert server.asked[-1]["Range"] == f"bytes={BREAK}-"
     assert (tmp_path / "file").read_bytes() == CONTENT
     assert names(tmp_path) == ["file"]
 
@@ -128,9 +141,9 @@ def test_it_starts_anew_where_the_server_cannot_resume(server, tmp_path):
 
 def test_it_starts_anew_when_nothing_is_left_to_send(server, tmp_path):
     broken(server, tmp_path)
-    server.content = CONTENT[:KEPT]
+    server.content = CONTENT[:BREAK]
     download(server.address, tmp_path / "file", accept)
-    assert (tmp_path / "file").read_bytes() == CONTENT[:KEPT]
+    assert (tmp_path / "file").read_bytes() == CONTENT[:BREAK]
 
 
 def test_a_length_other_than_announced(server, tmp_path):
@@ -138,6 +151,58 @@ def test_a_length_other_than_announced(server, tmp_path):
     with pytest.raises(NetworkError, match="broke off after"):
         download(server.address, tmp_path / "file", accept)
     assert names(tmp_path) == ["file.part"]
+
+
+@pytest.mark.parametrize("length", ["abc", "5.0", "9" * 5000])
+def test_an_announced_length_that_is_none(server, tmp_path, length):
+    server.announced = length
+    download(server.address, tmp_path / "file", accept)
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_two_announced_lengths(server, tmp_path):
+    server.announced = f"{len(CONTENT)}, {len(CONTENT) + 1}"
+    with pytest.raises(NetworkError, match="cannot be downloaded"):
+        download(server.address, tmp_path / "file", accept)
+
+
+@pytest.mark.parametrize(
+    "date", ["rubbish", "Wed, 31 Feb 2010 12:00:00 GMT", "1 Feb 99999 12:00:00 GMT", "1 Feb 2010 12:00:00 +999999"]
+)
+def test_a_date_that_is_none(server, tmp_path, date):
+    server.last_modified = date
+    broken(server, tmp_path)
+    download(server.address, tmp_path / "file", accept)
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_part_that_was_not_asked_for(server, tmp_path):
+    server.status = 206
+    with pytest.raises(NetworkError, match="a part that was not asked for"):
+        download(server.address, tmp_path / "file", accept)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("location", [b"http://[::bad", b"http://a..b/", b"http://%b/" % (b"a" * 300), b"/\xff\xfe"])
+def test_a_redirection_to_what_is_no_address(server, tmp_path, location):
+    server.location = location
+    with pytest.raises(NetworkError, match="check the address"):
+        download(server.address, tmp_path / "file", accept)
+
+
+def test_certificates_that_are_not_there(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/absent")
+    with pytest.raises(NetworkError, match="check REQUESTS_CA_BUNDLE"):
+        download(server.address.replace("http:", "https:"), tmp_path / "file", accept)
+
+
+def test_a_trickle_is_given_up_and_kept(server, tmp_path):
+    server.drip = 0.02
+    with pytest.raises(NetworkError, match="slower than 500 bytes a second"):
+        download(server.address, tmp_path / "file", accept, timeout=(0.5, 0.3))
+    kept = (tmp_path / "file.part").read_bytes()
+    assert kept
+    assert CONTENT.startswith(kept)
 
 
 @pytest.mark.parametrize("status", [404, 500, 503])
@@ -212,9 +277,9 @@ def national_px(municipalities=8000):
     return px_text(places=places, years=["1 de enero de 2010"]).encode("iso-8859-15")
 
 
-def archive(name="pobmun10.xls"):
+def archive(name="pobmun10.xls", method=zipfile.ZIP_STORED):
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as writer:
+    with zipfile.ZipFile(content, "w", method) as writer:
         writer.writestr(name, "x" * 100)
     return content.getvalue()
 
@@ -248,7 +313,35 @@ def test_the_municipal_spreadsheets(server, tmp_path):
     assert zipfile.is_zipfile(path)
 
 
-@pytest.mark.parametrize("content", [b"<html>Busy</html>", archive("readme.txt"), archive().replace(b"xxx", b"xyx", 1)])
+def spoilt(at, value, method=zipfile.ZIP_STORED):
+    """An archive in whose directory one field is changed, and likewise in the head of its file."""
+    content = bytearray(archive(method=method))
+    directory = content.index(b"PK\1\2")
+    content[directory + at] = content[at - 2] = value
+    return bytes(content)
+
+
+def with_damaged_contents(method):
+    content = bytearray(archive(method=method))
+    content[45:55] = b"\xff" * 10
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<html>Busy</html>",
+        archive("readme.txt"),
+        archive().replace(b"xxx", b"xyx", 1),
+        spoilt(8, 1),
+        spoilt(10, 77),
+        spoilt(6, 99),
+        with_damaged_contents(zipfile.ZIP_DEFLATED),
+        with_damaged_contents(zipfile.ZIP_BZIP2),
+        with_damaged_contents(zipfile.ZIP_LZMA),
+    ],
+    ids="page other-files checksum encrypted method version deflate bzip2 lzma".split(),
+)
 def test_an_archive_with_another_layout_is_removed(server, tmp_path, content):
     server.content = content
     with pytest.raises(DataError, match="not the expected file"):

@@ -171,7 +171,17 @@ def test_encodings_that_are_not_those_declared(write):
     assert "wrong encoding: its bytes are UTF-8" in fault_of(write(px_text(), "utf-8"))
     assert "row 4: wrong encoding" in fault_of(write(px_text(), "cp850"))
     assert "row 4: wrong encoding: its bytes are not utf-8" in fault_of(write(px_text(codepage="utf-8"), "latin-1"))
-    assert "unknown CODEPAGE" in fault_of(write(px_text(codepage="klingon")))
+
+
+@pytest.mark.parametrize("codepage", "klingon rot13 base64 hex zlib undefined punycode utf-16 a\0b".split(" "))
+def test_code_pages_that_are_none(write, codepage):
+    assert "declares an unknown CODEPAGE" in fault_of(write(px_text(codepage=codepage)))
+
+
+@pytest.mark.parametrize("blank", ["\v", "\f", "\t", "\r\n"])
+def test_numbers_may_stand_apart_by_any_blank(write, blank):
+    rows = [[blank.join(row)] for row in person_rows()]
+    assert read_counts(write(px_text(rows)), year=2010).equals(read_counts(write(px_text()), year=2010))
 
 
 def test_utf_8_is_read_where_declared(write):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import files
-from kanon_lab.data import PROVINCES, catalogue, check_counts, data_path, load_counts
+from kanon_lab.data import PROVINCES, catalogue, check_counts, data_path, fetch, load_counts
 from kanon_lab.data.sets import DATA_SETS, EMBEDDED_FOLDER
 from kanon_lab.errors import DataError, OptionError
 
@@ -79,6 +79,28 @@ def test_a_fetched_table_is_read_from_the_cache(empty_cache, shared):
     counts = load_counts("ine-33570", year=2010)
     assert counts.equals(load_counts(path, year=2010))
     assert counts["age_group"].nunique() == 18
+
+
+def test_a_cache_folder_that_cannot_be_entered(tmp_path, monkeypatch):
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.setattr("kanon_lab.data.sets.cache_folder", lambda: tmp_path / "loop")
+    for call in (
+        catalogue,
+        lambda: data_path("ine-33570"),
+        lambda: load_counts("ine-33570"),
+        lambda: fetch("ine-33570"),
+    ):
+        with pytest.raises(DataError, match="cannot be read"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "fault"),
+    [("", OptionError, "is empty"), ("x" * 300 + ".csv", DataError, "cannot be read"), ("x" * 300, DataError, "read")],
+)
+def test_names_that_can_be_no_file(path, error, fault):
+    with pytest.raises(error, match=fault):
+        load_counts(path)
 
 
 def test_there_are_52_provinces():

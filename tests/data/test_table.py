@@ -88,6 +88,11 @@ def test_names_and_provinces_default_to_the_code(write):
     ]
 
 
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_ends_of_lines_of_every_system(write, end):
+    assert len(read_counts(write((HEADER + ROW + "\n29025,men,5-9,1\n").replace("\n", end)))) == 2
+
+
 def test_columns_of_ine_s_own_csv(write):
     text = (
         "\ufeffMunicipios;Sexo;Edad (grupos quinquenales);Periodo;Total\r\n"
@@ -126,6 +131,24 @@ def test_leading_zeros_that_a_spreadsheet_dropped(tmp_path):
 
 def test_whole_numbers_written_with_a_point(write):
     assert read_counts(write(HEADER + "29025,men,0-4,12.0\n"))["persons"].tolist() == [12]
+
+
+@pytest.mark.parametrize("counts", [("1.000", "25.000"), ("7", "1.000"), ("1.000.000", " 2.000")])
+def test_points_between_thousands_are_not_read_as_decimal_ones(write, counts):
+    rows = [f"29025,men,{5 * i}-{5 * i + 4},{count}\n" for i, count in enumerate(counts)]
+    row = 2 + ("." not in counts[0])
+    assert fault_of(write(HEADER + "".join(rows))).startswith(
+        f"row {row}: the count in column persons has a sign between thousands"
+    )
+
+
+@pytest.mark.parametrize("persons", [[True, False], [True, 5], pd.array([True, False], dtype="boolean")])
+def test_yes_and_no_are_no_counts(persons):
+    from kanon_lab.data import check_counts
+
+    frame = pd.DataFrame({"place": "29025", "sex": ["men", "women"], "age_group": "0-4", "persons": persons})
+    with pytest.raises(DataError, match="row 0: the count in column persons is not a number"):
+        check_counts(frame, "counts")
 
 
 @pytest.mark.parametrize(
@@ -172,6 +195,9 @@ def test_the_first_data_row_may_be_the_faulty_one(write):
         ("place,sex,persons\n1,2,3\n", "no column age_group"),
         ("region,answer\n1,2\n", "no column place, sex, age_group, persons"),
         ("place,sex,sex,age_group,persons\n1,2,2,0-4,3\n", "column sex stands twice"),
+        ("29025,men,0-4,12\n29025,women,0-4,12\n", "row 1 does not look like a header: no column place"),
+        ("SECRET,SECRET,0-4,12\n", "row 1 does not look like a header: no column place"),
+        ("x" * 140_000 + "\n1\n", "row 1 does not look like a header: no column place"),
         ("place,sex,age_group,persons,year\n1,2,0-4,3,x\n", "row 2: column year holds no year"),
         (HEADER + "Total Nacional,men,0-4,3\n", "holds totals only"),
         (HEADER.encode() + "29025,niño,0-4,1\n".encode("latin-1"), "row 2: wrong encoding"),
@@ -258,6 +284,28 @@ def test_missing_labels_and_counts_of_binary_files(tmp_path):
         assert fault in fault_of(tmp_path / "counts.parquet")
 
 
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ({"place ": ["2", "2"]}, "column place stands twice"),
+        ({"year": [2010.0, None]}, "row 2: column year holds no year"),
+        ({"year": ["2010", None]}, "row 2: column year holds no year"),
+        ({"year": [[2010], [2010, 2011]]}, "row 2: column year holds no year"),
+        ({"persons": [[1], [2]]}, "row 1: the count in column persons is not a number"),
+    ],
+)
+def test_parquet_holds_what_csv_cannot(tmp_path, columns, fault):
+    frame = a_frame({("29025", "men", "0-4"): 1, ("29025", "men", "5-9"): 2}).assign(**columns)
+    frame.to_parquet(tmp_path / "counts.parquet")
+    assert fault in fault_of(tmp_path / "counts.parquet")
+
+
+def test_a_number_too_large_for_a_code_stays_text(tmp_path):
+    frame = a_frame({("1", "men", "0-4"): 1, ("2", "men", "0-4"): 2}).assign(place=[1e300, 8.0])
+    frame.to_parquet(tmp_path / "counts.parquet")
+    assert read_counts(tmp_path / "counts.parquet")["place"].tolist() == ["1e+300", "8.0"]
+
+
 def test_years(write):
     path = write("year,place,sex,age_group,persons\n2010,1,men,0-4,1\n2011,1,men,0-4,2\n")
     assert read_counts(path, year=2011)["persons"].tolist() == [2]
@@ -269,6 +317,12 @@ def test_years(write):
 def test_columns_that_are_not_there_or_not_known(write):
     path = write(HEADER + ROW)
     assert "no column cod_mun; it has place, sex" in fault_of(path, columns={"place": "cod_mun"})
+    assert r"no column \udcff; it has" in fault_of(path, columns={"place": "\udcff"})
+    wide = write(",".join(["place", "y" * 50, *(f"c{i}" for i in range(20_000))]) + "\n1\n")
+    message = fault_of(wide, columns={"place": "q" * 5000})
+    assert len(message) < 300
+    assert message.endswith("c5 and 19994 more")
+    assert "SECRET" not in fault_of(write("29025,SECRET,men,0-4,50\n"), columns={"place": "q"})
     assert "town is no column of counts" in fault_of(path, OptionError, columns={"town": "place"})
 
 

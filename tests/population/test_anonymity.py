@@ -118,7 +118,16 @@ def test_a_place_without_people_has_no_share():
 
 @pytest.mark.parametrize(
     "options",
-    [{"dates": ["week"]}, {"dates": []}, {"by": "village"}, {"ranges": ()}, {"dates": {"week": 0}}],
+    [
+        {"dates": ["week"]},
+        {"dates": []},
+        {"dates": None},
+        {"ranges": ["1"]},
+        {"ranges": None},
+        {"by": "village"},
+        {"ranges": ()},
+        {"dates": {"week": 0}},
+    ],
 )
 def test_unknown_options_are_one_line(options):
     with pytest.raises(OptionError) as error:
@@ -130,8 +139,14 @@ def test_unknown_options_are_one_line(options):
 def test_impossible_populations_and_levels_are_refused_alike(measure):
     with pytest.raises(OptionError, match="no cells"):
         measure(counts_of([3]).iloc[:0])
-    with pytest.raises(OptionError, match="negative"):
-        measure(counts_of([3, -1]))
+    for persons in ([3, -1], [3, 2**62], [3, 1.5], [3, None], ["3", "4"]):
+        with pytest.raises(OptionError, match="persons must be whole numbers"):
+            measure(counts_of([1, 1]).assign(persons=persons))
+    for column in ("place", "province", "persons"):
+        with pytest.raises(OptionError, match=f"no column {column}"):
+            measure(counts_of([3]).drop(columns=column))
+    with pytest.raises(OptionError, match="no place"):
+        measure(counts_of([3]).assign(place=None))
     with pytest.raises(OptionError, match="by must be one of"):
         measure(counts_of([3]), by="village")
     with pytest.raises(OptionError, match="no five-digit INE code"):
@@ -147,6 +162,15 @@ def test_one_more_date_leaves_the_draws_of_the_first_as_they_were():
 
 def test_a_range_far_beyond_every_cell_costs_nothing():
     assert simulate(counts_of([5]), ranges="1-999999999", repeats=1, seed=1)["persons"].tolist() == [5]
+
+
+def test_work_beyond_measure_is_refused_and_not_begun():
+    with pytest.raises(OptionError, match="too much work"):
+        anonymity(counts_of([10**10]), dates=["year"], ranges="1-9999999999", round_each_k=True)
+    with pytest.raises(OptionError, match="smaller k_max"):
+        expected_by_k(counts_of([5]), k_max=10**9)
+    with pytest.raises(OptionError, match="too large to draw"):
+        simulate(counts_of([10**10]), repeats=1, seed=1)
 
 
 def test_without_spread_only_the_expectation_is_computed():

@@ -187,7 +187,7 @@ def test_impossible_periods_are_refused(periods):
         persons_by_k(np.array([3]), periods, 2)
 
 
-@pytest.mark.parametrize("cells", [[-1], [1.5], [[1, 2]], ["3"]])
+@pytest.mark.parametrize("cells", [[-1], [1.5], [[1, 2]], ["3"], np.array([2**63 + 5], dtype="uint64")])
 def test_impossible_cells_are_refused(cells):
     with pytest.raises(OptionError):
         persons_by_k(np.array(cells), 60, 2)

@@ -1,0 +1,35 @@
+"""Reading a notebook's file: a whole notebook, or one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kanon_lab.errors import DataError, KanonLabError
+from kanon_lab.files import read_bytes
+
+
+class NotebookError(KanonLabError):
+    """A notebook that cannot be read, or that did not run to its end."""
+
+
+def read_notebook(path: str | Path) -> Any:
+    """Return the notebook of a file as nbformat's node, in version 4 and valid.
+
+    Raises
+    ------
+    NotebookError
+        If the file cannot be read or is not a notebook.
+    """
+    import nbformat
+
+    try:
+        notebook = nbformat.reads(read_bytes(path).decode("utf-8"), as_version=4)
+        nbformat.validate(notebook)
+        nbformat.writes(notebook).encode("utf-8")  # half a surrogate pair can be read, but not written again
+    except (DataError, OSError) as error:
+        raise NotebookError(str(error)) from None
+    except Exception as error:  # whatever stands in the file: nbformat has no common base for its errors
+        fault = type(error).__name__
+        raise NotebookError(f"{path}: not a notebook that can be read ({fault}); save it again in JupyterLab") from None
+    return notebook
