@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, check_parameters, find_notebooks, record, recorded, run_notebook, running
 
 NOTEBOOKS = find_notebooks()
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
 PARAMETERS = 'place = "29025"\nrepeats = 10\nshare = 0.5\nshow = True\nk = [1,\n     2]\nyear = None'
+ACCEPTED = "a number, text, true or false, or a list or dict of these"
 RECORDS = """
 import numpy as np
 import pandas as pd
@@ -83,10 +89,30 @@ def test_record_refuses_names_that_cannot_be_inserted(name):
         record(name, 1)
 
 
-@pytest.mark.parametrize("value", [object(), float("nan"), {"a": object()}])
+@pytest.mark.parametrize("value", [object(), float("nan"), {"a": object()}, np.array([1, 2]), "\udcff"])
 def test_record_refuses_values_without_a_json_form(value):
     with pytest.raises(OptionError, match="JSON"):
         record("value", value)
+
+
+@pytest.mark.parametrize("columns", [["a", "a"], [1, "1"]])
+def test_record_refuses_a_frame_with_two_columns_of_one_name(columns):
+    with pytest.raises(OptionError, match="'frame' has two columns of one name"):
+        record("frame", pd.DataFrame([[1, 2]], columns=columns))
+
+
+@pytest.mark.parametrize(("value", "text", "wanted"), [(pd.DataFrame({"a": [1]}), "x", "DataFrame"), (3, 4, "str")])
+def test_record_refuses_a_text_of_another_kind(value, text, wanted):
+    with pytest.raises(OptionError, match=f"the text of 'value' must be a {wanted}, not"):
+        record("value", value, text=text)
+
+
+@pytest.mark.parametrize("entry", [5, {"name": "a"}, {"name": "a", "kind": "frame", "value": [1]}])
+def test_a_result_that_record_did_not_write_is_an_error(tmp_path, entry):
+    cell = new_code_cell("", outputs=[nbformat.v4.new_output("display_data", metadata={"kanon_lab": entry})])
+    nbformat.write(new_notebook(cells=[cell]), tmp_path / "n.ipynb")
+    with pytest.raises(DataError, match=r"n\.ipynb: holds a result that record did not write"):
+        recorded(tmp_path / "n.ipynb")
 
 
 def test_a_name_recorded_twice_is_an_error(tmp_path):
@@ -113,6 +139,15 @@ def test_parameters_that_fit_pass(tmp_path, parameters):
         ({"repeats": True}, "n.ipynb: parameter 'repeats' must be of type int, not bool"),
         ({"place": 29025}, "n.ipynb: parameter 'place' must be of type str, not int"),
         ({"share": True}, "n.ipynb: parameter 'share' must be of type float, not bool"),
+        *(
+            ({name: value}, f"n.ipynb: parameter '{name}' has no JSON form ({kind}); give {ACCEPTED}")
+            for name, value, kind in [
+                ("year", object(), "object"),
+                ("year", {1}, "set"),
+                ("k", [{1}], "list"),
+                ("place", "\udcff", "str"),
+            ]
+        ),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(tmp_path, parameters, line):
@@ -148,13 +183,75 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.mark.parametrize("content", [None, "", "{}", "not a notebook"])
-def test_a_file_that_is_no_notebook_is_one_line(tmp_path, content):
+def test_a_terminated_run_leaves_nothing(tmp_path, monkeypatch):
+    def terminated(source, partial, parameters, progress):
+        partial.write_text("half")
+        os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(5)
+
+    monkeypatch.setattr(running, "_execute", terminated)
+    with pytest.raises(SystemExit) as caught:
+        run_notebook(write(tmp_path / "n.ipynb"), tmp_path / "out" / "n.ipynb")
+    assert caught.value.code == 128 + signal.SIGTERM
+    assert list((tmp_path / "out").iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("target", "fault"),
+    [
+        ("n.ipynb/o.ipynb", "is a file"),
+        ("n.ipynb/folder/o.ipynb", "cannot be written"),
+        ("folder.ipynb", "is a folder"),
+        ("/proc/x/o.ipynb", "cannot be written"),
+        ("o" * 300 + ".ipynb", "cannot be written"),
+        ("o" * 245 + ".ipynb", "cannot be written"),
+    ],
+)
+def test_a_target_that_cannot_be_written_is_refused_before_the_run(tmp_path, monkeypatch, target, fault):
+    monkeypatch.setattr(running, "_execute", lambda *_: pytest.fail("it ran"))
+    (tmp_path / "folder.ipynb").mkdir()
+    with pytest.raises(StorageError, match=fault):
+        run_notebook(write(tmp_path / "n.ipynb"), tmp_path / target)
+
+
+def test_a_full_disk_is_one_line_and_no_result(tmp_path, monkeypatch):
+    def full(source, partial, parameters, progress):
+        partial.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(running, "_execute", full)
+    with pytest.raises(StorageError, match=r"o\.ipynb: cannot be written \(No space left on device\)"):
+        run_notebook(write(tmp_path / "n.ipynb"), tmp_path / "out" / "o.ipynb")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("metadata", "tags", "fault"),
+    [
+        ({}, [], "names no kernel"),
+        ({}, ["parameters"], "its parameters cannot be read"),
+        ({"kernelspec": KERNEL["kernelspec"] | {"name": "nosuch"}}, [], "its kernel 'nosuch' is not installed"),
+    ],
+)
+def test_a_notebook_without_a_kernel_is_one_line(tmp_path, metadata, tags, fault):
+    cell = new_code_cell("a = 1", metadata={"tags": tags})
+    nbformat.write(new_notebook(cells=[cell], metadata=metadata), tmp_path / "n.ipynb")
+    with pytest.raises(NotebookError, match=f"{fault}; .* choose the kernel Python 3"):
+        run_notebook(tmp_path / "n.ipynb", tmp_path / "o.ipynb")
+
+
+UNREADABLE = [None, "", "{}", "not a notebook", "[1]", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "\xff"]
+
+
+@pytest.mark.parametrize("content", UNREADABLE)
+@pytest.mark.parametrize("read", [recorded, lambda path: run_notebook(path, path.with_name("o.ipynb"))])
+def test_a_file_that_is_no_notebook_is_one_line(tmp_path, read, content):
     path = tmp_path / "n.ipynb"
     if content is not None:
-        path.write_text(content)
+        path.write_bytes(content.encode("latin-1"))
     with pytest.raises(NotebookError, match=r"n\.ipynb: "):
-        run_notebook(path, tmp_path / "out" / "n.ipynb")
+        read(path)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

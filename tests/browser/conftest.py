@@ -22,14 +22,19 @@ BROWSER_FLAGS = [
 ]
 
 
+def pytest_collect_file():
+    """Say once, not for every test, that the browser somebody named is not there."""
+    named = os.environ.get("CHROMIUM")
+    if named and not shutil.which(named):
+        raise pytest.Collector.CollectError(f"CHROMIUM={named}: no such program; install it or name another")
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """Chromium, never one that playwright would download."""
-    named = os.environ.get("CHROMIUM")
-    found = shutil.which(named) if named else shutil.which("chromium") or shutil.which("chromium-browser")
+    found = shutil.which(os.environ.get("CHROMIUM") or "chromium") or shutil.which("chromium-browser")
     if not found:
-        what = f"CHROMIUM={named} is no program" if named else "no Chromium here"
-        absent(f"{what}: install it, or name one in the variable CHROMIUM")
+        absent("no Chromium here: install it, or name one in the variable CHROMIUM")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
