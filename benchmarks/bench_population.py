@@ -52,10 +52,9 @@ def pandas_means(counts: pd.DataFrame) -> None:
     """Means only, by day, as one would write it: a column per k, then a groupby (the study's table for places)."""
     from scipy.stats import binom
 
-    cells = counts[["place", "persons"]].copy()
-    for k in range(1, 101):
-        cells[k] = cells["persons"] * binom.pmf(k - 1, (cells["persons"] - 1).clip(lower=0), 1 / 1826)
-    cells.groupby("place").sum()
+    n = counts["persons"]
+    by_k = {k: n * binom.pmf(k - 1, (n - 1).clip(lower=0), 1 / 1826) for k in range(1, 101)}
+    pd.DataFrame(by_k).groupby(counts["place"]).sum()
 
 
 TASKS = (closed_form, closed_form_by_municipality, simulate_days, simulate_months, pandas_means)
