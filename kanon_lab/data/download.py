@@ -3,6 +3,8 @@
 import email.utils
 import lzma
 import os
+import queue
+import threading
 import time
 import zipfile
 import zlib
@@ -26,6 +28,9 @@ FEWEST_MUNICIPALITIES = 8000
 
 SLOWEST = 500
 """Bytes a second, on average over the time to wait for the next bytes, below which a download is given up."""
+
+_REDIRECTIONS = 3
+"""Connections that an answer may take, redirections included, each as slow as the limits allow."""
 
 _BLOCK = 1 << 16
 """Most bytes read at a time."""
@@ -143,8 +148,25 @@ def _ask(address: str, headers: dict[str, str], timeout: tuple[float, float]) ->
     """The answer to a request. requests lets some faults through as they come: those become a `NetworkError` here."""
     import requests
 
+    answers: queue.SimpleQueue = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put(requests.get(address, headers=headers, stream=True, timeout=timeout))
+        except Exception as error:
+            answers.put(error)
+
+    # The limits of requests start anew with every byte and redirection: a thread of its own can be left waiting.
+    threading.Thread(target=ask, daemon=True).start()
+    patience = _REDIRECTIONS * sum(timeout)
     try:
-        return requests.get(address, headers=headers, stream=True, timeout=timeout)
+        answer = answers.get(timeout=patience)
+    except queue.Empty:
+        raise NetworkError(f"{address}: no whole answer within {patience:g} s; try again, or later") from None
+    try:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
     except requests.exceptions.RequestException:
         raise
     except ValueError:

@@ -265,27 +265,26 @@ def _almost(computed: float, limit: float) -> dict[str, object]:
 def _large_places(places: pd.DataFrame, national: np.ndarray) -> dict[str, object]:
     """A municipality must exceed 100,000 inhabitants for its share to fall below 20 %."""
     limit = 100_000
-    against = int(((places["population"] <= limit) & (places["share"] < 0.2)).sum())
-    computed = crossing(national, 0.2)
-    return {
-        "computed": computed,
-        "tolerance": _TOLERANCE_THRESHOLD * limit,
-        "holds": bool(computed >= limit and not against),
-        "reason": f"with national ages the share falls below 20 % here; municipalities of 100,000 inhabitants or "
-        f"fewer that lie below 20 %: {against}",
-    }
+    against = ((places["population"] <= limit) & (places["share"] < 0.2)).sum()
+    scope = f"municipalities of 100,000 inhabitants or fewer that lie below 20 %: {against}"
+    return _threshold(national, 0.2, limit, against, scope)
 
 
 def _small_places(places: pd.DataFrame, national: np.ndarray) -> dict[str, object]:
     """In municipalities under 10,000 inhabitants the share is above 80 %."""
     limit = 10_000
     small = places[(places["population"] < limit) & (places["population"] > 0)]
-    against = int((small["share"] <= 0.8).sum())
-    computed = crossing(national, 0.8)
+    against = (small["share"] <= 0.8).sum()
+    scope = f"municipalities under 10,000 inhabitants that lie at 80 % or less: {against} of {len(small)}"
+    return _threshold(national, 0.8, limit, against, scope)
+
+
+def _threshold(national: np.ndarray, share: float, limit: int, against: int, scope: str) -> dict[str, object]:
+    """Where national ages cross the share. The claim holds if that is above its limit and no place speaks against."""
+    computed = crossing(national, share)
     return {
         "computed": computed,
         "tolerance": _TOLERANCE_THRESHOLD * limit,
-        "holds": bool(computed >= limit and not against),
-        "reason": f"with national ages the share falls below 80 % here; municipalities under 10,000 inhabitants that "
-        f"lie at 80 % or less: {against} of {len(small)}",
+        "holds": bool(computed >= limit and against == 0),
+        "reason": f"with national ages the share falls below {share:.0%} here; {scope}",
     }

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import socket
 import threading
 import time
 import zipfile
@@ -217,6 +218,22 @@ def test_a_server_that_does_not_answer(server, tmp_path):
     server.wait = 1.0
     with pytest.raises(NetworkError, match=r"no answer within 0\.2 s"):
         download(server.address, tmp_path / "file", accept, timeout=(0.2, 0.2))
+
+
+def test_an_answer_that_drips_without_end(tmp_path):
+    def drip():
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 1000:
+                connection.sendall(bytes([byte]))
+                time.sleep(0.02)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=drip, daemon=True).start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/file"
+        with pytest.raises(NetworkError, match=r"no whole answer within 0\.6 s"):
+            download(address, tmp_path / "file", accept, timeout=(0.1, 0.1))
+    assert names(tmp_path) == []
 
 
 def test_no_server(tmp_path, monkeypatch):
