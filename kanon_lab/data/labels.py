@@ -23,6 +23,17 @@ _NATIONS = {"total nacional", "nacional", "total espana", "espana"}
 _PLACE = re.compile(r"(\d{2}|\d{5})(?:\s*-\s*|\s+)(\S.*)")
 GROUP_YEARS = 5
 
+COLUMN_NAMES = {
+    "place": {"place", "municipality", "municipio", "municipi", "code", "codigo", "código"},
+    "name": {"name", "nombre", "nom"},
+    "province": {"province", "provincia", "província", "cpro"},
+    "sex": {"sex", "gender", "sexo", "sexe"},
+    "age_group": {"age_group", "age group", "age", "edad", "grupo de edad", "edad (grupos quinquenales)", "edat"},
+    "persons": {"persons", "count", "n", "population", "personas", "poblacion", "población", "població", "total"},
+    "year": {"year", "año", "periodo", "any"},
+}
+"""What a column of counts is usually called, in lower case."""
+
 
 class Place(NamedTuple):
     code: str

@@ -29,7 +29,8 @@ def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | 
     year : int or None
         Required when the column year holds several.
     columns : mapping of str to str, or None
-        For each column of counts that has another name in the file, that name.
+        For each column of counts that has another name in the file, that name. Usual names, such as municipio, sexo,
+        edad and poblacion, are known (`labels.COLUMN_NAMES`).
 
     Returns
     -------
@@ -140,9 +141,28 @@ def _named(frame: pd.DataFrame, columns: Mapping[str, str], where: str) -> pd.Da
         raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
     frame = frame.set_axis([name.strip() for name in frame.columns], axis=1)
     _check_names(frame.columns, columns, where)
-    sources = {name: columns.get(name, name) for name in _NAMED}
-    present = {name: source for name, source in sources.items() if source in frame}
+    usual = _usual_names([name for name in frame.columns if name not in columns.values()], where)
+    sources = {name: columns.get(name, usual.get(name)) for name in _NAMED}
+    present = {name: source for name, source in sources.items() if source is not None}
     return frame[list(present.values())].set_axis(list(present), axis=1)
+
+
+def _usual_names(names: list[str], where: str) -> dict[str, str]:
+    """Which column is which by its name: our own, or what such a column is usually called in English or Spanish."""
+    found: dict[str, str] = {}
+    for name in _NAMED:
+        if name in names:
+            found[name] = name
+            continue
+        alike = [other for other in names if other not in _NAMED and other.casefold() in labels.COLUMN_NAMES[name]]
+        if len(alike) > 1:
+            raise DataError(
+                f"{where}: row 1: columns {shortened(alike[0])} and {shortened(alike[1])} may both be {name}; say "
+                f"which one is (--columns {name}=...)"
+            )
+        if alike:
+            found[name] = alike[0]
+    return found
 
 
 def _check_names(names: pd.Index, columns: Mapping[str, str], where: str) -> None:
@@ -154,7 +174,8 @@ def _check_names(names: pd.Index, columns: Mapping[str, str], where: str) -> Non
     if names.empty:
         raise DataError(f"{where}: {_NO_NAMES}")
     present = set(names)
-    if present.isdisjoint([*_NAMED, *columns.values()]):
+    usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
+    if not usual and present.isdisjoint(columns.values()):
         raise DataError(
             f"{where}: row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
             "there, or say which column is which (--columns)"

@@ -326,6 +326,19 @@ def test_columns_that_are_not_there_or_not_known(write):
     assert "town is no column of counts" in fault_of(path, OptionError, columns={"town": "place"})
 
 
+@pytest.mark.parametrize(
+    "header", ["Municipio,Sexo,Edad,Poblacion", "code,gender,age,count", "MUNICIPALITY,Sex,Age group,N"]
+)
+def test_usual_names_of_columns_are_understood(write, header):
+    assert read_counts(write(f"{header}\n{ROW}"))["persons"].tolist() == [12]
+
+
+def test_two_columns_that_may_both_be_it_are_asked_about(write):
+    path = write("place,sex,age_group,population,n\n29025,men,0-4,12,3\n")
+    assert "columns population and n may both be persons; say which one is (--columns persons=...)" in fault_of(path)
+    assert read_counts(path, columns={"persons": "n"})["persons"].tolist() == [3]
+
+
 @pytest.mark.parametrize("text", ["place", "place=", "=a", "place=a,place=b", ","])
 def test_column_options_that_cannot_be_read(text):
     with pytest.raises(OptionError, match="write NAME=COLUMN"):
