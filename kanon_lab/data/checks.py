@@ -1,5 +1,7 @@
 """Checks of population counts, with errors that name the row and never the value."""
 
+import numbers
+
 import numpy as np
 import pandas as pd
 
@@ -116,17 +118,18 @@ def _restore_zeros(codes: pd.Series, width: int) -> pd.Series:
 
 
 def _persons(column: pd.Series, where: str) -> pd.Series:
+    other = ~column.map(_may_be_number)
     if pd.api.types.is_integer_dtype(column) and not column.isna().any():
-        numbers = column
+        counts = column
     else:
-        numbers = pd.to_numeric(column, errors="coerce").astype(float)
+        counts = pd.to_numeric(column.astype(object).mask(other), errors="coerce").astype(float)
     faults = {
-        "is missing": column.isna() | (column.astype(str).str.strip() == ""),
+        "is missing": column.isna() | column.map(lambda value: isinstance(value, str) and not value.strip()),
         "has a sign between thousands": _thousands(column),
-        "is not a number": ~np.isfinite(numbers) | column.map(lambda value: isinstance(value, (bool, np.bool_))),
-        "is negative": numbers < 0,
-        "is too large to be persons": numbers > MOST_PERSONS,
-        "has a fraction (or a sign between thousands)": numbers % 1 != 0,
+        "is not a number": ~np.isfinite(counts) | other,
+        "is negative": counts < 0,
+        "is too large to be persons": counts > MOST_PERSONS,
+        "has a fraction (or a sign between thousands)": counts % 1 != 0,
     }
     for fault, rows in faults.items():
         if rows.any():
@@ -134,7 +137,12 @@ def _persons(column: pd.Series, where: str) -> pd.Series:
                 f"{where}: row {first_row(rows)}: the count in column {column.name} {fault}; write a whole "
                 "number of persons"
             )
-    return numbers.astype("int64")
+    return counts.astype("int64")
+
+
+def _may_be_number(value: object) -> bool:
+    """Whether a value is a number or a text that may hold one: not a truth value, a date, a duration or bytes."""
+    return isinstance(value, (str, numbers.Number)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
 def _thousands(column: pd.Series) -> pd.Series:

@@ -306,6 +306,23 @@ def test_a_number_too_large_for_a_code_stays_text(tmp_path):
     assert read_counts(tmp_path / "counts.parquet")["place"].tolist() == ["1e+300", "8.0"]
 
 
+@pytest.mark.parametrize(
+    "persons",
+    [
+        [b"\xff\xfe", b"1"],
+        pd.to_timedelta([1, 2], unit="s"),
+        pd.to_timedelta([1, 2], unit="ns"),
+        pd.to_datetime(["2010-01-01", "2010-01-02"]),
+        [True, False],
+    ],
+    ids=["bytes", "seconds", "nanoseconds", "dates", "truth values"],
+)
+def test_persons_of_another_kind(tmp_path, persons):
+    frame = a_frame({("29025", "men", "0-4"): 1, ("29025", "men", "5-9"): 2})
+    frame.assign(persons=persons).to_parquet(tmp_path / "counts.parquet")
+    assert "row 1: the count in column persons is not a number" in fault_of(tmp_path / "counts.parquet")
+
+
 def test_years(write):
     path = write("year,place,sex,age_group,persons\n2010,1,men,0-4,1\n2011,1,men,0-4,2\n")
     assert read_counts(path, year=2011)["persons"].tolist() == [2]
