@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from kanon_lab.data import PROVINCES
 from kanon_lab.files import csv_gz, write_bytes
-from kanon_lab.population import PERIODS, parse_ranges, persons_in_ranges
+from kanon_lab.population import CUADRO_1_RANGES, PERIODS, persons_in_ranges
 from kanon_lab.published.gil_bellosta import PLACES
 from kanon_lab.reconstruct import (
     assign_labels,
@@ -42,8 +42,6 @@ SPREAD_SCALES = (1.3, 1.5, 0.5)
 REST_SEED = 2014
 # The last class has no upper bound; no class of it has more than a few municipalities, all of them below this.
 LARGEST = 4_000_000
-
-CUADRO_1_RANGES = ("1", "2", "3", "4", "5", "6-10", "11-20", "21-50", "51+")
 
 
 def main() -> None:
@@ -134,11 +132,11 @@ def one_row_each(parts: list[pd.DataFrame], pyramid: pd.DataFrame) -> pd.DataFra
 def cuadro_1_differences(cells: np.ndarray, figures: pd.DataFrame) -> pd.Series:
     """Expected minus printed percentage for the 27 percentages of Cuadro 1, in percentage points."""
     sizes, times = np.unique(cells, return_counts=True)
-    ranges = parse_ranges(",".join(CUADRO_1_RANGES))
+    printed_rows = figures.loc[figures["table"] == "Cuadro 1", "row"].unique()
     computed = {}
     for dates, periods in PERIODS.items():
-        persons = times @ persons_in_ranges(sizes, periods, ranges)
-        for row, share in zip([*CUADRO_1_RANGES[:-1], ">50"], 100 * persons / cells.sum(), strict=True):
+        persons = times @ persons_in_ranges(sizes, periods, CUADRO_1_RANGES)
+        for row, share in zip(printed_rows, 100 * persons / cells.sum(), strict=True):
             computed[row, f"{dates} %"] = share
     printed = figures[figures["table"] == "Cuadro 1"].set_index(["row", "column"])["printed"]
     computed = pd.Series(computed)

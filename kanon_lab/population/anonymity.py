@@ -156,8 +156,7 @@ def expected_by_k(
 
 def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> dict[str, BirthLaw]:
     """The law of each date granularity, by its name: known names, or a mapping of name to periods."""
-    if isinstance(dates, str) or dates is None:
-        dates = () if dates is None else (dates,)
+    dates = (dates,) if isinstance(dates, str) else dates or ()
     if not isinstance(dates, Mapping):
         unknown = [d for d in dates if d not in PERIODS]
         if unknown:
@@ -208,11 +207,16 @@ def _tidy(places: Places, name: str, law: BirthLaw, ranges: Sequence[KRange], pe
     tidy = places.frame.loc[places.frame.index.repeat(len(ranges))].reset_index(drop=True)
     population = tidy["population"].to_numpy()
     tidy["dates"], tidy["periods"] = name, law.periods
-    tidy["k_from"] = np.tile([r.k_from for r in ranges], len(places.frame))
-    tidy["k_to"] = pd.array([r.k_to for r in ranges] * len(places.frame), dtype="Int64")
+    tidy[["k_from", "k_to"]] = range_columns(ranges, len(places.frame))
     tidy["persons"] = persons.ravel()
     tidy["share"] = np.divide(persons.ravel(), population, out=np.full(population.size, np.nan), where=population > 0)
     return tidy.reindex(columns=_COLUMNS[:-2])
+
+
+def range_columns(ranges: Sequence[KRange], times: int) -> pd.DataFrame:
+    """The columns ``k_from`` and ``k_to`` (missing where open) of the ranges, repeated for so many places."""
+    k_to = pd.array([r.k_to for r in ranges] * times, dtype="Int64")
+    return pd.DataFrame({"k_from": [r.k_from for r in ranges] * times, "k_to": k_to})
 
 
 def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:

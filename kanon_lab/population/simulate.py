@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError
-from kanon_lab.population.anonymity import birth_laws, place_codes
+from kanon_lab.population.anonymity import birth_laws, place_codes, range_columns
 from kanon_lab.population.law import BirthLaw
 from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
 
@@ -95,8 +95,7 @@ def _rows(
             "place": frame["place"].repeat(len(ranges)).to_numpy(),
             "dates": name,
             "periods": periods,
-            "k_from": np.tile([r.k_from for r in ranges], len(frame)),
-            "k_to": pd.array([r.k_to for r in ranges] * len(frame), dtype="Int64"),
+            **range_columns(ranges, len(frame)),
             "persons": persons.ravel(),
         }
     )

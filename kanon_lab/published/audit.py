@@ -105,7 +105,7 @@ def _verdict(figure: tuple, embedded: bool) -> tuple[str, str]:
         return "not-in-text", figure.reason
     if figure.holds is True:
         return "approximate" if embedded else "exact", figure.reason
-    if figure.holds is None and abs(figure.difference) < 0.5 * printed_step(figure.printed) * (1 + 1e-9):
+    if figure.holds is None and abs(figure.difference) < 0.5 * printed_step(figure.printed, figure.unit) * (1 + 1e-9):
         return "exact", figure.reason
     # What our input was fitted to differs by the fit, not by the noise of the study's simulation.
     if abs(figure.difference) <= figure.noise and not figure.fitted:
@@ -113,4 +113,4 @@ def _verdict(figure: tuple, embedded: bool) -> tuple[str, str]:
     if abs(figure.difference) <= figure.tolerance:
         unit = "percentage points" if figure.unit == "per cent" else figure.unit
         return "approximate", figure.reason or f"within {figure.tolerance:.3g} {unit}"
-    return "disagrees", figure.reason or "differs by more than noise and tolerance explain"
+    return "disagrees", figure.reason or VERDICTS["disagrees"]

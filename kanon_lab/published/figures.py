@@ -54,17 +54,22 @@ def parse_printed(printed: str, unit: str) -> float:
     Text prints a decimal comma and a full stop between thousands; tables print a decimal point. A full stop followed
     by three digits is a thousands mark only in a unit that is counted in whole things.
     """
-    words = printed.split()
-    text = words[-1] if words else ""
-    if unit in ("inhabitants", "persons", "municipalities"):
-        text = text.replace(".", "")
     try:
-        return float(text.replace(",", "."))
+        return float(_with_point(printed, unit))
     except ValueError:
         return np.nan
 
 
-def printed_step(printed: str) -> float:
+def printed_step(printed: str, unit: str = "") -> float:
     """The unit of the last printed digit: 0.01 for ``42.38``, 1 for ``1993``."""
-    decimals = printed.replace(",", ".").rpartition(".")
-    return 10.0 ** -len(decimals[2]) if decimals[1] else 1.0
+    _, point, decimals = _with_point(printed, unit).partition(".")
+    return 10.0 ** -len(decimals) if point else 1.0
+
+
+def _with_point(printed: str, unit: str) -> str:
+    """The last word of a printed figure, without marks between thousands and with a decimal point."""
+    words = printed.split()
+    text = words[-1] if words else ""
+    if unit in ("inhabitants", "persons", "municipalities"):
+        text = text.replace(".", "")
+    return text.replace(",", ".")

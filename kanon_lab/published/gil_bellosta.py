@@ -12,8 +12,6 @@ from scipy.optimize import brentq
 
 from kanon_lab.population import CUADRO_1_RANGES, CUADRO_2_RANGES, PERIODS, anonymity
 
-SOURCE = "gil-bellosta-2011"
-
 #: INE codes of the municipalities of Cuadros 2-4, under their printed names.
 PLACES = {
     "Madrid": "28079",

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError
-from kanon_lab.population import PERIODS, persons_by_k
+from kanon_lab.population import CUADRO_2_RANGES, PERIODS, persons_by_k
 
 PRINTED_PERIODS = tuple(PERIODS.values())
-PRINTED_RANGES = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 10), (11, 20), (21, 50), (51, 100))
+PRINTED_RANGES = tuple((r.k_from, r.k_to) for r in CUADRO_2_RANGES if r.k_to is not None)
 RANGE_WIDTHS = np.array([last - first + 1 for first, last in PRINTED_RANGES])
 PRINTED_SHAPE = (len(PRINTED_PERIODS), len(PRINTED_RANGES))
 

@@ -55,6 +55,7 @@ def test_printed_figures_are_read(printed, unit, value):
 
 def test_step_of_the_last_printed_digit():
     assert [printed_step(p) for p in ("42.38", "42,38", "1993", "0.5")] == pytest.approx([0.01, 0.01, 1, 0.1])
+    assert printed_step("100.000", "inhabitants") == 1
 
 
 def test_no_figure_is_left_out_and_each_has_one_verdict(embedded_audit):
