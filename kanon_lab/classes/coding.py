@@ -1,0 +1,154 @@
+"""Values as small whole numbers, and several of them as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, shortened
+
+# Keys packed into one number must fit 63 bits.
+_MOST = 2**63 - 1
+# Whole numbers in a range up to this are counted by position; others are looked up.
+_NARROW = 2**16
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as whole numbers.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+        Position in `values`, or -1 where the value is missing. Every position occurs.
+    values : Index
+        The distinct values in canonical order: numbers, then text, then others; no missing value.
+    """
+
+    codes: np.ndarray
+    values: pd.Index
+
+
+def coded(column: pd.Series, where: str) -> Coded:
+    """Code a column: neither the order of its rows nor categories without a record leave a trace.
+
+    Raises
+    ------
+    DataError
+        A value cannot be compared with others, such as a list.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
+    elif (narrow := _narrow(column)) is not None:
+        codes, values = narrow
+    else:
+        try:
+            codes, values = pd.factorize(column, use_na_sentinel=True)
+        except TypeError:
+            raise DataError(
+                f"{where}: column {shortened(str(column.name))} holds lists or the like; keep one value a cell"
+            ) from None
+        values = pd.Index(values)
+    return _canonical(codes, values)
+
+
+def _narrow(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
+    """Whole numbers of a small range, by position; None for other columns."""
+    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iu":
+        return None
+    numbers = column.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= _NARROW:
+        return None
+    if low < 0 or numbers.dtype.itemsize == 8:
+        # In 8 bits the distance from -100 to 100 would not fit; 64 bits are more than the codes need.
+        numbers = (numbers.astype(np.int64) - low).astype(np.int32) if low < 0 else (numbers - low).astype(np.int32)
+    else:
+        numbers = numbers - numbers.dtype.type(low)
+    return numbers, pd.Index(np.arange(low, high + 1))
+
+
+def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
+    counts = np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
+    used = np.flatnonzero(counts)
+    order = used[_order(values[used])]
+    if len(order) == len(values) and (order == np.arange(len(order))).all():
+        return Coded(codes, values)
+    # One more place at the end, for -1.
+    position = np.full(len(values) + 1, -1, dtype=np.int32)
+    position[order] = np.arange(len(order))
+    return Coded(position[codes], values[order])
+
+
+def _order(values: pd.Index) -> np.ndarray:
+    """Positions that sort distinct values; values of kinds that do not compare stand by kind."""
+    if values.dtype != object and not isinstance(values.dtype, pd.CategoricalDtype):
+        return np.asarray(values.argsort())
+    keys = [_rank(value) for value in values]
+    try:
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+    except TypeError:  # values of one kind that have no order among themselves
+        return np.array(sorted(range(len(keys)), key=lambda i: (keys[i][:2], str(values[i]))), dtype=np.intp)
+
+
+def _rank(value: object) -> tuple:
+    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+        return (0, "", value)
+    return (1, "", value) if isinstance(value, str) else (2, type(value).__name__, value)
+
+
+def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Several columns of codes as one number a row, equal where all of them are equal.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of int, shape (n,)
+        Codes from 0 to radix - 1, or from -1 (missing) to radix - 2.
+    radices : sequence of int
+        How many codes each column may hold.
+
+    Returns
+    -------
+    packed : ndarray of int64
+        They sort as the rows do, with -1 last in its column.
+    size : int
+        All numbers are below it.
+    """
+    packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column, radix in zip(columns, radices, strict=True):
+        if size > _MOST // radix:
+            used, packed = np.unique(packed, return_inverse=True)
+            size = len(used)
+        packed *= radix
+        packed += column
+        if column.dtype.kind == "i" and len(column) and column.min() < 0:
+            packed += radix * (column < 0)
+        size *= radix
+    return packed, size
+
+
+def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct values of `packed` in their order.
+
+    Returns
+    -------
+    group : ndarray of int, shape (n,)
+        The number of each row's value.
+    distinct : ndarray of int64
+        The values themselves, sorted.
+    """
+    if size <= max(8 * len(packed), 2**20):
+        seen = np.zeros(size, dtype=bool)
+        seen[packed] = True
+        distinct = np.flatnonzero(seen)
+        number = np.empty(size, dtype=np.int32)
+        number[distinct] = np.arange(len(distinct), dtype=np.int32)
+        return number[packed], distinct
+    group, distinct = pd.factorize(packed)
+    order = np.argsort(distinct)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return number[group], distinct[order]

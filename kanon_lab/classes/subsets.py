@@ -1,0 +1,67 @@
+"""What an intruder who knows only some of the key variables finds."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import grouped, pack
+from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.table import class_table
+from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+
+#: There are 2^keys - 1 subsets.
+MOST_KEYS = 12
+
+
+def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str = "the data") -> pd.DataFrame:
+    """Records in groups of k or fewer, for every set of key variables that an intruder may know.
+
+    Parameters
+    ----------
+    frame, spec, where
+        As in `class_table`; at most 12 key variables.
+    k_max : int
+        The last k.
+
+    Returns
+    -------
+    DataFrame
+        One row per non-empty subset of the key variables, smaller subsets first: ``keys`` (tuple of str), ``n``
+        (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`: the number of
+        records with f_k <= k.
+
+    Raises
+    ------
+    OptionError
+        More than 12 key variables, or a `k_max` below 1.
+    DataError
+        As in `class_table`.
+    """
+    names = spec.key_variables
+    if len(names) > MOST_KEYS:
+        raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
+    if k_max < 1:
+        raise OptionError(f"k_max must be 1 or more, not {k_max}")
+    table = class_table(frame, spec, where=where)
+    positions = range(len(names))
+    subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
+    rows = []
+    for subset in subsets:
+        codes, records = _merged(table.codes[:, subset], table.records)
+        wildcard = spec.missing == "wildcard" and (codes < 0).any()
+        f_k = compatible_sums(codes, records) if wildcard else records
+        up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
+        rows.append((tuple(names[j] for j in subset), table.n, len(records), f_k.min(), *up_to.astype(np.int64)))
+    return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
+
+
+def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows, and the records of each."""
+    group, distinct = grouped(*pack(list(codes.T), [int(top) + 2 for top in codes.max(axis=0)]))
+    first = np.empty(len(distinct), dtype=np.intp)
+    first[group] = np.arange(len(group))
+    return codes[first], np.bincount(group, weights=records).astype(np.int64)

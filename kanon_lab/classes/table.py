@@ -1,0 +1,322 @@
+"""The class table: the classes of a file, the class of each record, and what may be counted in them."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import Coded, coded, grouped, pack
+from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec
+
+# Counts of compatible records by sensitive value are summed for so many numbers at a time.
+_NUMBERS_AT_ONCE = 2**25
+_MEND = "weights must be finite and above 0, so mend it or drop the record"
+_MISSING_REMEDY = "fill it in, or choose another policy for missing values"
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """How often each value of one variable occurs in each class.
+
+    Attributes
+    ----------
+    values : Index, length m
+        The distinct values in canonical order. A missing value is the last of them under the policy ``category`` and
+        left out under ``wildcard``: it might be any value, and so adds no diversity.
+    class_, value, count : ndarray of int
+        The counts that are not zero, sorted by class and then by value (a position in `values`). Under ``wildcard``
+        those of all records compatible with the class's pattern.
+    overall : ndarray of int, shape (m,)
+        The counts in the whole file, every record once.
+    n_classes : int
+        A class without any known value has no count.
+    """
+
+    values: pd.Index
+    class_: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    overall: np.ndarray
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """The equivalence classes of a file; under the policy ``wildcard`` its patterns.
+
+    Attributes
+    ----------
+    spec : KeySpec
+    index : Index, length n
+        That of the frame.
+    class_of_record : ndarray of int, shape (n,)
+        Row of each record's class, 0 to n_classes - 1.
+    records : ndarray of int, shape (n_classes,)
+        Records that have exactly these key values. Sums over records weigh classes by it.
+    f_k : ndarray of int, shape (n_classes,)
+        Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
+    F_k : ndarray of float, shape (n_classes,)
+        Population frequency: the sum of the weights of those records (of ones without a weight variable).
+    """
+
+    spec: KeySpec
+    index: pd.Index
+    class_of_record: np.ndarray
+    records: np.ndarray
+    f_k: np.ndarray
+    F_k: np.ndarray
+    _keys: tuple[Coded, ...] = field(repr=False)
+    _others: pd.DataFrame = field(repr=False)
+    _where: str = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """Records of the file."""
+        return len(self.class_of_record)
+
+    @property
+    def n_classes(self) -> int:
+        """Classes, or patterns."""
+        return len(self.records)
+
+    @property
+    def labels(self) -> tuple[pd.Index, ...]:
+        """For each key its distinct values, in canonical order: numbers, then text, then others."""
+        return tuple(key.values for key in self._keys)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Key values of each class, shape (n_classes, keys): positions in `labels`, or -1 where missing. Sorted."""
+        return _codes(self._keys, self.class_of_record, self.n_classes)
+
+    @cached_property
+    def classes(self) -> pd.DataFrame:
+        """One row a class: its key values, ``records``, ``f_k`` and ``F_k``."""
+        keys = {
+            name: pd.Series(labels).reindex(codes).to_numpy() if (codes < 0).any() else labels.take(codes)
+            for name, labels, codes in zip(self.spec.key_variables, self.labels, self.codes.T, strict=True)
+        }
+        return pd.DataFrame(keys).assign(records=self.records, f_k=self.f_k, F_k=self.F_k)
+
+    def f_k_of_records(self) -> pd.Series:
+        """Sample frequency of each record's class, under the index of the frame."""
+        return pd.Series(self.f_k[self.class_of_record], index=self.index, name="f_k")
+
+    def F_k_of_records(self) -> pd.Series:
+        """Population frequency of each record's class, under the index of the frame."""
+        return pd.Series(self.F_k[self.class_of_record], index=self.index, name="F_k")
+
+    @property
+    def k_achieved(self) -> int:
+        """The largest k for which the file is k-anonymous: the smallest f_k."""
+        return int(self.f_k.min())
+
+    @property
+    def sample_uniques(self) -> int:
+        """Records that no other is compatible with."""
+        return int(self.records[self.f_k == 1].sum())
+
+    def violations(self, k: Iterable[int]) -> dict[int, int]:
+        """For each k, the number of records with f_k below it.
+
+        Raises
+        ------
+        OptionError
+            A k is not a whole number from 1 on.
+        """
+        return {int(each): int(self.records[self.f_k < each].sum()) for each in map(_whole, k)}
+
+    @cached_property
+    def household_of_record(self) -> np.ndarray | None:
+        """Number of each record's household, from 0; None where the spec names no household.
+
+        Raises
+        ------
+        DataError
+            A record has no household.
+        """
+        if self.spec.household is None:
+            return None
+        codes = coded(self._others[self.spec.household], self._where).codes
+        self._refuse(codes < 0, self.spec.household, "no household", "fill it in or drop the record")
+        return codes
+
+    def sensitive_counts(self, variable: str | pd.Series) -> ValueCounts:
+        """How often each value of a variable occurs in each class.
+
+        Parameters
+        ----------
+        variable : str or Series
+            A sensitive or numeric variable of the spec, or a Series of one value a record, in the order of the frame.
+
+        Raises
+        ------
+        OptionError
+            The name is not a sensitive or numeric variable of the spec, or the Series has another length.
+        DataError
+            Under the policy ``error``, a value is missing; or no record has a value.
+        """
+        column = self._column(variable)
+        values = coded(column, self._where)
+        absent = values.codes < 0
+        if absent.any() and self.spec.missing == "error":
+            self._refuse(
+                absent, column.name, "a missing value", "fill it in, or choose another policy for missing values"
+            )
+        if absent.any() and self.spec.missing == "category":
+            values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
+            absent[:] = False
+        if absent.all():
+            raise DataError(f"{self._where}: column {shortened(str(column.name))} has no value; leave it out")
+        m = len(values.values)
+        own = self._own_counts(values.codes, absent, m)
+        overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
+        triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
+        return ValueCounts(values.values, *triplets, overall, self.n_classes)
+
+    def _column(self, variable: str | pd.Series) -> pd.Series:
+        if isinstance(variable, pd.Series):
+            if len(variable) != self.n:
+                raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
+            return variable
+        known = (*self.spec.sensitive_variables, *self.spec.numeric_variables)
+        if variable not in known:
+            raise OptionError(f"{variable!r} is not a sensitive variable of the spec: name it in sensitive_variables")
+        return self._others[variable]
+
+    def _own_counts(self, codes: np.ndarray, absent: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Class, value and count of the records of each class itself."""
+        pairs = self.class_of_record.astype(np.int64) * m + codes
+        if absent.any():
+            pairs = pairs[~absent]
+        number, distinct = grouped(pairs, self.n_classes * m)
+        return *np.divmod(distinct, m), np.bincount(number, minlength=len(distinct))
+
+    def _compatible_counts(
+        self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Class, value and count of the records compatible with each class."""
+        step = max(1, _NUMBERS_AT_ONCE // self.n_classes)
+        blocks = []
+        for start in range(0, m, step):
+            here = (start <= value) & (value < start + step)
+            dense = np.zeros((self.n_classes, min(step, m - start)), dtype=np.int64)
+            dense[class_[here], value[here] - start] = count[here]
+            dense = compatible_sums(self.codes, dense)
+            rows, columns = np.nonzero(dense)
+            blocks.append((rows, columns + start, dense[rows, columns]))
+        rows, columns, counts = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        order = np.argsort(rows, kind="stable")
+        return rows[order], columns[order], counts[order]
+
+    def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
+        if rows.any():
+            _refuse(rows, self.index, column, fault, remedy, self._where)
+
+
+def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, where: str = "the data") -> ClassTable:
+    """Group the records of a file by their key values.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the names of the key variables.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    ClassTable
+
+    Raises
+    ------
+    DataError
+        A variable is absent or stands twice, there are no records, a weight is not a finite number above 0, or a key is
+        missing under the policy ``error``. Records are named by the index of the frame.
+
+    Notes
+    -----
+    Under the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys
+    both know (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
+    """
+    spec = as_spec(spec)
+    spec.check(frame, where)
+    columns = [coded(frame[name], where) for name in spec.key_variables]
+    absent = [column.codes.dtype.kind == "i" and (column.codes < 0).any() for column in columns]
+    if spec.missing == "error" and any(absent):
+        at = absent.index(True)
+        name = spec.key_variables[at]
+        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY, where)
+    weights = _weights(frame, spec, where)
+    radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
+    class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
+    classes = len(distinct)
+    records = np.bincount(class_of_record, minlength=classes)
+    sums = records.astype(float) if weights is None else np.bincount(class_of_record, weights, minlength=classes)
+    f_k, F_k = records, sums
+    if spec.missing == "wildcard" and any(absent):
+        codes = _codes(columns, class_of_record, classes)
+        f_k = compatible_sums(codes, records)
+        F_k = f_k.astype(float) if weights is None else compatible_sums(codes, sums)
+    others = frame[[name for name in spec.variables if name not in spec.key_variables]].copy(deep=False)
+    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others, where)
+
+
+def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
+    """The key values of each class, from any one of its records."""
+    some = np.empty(classes, dtype=np.int64)
+    some[class_of_record] = np.arange(len(class_of_record))
+    codes = np.empty((classes, len(columns)), dtype=np.int32)
+    for j, column in enumerate(columns):
+        codes[:, j] = column.codes[some]
+    return codes
+
+
+def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | None:
+    if spec.weight is None:
+        return None
+    column = frame[spec.weight]
+    number = (
+        column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([_holds_numbers(column)])
+    )
+    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND, where)
+    weights = column.to_numpy(dtype=float, na_value=np.nan)
+    for fault, rows in {
+        "a missing weight": np.isnan(weights),
+        "an infinite weight": np.isinf(weights),
+        "a weight that is not above 0": weights <= 0,
+    }.items():
+        _refuse(rows, frame.index, spec.weight, fault, _MEND, where)
+    return weights
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    kinds = pd.api.types
+    return kinds.is_integer_dtype(column) or kinds.is_float_dtype(column)
+
+
+def _is_number(value: object) -> bool:
+    known = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    return known or (pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str, where: str) -> None:
+    if rows.any():
+        row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
+        more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
+        raise DataError(f"{where}: row {row}{more}: {fault} in column {column}; {remedy}")
+
+
+def _whole(k: object) -> int:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise OptionError(f"k must be a whole number from 1 on, not {k!r}")
+    return int(k)

@@ -1,0 +1,107 @@
+"""Which variable of a microdata file plays which role, and what a missing key means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kanon_lab.errors import DataError, OptionError, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a missing key value means, and how it is told to a reader.
+MISSING_POLICIES = {
+    "wildcard": "a missing key is compatible with any value",
+    "category": "a missing key is a value of its own",
+    "error": "no key may be missing",
+}
+
+
+@dataclass(frozen=True)
+class KeySpec:
+    """The roles of the variables of a microdata file.
+
+    Parameters
+    ----------
+    key_variables : sequence of str, or str
+        The variables that an intruder may know (quasi-identifiers), at least one.
+    weight : str, optional
+        Sampling weight; without one every record weighs 1.
+    household : str, optional
+        Identifier of the household.
+    sensitive_variables, numeric_variables : sequence of str, or str
+        Variables that an intruder wants to learn, and variables that are quantities.
+    missing : {"wildcard", "category", "error"}
+        What a missing key value means; see `MISSING_POLICIES`.
+
+    Raises
+    ------
+    OptionError
+        No key variable, a name given twice, a key variable that is also weight, household or sensitive, or another
+        policy.
+    """
+
+    key_variables: tuple[str, ...]
+    weight: str | None = None
+    household: str | None = None
+    sensitive_variables: tuple[str, ...] = ()
+    numeric_variables: tuple[str, ...] = ()
+    missing: str = "wildcard"
+
+    def __post_init__(self):
+        for role in ("key_variables", "sensitive_variables", "numeric_variables"):
+            object.__setattr__(self, role, _names(getattr(self, role), role))
+        if not self.key_variables:
+            raise OptionError("no key variables: name at least one variable that an intruder may know")
+        if self.missing not in MISSING_POLICIES:
+            raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {self.missing!r}")
+        roles = {"weight": (self.weight,), "household": (self.household,), "sensitive": self.sensitive_variables}
+        for role, names in roles.items():
+            if both := [name for name in names if name in self.key_variables]:
+                raise OptionError(
+                    f"{shortened(str(both[0]))} is a key variable and {role}: give it one of the two roles"
+                )
+        if self.weight is not None and self.weight in (self.household, *self.sensitive_variables):
+            raise OptionError(
+                f"{shortened(str(self.weight))} is the weight and has another role: give it one of the two"
+            )
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every variable named, once, key variables first."""
+        single = [name for name in (self.weight, self.household) if name is not None]
+        return tuple(dict.fromkeys([*self.key_variables, *single, *self.sensitive_variables, *self.numeric_variables]))
+
+    def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
+        """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
+        columns = list(frame.columns)
+        for name in self.variables:
+            if (count := columns.count(name)) != 1:
+                fault = "stands twice" if count else "is not there"
+                raise DataError(f"{where}: column {shortened(str(name))} {fault}{_nearest(name, columns)}")
+        if len(frame) == 0:
+            raise DataError(f"{where}: has no records; nothing can be measured")
+
+
+def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
+    """A `KeySpec` as it is; names of key variables as one that has nothing else."""
+    return spec if isinstance(spec, KeySpec) else KeySpec(spec)
+
+
+def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
+    names = (names,) if isinstance(names, str) else tuple(names or ())
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{role}: {shortened(str(twice[0]))} is named twice; name each variable once")
+    return names
+
+
+def _nearest(name: str, columns: list) -> str:
+    from difflib import get_close_matches
+
+    texts = [str(column) for column in columns]
+    if name in columns:
+        return "; give every column its own name"
+    close = get_close_matches(str(name), texts, n=1)
+    return f"; did you mean {shortened(close[0])}?" if close else "; check the name"
