@@ -64,6 +64,8 @@ class ClassTable:
         Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
     F_k : ndarray of float, shape (n_classes,)
         Population frequency: the sum of the weights of those records (of ones without a weight variable).
+    where : str
+        What the frame is called in messages.
     """
 
     spec: KeySpec
@@ -74,7 +76,7 @@ class ClassTable:
     F_k: np.ndarray
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
-    _where: str = field(repr=False)
+    where: str = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -144,9 +146,26 @@ class ClassTable:
         """
         if self.spec.household is None:
             return None
-        codes = coded(self._others[self.spec.household], self._where).codes
+        codes = coded(self._others[self.spec.household], self.where).codes
         self._refuse(codes < 0, self.spec.household, "no household", "fill it in or drop the record")
         return codes
+
+    def column(self, variable: str | pd.Series) -> pd.Series:
+        """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record.
+
+        Raises
+        ------
+        OptionError
+            The name is not such a variable, or the Series has another length.
+        """
+        if isinstance(variable, pd.Series):
+            if len(variable) != self.n:
+                raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
+            return variable
+        known = (*self.spec.sensitive_variables, *self.spec.numeric_variables)
+        if variable not in known:
+            raise OptionError(f"{variable!r} is not a sensitive variable of the spec: name it in sensitive_variables")
+        return self._others[variable]
 
     def sensitive_counts(self, variable: str | pd.Series) -> ValueCounts:
         """How often each value of a variable occurs in each class.
@@ -163,8 +182,8 @@ class ClassTable:
         DataError
             Under the policy ``error``, a value is missing; or no record has a value.
         """
-        column = self._column(variable)
-        values = coded(column, self._where)
+        column = self.column(variable)
+        values = coded(column, self.where)
         absent = values.codes < 0
         if absent.any() and self.spec.missing == "error":
             self._refuse(
@@ -174,22 +193,12 @@ class ClassTable:
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
             absent[:] = False
         if absent.all():
-            raise DataError(f"{self._where}: column {shortened(str(column.name))} has no value; leave it out")
+            raise DataError(f"{self.where}: column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
         own = self._own_counts(values.codes, absent, m)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
         triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
         return ValueCounts(values.values, *triplets, overall, self.n_classes)
-
-    def _column(self, variable: str | pd.Series) -> pd.Series:
-        if isinstance(variable, pd.Series):
-            if len(variable) != self.n:
-                raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
-            return variable
-        known = (*self.spec.sensitive_variables, *self.spec.numeric_variables)
-        if variable not in known:
-            raise OptionError(f"{variable!r} is not a sensitive variable of the spec: name it in sensitive_variables")
-        return self._others[variable]
 
     def _own_counts(self, codes: np.ndarray, absent: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Class, value and count of the records of each class itself."""
@@ -218,7 +227,7 @@ class ClassTable:
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
         if rows.any():
-            _refuse(rows, self.index, column, fault, remedy, self._where)
+            _refuse(rows, self.index, column, fault, remedy, self.where)
 
 
 def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, where: str = "the data") -> ClassTable:

@@ -1,0 +1,67 @@
+"""Bands that turn a quantity into a sensitive variable with few values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from kanon_lab.recode import Hierarchy
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands of a numeric variable.
+
+    Parameters
+    ----------
+    edges : sequence of float
+        Two or more, rising. None as the first or last leaves that side open.
+    closed : {"left", "right"}
+        The edge that belongs to a band: bands of 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
+
+    Raises
+    ------
+    OptionError
+        Fewer than two edges, edges that do not rise or are no numbers, or another side.
+    """
+
+    edges: Sequence[float | None]
+    closed: str
+
+    def __post_init__(self):
+        object.__setattr__(self, "edges", tuple(self.edges))
+        _ = self.labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bands as intervals, such as ``[0, 10)`` or ``>= 10``, in rising order."""
+        return self._hierarchy.rules[0].names
+
+    @property
+    def _hierarchy(self) -> Hierarchy:
+        return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
+
+    def cut(self, column: pd.Series, *, where: str = "the data") -> pd.Series:
+        """The band of each value.
+
+        Parameters
+        ----------
+        column : Series
+            Numbers; missing values stay missing.
+        where : str
+            What to call the data in messages.
+
+        Returns
+        -------
+        Series
+            An ordered categorical with the index and name of `column`.
+
+        Raises
+        ------
+        DataError
+            A value is no number or lies outside the bands.
+        """
+        banded = self._hierarchy.recode(column, 1, where=where)
+        return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))

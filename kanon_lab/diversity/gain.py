@@ -1,0 +1,64 @@
+"""What belonging to a class adds to what the whole file already tells: delta-disclosure and beta-likeness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon_lab.classes import ValueCounts
+from kanon_lab.diversity.shares import Shares, as_shares
+
+
+def delta_disclosure(counts: ValueCounts | Shares) -> np.ndarray:
+    """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file.
+
+    Returns
+    -------
+    ndarray of float, shape (n_classes,)
+        0 or more; infinite in a class that lacks a value of the file; missing in a class without a known value. The
+        class is delta-disclosure private for every delta **above** it.
+
+    References
+    ----------
+    Brickell and Shmatikov (2008), delta-disclosure privacy.
+    """
+    shares = as_shares(counts)
+    delta = shares.largest(np.abs(np.log(shares.p / shares.q)))
+    lacking = np.diff(shares.start, append=len(shares.row)) < np.count_nonzero(shares.counts.overall)
+    return shares.by_class(np.where(lacking, np.inf, delta))
+
+
+def beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
+    """Largest relative gain (p - q)/q over the values that are more frequent in the class than in the file.
+
+    Returns
+    -------
+    ndarray of float, shape (n_classes,)
+        The smallest beta of basic beta-likeness: 0 or more; missing in a class without a known value.
+
+    References
+    ----------
+    Cao and Karras (2012), basic beta-likeness.
+    """
+    shares = as_shares(counts)
+    return shares.by_class(shares.largest(_gains(shares)))
+
+
+def enhanced_beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
+    """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q).
+
+    Returns
+    -------
+    ndarray of float, shape (n_classes,)
+        0 or more; infinite where a gain exceeds -ln q, which no beta mends; missing in a class without a known value.
+
+    References
+    ----------
+    Cao and Karras (2012), enhanced beta-likeness.
+    """
+    shares = as_shares(counts)
+    gains = _gains(shares)
+    return shares.by_class(shares.largest(np.where(gains > -np.log(shares.q), np.inf, gains)))
+
+
+def _gains(shares: Shares) -> np.ndarray:
+    return np.maximum(shares.p / shares.q - 1, 0)

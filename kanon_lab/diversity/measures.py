@@ -1,0 +1,318 @@
+"""Diversity of one sensitive variable, per class and for the file, and what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable, ValueCounts
+from kanon_lab.diversity.bands import Bands
+from kanon_lab.diversity.closeness import DISTANCES, equal_distance, hierarchical_distance, ordered_distance
+from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
+from kanon_lab.diversity.shares import as_shares
+from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
+from kanon_lab.errors import OptionError
+
+if TYPE_CHECKING:
+    from kanon_lab.recode import Hierarchy
+
+#: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
+MEASURES = {
+    "distinct": True,
+    "entropy": True,
+    "recursive": True,
+    "alpha": False,
+    "t_closeness": False,
+    "delta_disclosure": False,
+    "beta_likeness": False,
+    "enhanced_beta_likeness": False,
+}
+
+_WHOLE = ("distinct", "recursive")
+# A threshold that rounding alone would miss is met.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Diversity of one sensitive variable.
+
+    Attributes
+    ----------
+    variable : str
+    recursive_c : float
+    distance : str
+        The distance between values behind ``t_closeness``.
+    missing : str
+        What a missing value means (`kanon_lab.keys.MISSING_POLICIES`).
+    values : Index
+        The distinct values, in the order that the ordered distance gives them.
+    classes : DataFrame
+        One row a class, numbered as in the class table: ``records`` (those of the class itself), ``known`` (records
+        behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`, which are
+        missing where nothing is known.
+    file : dict
+        For each of the `MEASURES` its worst value over the classes; None where no class has one.
+    """
+
+    variable: str
+    recursive_c: float
+    distance: str
+    missing: str
+    values: pd.Index
+    classes: pd.DataFrame
+    file: dict[str, float | None]
+
+    def failing(self, **required: float) -> pd.DataFrame:
+        """The classes that miss a requirement.
+
+        Parameters
+        ----------
+        **required : float
+            By the names of `MEASURES`: the least l of ``distinct``, ``entropy``, ``recursive``; the most of the others
+            (``delta_disclosure`` must stay below its own, as it is defined). A class without a known value misses
+            nothing.
+
+        Returns
+        -------
+        DataFrame
+            Those rows of `classes`; none if the file meets what is required.
+
+        Raises
+        ------
+        OptionError
+            No or an unknown measure is required, or it is not a number.
+
+        Examples
+        --------
+        ``diversity.failing(distinct=3)["records"].sum()`` records stand in classes with fewer than three values.
+        """
+        if not required:
+            raise OptionError(f"nothing is required: name one of {', '.join(MEASURES)}")
+        missed = np.zeros(len(self.classes), dtype=bool)
+        for name, bound in required.items():
+            if name not in MEASURES:
+                raise OptionError(f"{name!r} is no measure of diversity: choose out of {', '.join(MEASURES)}")
+            if isinstance(bound, bool) or not isinstance(bound, (int, float, np.number)) or np.isnan(bound):
+                raise OptionError(f"{name}: what is required must be a number, not {bound!r}")
+            measured = self.classes[name].to_numpy(dtype=float, na_value=np.nan)
+            if MEASURES[name]:
+                missed |= measured < bound * (1 - _ROUNDING)
+            elif name == "delta_disclosure":
+                missed |= measured >= bound
+            else:
+                missed |= measured > bound * (1 + _ROUNDING)
+        return self.classes[missed]
+
+
+@dataclass(frozen=True)
+class PSensitivity:
+    """p-sensitive k-anonymity that a file achieves.
+
+    Attributes
+    ----------
+    k_achieved : int
+    p_achieved : int
+        The smallest number of distinct values of any sensitive variable in any class.
+    by_variable : dict
+        The same for each variable.
+    """
+
+    k_achieved: int
+    p_achieved: int
+    by_variable: dict[str, int]
+
+
+@dataclass(frozen=True)
+class AlphaK:
+    """(alpha, k)-anonymity that a file achieves.
+
+    Attributes
+    ----------
+    k_achieved : int
+    alpha : float
+        The largest share (0-1) in any class of any value, or of the one that was asked for.
+    """
+
+    k_achieved: int
+    alpha: float
+
+
+def diversity(
+    table: ClassTable,
+    variable: str | pd.Series,
+    *,
+    recursive_c: float = 2.0,
+    distance: str = "equal",
+    hierarchy: Hierarchy | None = None,
+    bands: Bands | None = None,
+) -> Diversity:
+    """Measure the diversity of a sensitive variable in every class and in the file.
+
+    Parameters
+    ----------
+    table : ClassTable
+    variable : str or Series
+        A sensitive or numeric variable of the table's spec, or one value a record in the order of its frame.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0.
+    distance : {"equal", "ordered", "hierarchical"}
+        Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
+        bands and ordered categoricals by their own order.
+    hierarchy : Hierarchy, optional
+        Of the sensitive variable, for the hierarchical distance.
+    bands : Bands, optional
+        Bands to put a numeric variable into first.
+
+    Returns
+    -------
+    Diversity
+
+    Raises
+    ------
+    OptionError
+        An unknown variable or distance, a c that is not above 0, or a hierarchy missing, not wanted or unfit.
+    DataError
+        No value is known; or one is missing under the policy ``error``, outside the bands, or not in the hierarchy.
+
+    Notes
+    -----
+    A record whose sensitive value is missing adds no diversity under the policy ``wildcard``, since it might have any
+    value; under ``category`` missing is a value as any other. The shares of the file count every record once, without
+    weights.
+    """
+    if distance not in DISTANCES:
+        raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {distance!r}")
+    if (hierarchy is not None) != (distance == "hierarchical"):
+        raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
+    column = table.column(variable)
+    if bands is not None:
+        column = bands.cut(column, where=table.where)
+    counts = _counts(table, column)
+    shares = as_shares(counts)
+    if distance == "hierarchical":
+        _check_covered(column, hierarchy, table.where)
+        t_closeness = hierarchical_distance(shares, hierarchy)
+    else:
+        t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(shares)
+    measured = {
+        "distinct": distinct_l(shares),
+        "entropy": entropy_l(shares),
+        "recursive": recursive_l(shares, c=recursive_c),
+        "alpha": largest_share(shares),
+        "t_closeness": t_closeness,
+        "delta_disclosure": delta_disclosure(shares),
+        "beta_likeness": beta_likeness(shares),
+        "enhanced_beta_likeness": enhanced_beta_likeness(shares),
+    }
+    file = {each: _worst(each, numbers) for each, numbers in measured.items()}
+    known = np.bincount(counts.class_, weights=counts.count, minlength=counts.n_classes).astype(np.int64)
+    for each in _WHOLE:
+        measured[each] = pd.array(measured[each], dtype="Int64")
+    classes = pd.DataFrame({"records": table.records, "known": known, **measured})
+    return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
+
+
+def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
+    """The p and the k for which a file is p-sensitive k-anonymous.
+
+    Parameters
+    ----------
+    table : ClassTable
+    variables : names, optional
+        The sensitive variables; those of the spec if not given.
+
+    Raises
+    ------
+    OptionError
+        There is no sensitive variable, or one is unknown.
+    DataError
+        A variable has no known value, or a missing one under the policy ``error``.
+
+    References
+    ----------
+    Truta and Vinay (2006).
+    """
+    variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
+    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    if not by_variable:
+        raise OptionError("no sensitive variable: name at least one")
+    return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
+
+
+def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = None) -> AlphaK:
+    """The alpha and the k for which a file is (alpha, k)-anonymous.
+
+    Parameters
+    ----------
+    table : ClassTable
+    variable : str or Series
+        As in `diversity`.
+    value : optional
+        The one sensitive value that matters; all of them if not given.
+
+    Raises
+    ------
+    OptionError
+        The variable is unknown, or has no such value.
+    DataError
+        No value is known, or one is missing under the policy ``error``.
+
+    References
+    ----------
+    Wong et al. (2006).
+    """
+    counts = table.sensitive_counts(variable)
+    position = None
+    if value is not None:
+        found = np.flatnonzero([each == value for each in counts.values])
+        if not len(found):
+            raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
+        position = int(found[0])
+    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+
+
+def _counts(table: ClassTable, column: pd.Series) -> ValueCounts:
+    """The counts of a variable, its values in the order of its categories if they have one."""
+    counts = table.sensitive_counts(column)
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        return _reordered(counts, column.cat.categories)
+    return counts
+
+
+def _check_covered(column: pd.Series, hierarchy: Hierarchy, where: str) -> None:
+    """Let a hierarchy that lacks a value name the first row that has it."""
+    first_rows = column.drop_duplicates()
+    for level in range(1, hierarchy.height + 1):
+        hierarchy.recode(first_rows, level, where=where)
+
+
+def _reordered(counts: ValueCounts, categories: pd.Index) -> ValueCounts:
+    place = categories.get_indexer(counts.values)
+    # A missing value that counts as one stays the last.
+    order = np.argsort(np.where(place < 0, len(categories), place), kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    value = rank[counts.value]
+    rows = np.lexsort((value, counts.class_))
+    return replace(
+        counts,
+        values=counts.values[order],
+        class_=counts.class_[rows],
+        value=value[rows],
+        count=counts.count[rows],
+        overall=counts.overall[order],
+    )
+
+
+def _worst(measure: str, numbers: np.ndarray) -> float | None:
+    """The least or most over the classes in which something is known."""
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers):
+        return None
+    worst = numbers.min() if MEASURES[measure] else numbers.max()
+    return int(worst) if measure in _WHOLE else float(worst)

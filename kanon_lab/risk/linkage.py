@@ -1,0 +1,270 @@
+"""The linkage attack: a register with names is joined to a released table on the keys that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from kanon_lab.classes.coding import Coded, coded, grouped, pack
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.keys import KeySpec
+
+_REGISTER, _RELEASED = "the register", "the released table"
+_FINDINGS = ("records", "record", "values", "unknown", "value", "learned", "right", "learned_right")
+
+
+@dataclass(frozen=True)
+class LinkageResult:
+    """What an intruder who holds a register learns from a released table.
+
+    Attributes
+    ----------
+    persons : DataFrame
+        One row a person, under the index of the register: the column of `identity`, if one was given; ``records``
+        (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
+        a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
+        whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
+        record whose value is missing). With the truth: ``right`` (the only compatible record is the person's own) and,
+        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record).
+    records : DataFrame
+        One row a released record, under the index of the released table: ``persons`` (of the register compatible with
+        it).
+    summary : DataFrame
+        One row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register).
+    """
+
+    persons: pd.DataFrame
+    records: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def linkage_attack(
+    register: pd.DataFrame,
+    released: pd.DataFrame,
+    keys: Iterable[str] | str,
+    *,
+    identity: str | None = None,
+    sensitive: str | None = None,
+    truth: pd.Series | None = None,
+    missing: str = "wildcard",
+) -> LinkageResult:
+    """Link a register to a released table, as an intruder would.
+
+    Parameters
+    ----------
+    register : DataFrame
+        One row a person.
+    released : DataFrame
+        One row a record.
+    keys : sequence of str, or str
+        Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
+        was: 34 does not match 30-39.
+    identity : str, optional
+        The register's column of names or person numbers; its index if not given.
+    sensitive : str, optional
+        The released table's variable that the intruder wants to learn.
+    truth : Series, optional
+        The identity of the person behind each released record, under the released table's index. Only who made the
+        table has it.
+    missing : {"wildcard", "category", "error"}
+        What a missing key in either table means; see `kanon_lab.keys.MISSING_POLICIES`.
+
+    Returns
+    -------
+    LinkageResult
+
+    Raises
+    ------
+    DataError
+        A variable is absent, a table has no rows, a key is numbers in one table and text in the other, a key is missing
+        under the policy ``error``, or with a truth an identity stands twice.
+    OptionError
+        No key, a variable in two roles, another policy, a truth under another index, or an identity that is named as
+        a column of the result.
+
+    Notes
+    -----
+    "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
+    at all, and a record of somebody else may be the one that is compatible. The truth tells them apart.
+    """
+    if identity in _FINDINGS:
+        raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")
+    KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register, _REGISTER)
+    spec = KeySpec(keys, missing=missing, sensitive_variables=sensitive or ())
+    spec.check(released, _RELEASED)
+    codes = _joint_codes(register, released, spec)
+    pattern_of_person, of_persons = _patterns(codes[: len(register)])
+    pattern_of_record, of_records = _patterns(codes[len(register) :])
+    links = _compatible(of_persons, of_records)
+    n_records, n_persons = np.bincount(pattern_of_record), np.bincount(pattern_of_person)
+    persons = pd.DataFrame({} if identity is None else {identity: register[identity]}, index=register.index)
+    persons["records"] = (links @ n_records)[pattern_of_person]
+    records = pd.DataFrame({"persons": (links.T @ n_persons)[pattern_of_record]}, index=released.index)
+    some_record = np.empty(len(n_records), dtype=np.int64)
+    some_record[pattern_of_record] = np.arange(len(released))
+    # The sum of positions over the only record is its position.
+    only = np.where(persons["records"] == 1, (links @ some_record)[pattern_of_person], -1)
+    persons["record"] = _taken(released.index, only, persons.index)
+    if sensitive is not None:
+        known = coded(released[sensitive], _RELEASED)
+        _add_values(persons, links, pattern_of_person, pattern_of_record, known)
+    if truth is not None:
+        ids = register.index if identity is None else pd.Index(register[identity])
+        _add_truth(persons, ids, only, _aligned(truth, ids, released), None if sensitive is None else known)
+    return LinkageResult(persons, records, _summary(persons, only, records["persons"].to_numpy()))
+
+
+def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) -> np.ndarray:
+    """The keys of both tables, register first, as codes that are equal where values are; -1 where missing."""
+    columns = []
+    for name in spec.key_variables:
+        both = pd.concat([register[name].astype(object), released[name].astype(object)], ignore_index=True)
+        column = coded(both.rename(name), "the keys")
+        _refuse_mixture(column, len(register), name)
+        codes = column.codes
+        if spec.missing == "error" and (codes < 0).any():
+            row = int((codes < 0).argmax())
+            inside = row < len(register)
+            label = register.index[row] if inside else released.index[row - len(register)]
+            raise DataError(
+                f"{_REGISTER if inside else _RELEASED}: row {shortened(str(label))}: a missing value in column "
+                f"{shortened(name)}; fill it in, or choose another policy for missing values"
+            )
+        columns.append(np.where(codes < 0, len(column.values), codes) if spec.missing == "category" else codes)
+    return np.column_stack(columns)
+
+
+def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
+    """Refuse numbers beside text: nothing could match, and the attack would seem to fail."""
+    text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
+    kinds = [set(text[part[part >= 0]].tolist()) for part in (column.codes[:n_register], column.codes[n_register:])]
+    if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
+        where = _REGISTER if True in kinds[0] else _RELEASED
+        raise DataError(
+            f"column {shortened(name)} is text in {where} only, so no values can be equal; recode the register as the "
+            "released table was"
+        )
+
+
+def _patterns(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pattern of each row, and the distinct patterns."""
+    group, distinct = grouped(*pack(list(codes.T), [int(top) + 2 for top in codes.max(axis=0)]))
+    some = np.empty(len(distinct), dtype=np.int64)
+    some[group] = np.arange(len(group))
+    return group, codes[some]
+
+
+def _compatible(left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
+    """Which patterns of one table are compatible with which of the other: ones, shape (left, right).
+
+    Patterns that miss the same keys come together; two such groups are joined on the keys that both know.
+    """
+    rows, columns = [], []
+    lefts, rights = _by_missing(left), _by_missing(right)
+    for left_known, of_left in lefts:
+        for right_known, of_right in rights:
+            shared = left_known & right_known
+            one, other = _equal_pairs(left[of_left][:, shared], right[of_right][:, shared])
+            rows.append(of_left[one])
+            columns.append(of_right[other])
+    rows, columns = np.concatenate(rows), np.concatenate(columns)
+    return sparse.coo_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(len(left), len(right))).tocsr()
+
+
+def _by_missing(codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each set of keys known together: that set, and the rows that know just these."""
+    sets, group = np.unique(codes >= 0, axis=0, return_inverse=True)
+    group = group.ravel()
+    return [(known, np.flatnonzero(group == i)) for i, known in enumerate(sets)]
+
+
+def _equal_pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of all pairs of equal rows; without columns every pair is one."""
+    both = np.concatenate([left, right])
+    packed, _ = pack([np.zeros(len(both), np.int64), *both.T], [1, *(int(top) + 1 for top in both.max(axis=0))])
+    of_left, of_right = packed[: len(left)], packed[len(left) :]
+    order = np.argsort(of_right, kind="stable")
+    first = np.searchsorted(of_right[order], of_left, side="left")
+    number = np.searchsorted(of_right[order], of_left, side="right") - first
+    one = np.repeat(np.arange(len(left)), number)
+    within = np.arange(len(one)) - np.repeat(np.cumsum(number) - number, number)
+    return one, order[first[one] + within]
+
+
+def _add_values(
+    persons: pd.DataFrame, links: sparse.csr_array, of_person: np.ndarray, of_record: np.ndarray, known: Coded
+) -> None:
+    """Add what the records compatible with each person say of the sensitive variable."""
+    has, shape = known.codes >= 0, (links.shape[1], len(known.values))
+    pairs = (of_record[has], known.codes[has])
+    counts = links @ sparse.coo_array((np.ones(int(has.sum()), np.int64), pairs), shape=shape).tocsr()
+    values = np.diff(counts.indptr)
+    only = np.full(len(values), -1)
+    one = values == 1
+    only[one] = counts.indices[counts.indptr[:-1][one]]
+    unknown = links @ np.bincount(of_record[~has], minlength=links.shape[1])
+    persons["values"] = values[of_person]
+    persons["unknown"] = unknown[of_person]
+    persons["value"] = _taken(known.values, only[of_person], persons.index)
+    persons["learned"] = (one & (unknown == 0))[of_person]
+
+
+def _aligned(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
+    """The person of each released record, in the order of the released table."""
+    if not truth.index.equals(released.index):
+        if not truth.index.is_unique or set(truth.index) != set(released.index):
+            raise OptionError("the truth must have the index of the released table: one identity a record")
+        truth = truth.reindex(released.index)
+    if not ids.is_unique:
+        raise DataError(f"{_REGISTER}: an identity stands twice, so nobody can tell which matches are right")
+    return pd.Index(truth)
+
+
+def _add_truth(persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd.Index, known: Coded | None) -> None:
+    """Add which matches, and which values learned, are right."""
+    person_of_record = ids.get_indexer(truth)
+    persons["right"] = (only >= 0) & (person_of_record[only] == np.arange(len(ids)))
+    if known is not None:
+        said = known.values.get_indexer(pd.Index(persons["value"]))
+        own = np.unique(person_of_record * (len(known.values) + 1) + known.codes)
+        mine = np.arange(len(ids)) * (len(known.values) + 1) + said
+        persons["learned_right"] = persons["learned"].to_numpy() & np.isin(mine, own)
+
+
+def _taken(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
+    """Labels by position, None where it is -1."""
+    taken = np.empty(len(position), dtype=object)
+    has = position >= 0
+    taken[has] = labels.take(position[has]).astype(object)
+    return pd.Series(taken, index=index, dtype=object)
+
+
+def _summary(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
+    records = persons["records"].to_numpy()
+    unique = records == 1
+    claims = {
+        "register": ("persons in the register", np.ones(len(persons), dtype=bool)),
+        "compatible": ("with a compatible released record", records > 0),
+        "unique": ("with exactly one compatible record", unique),
+        "one_to_one": (
+            "whose only compatible record is compatible with nobody else",
+            unique & (persons_of_record[only] == 1),
+        ),
+    }
+    if "learned" in persons:
+        learned = persons["learned"].to_numpy()
+        claims["learned"] = ("all of whose compatible records have the same sensitive value", learned)
+        claims["learned_from_several"] = ("the same, from two records or more", learned & (records > 1))
+    if "right" in persons:
+        claims["right"] = ("whose only compatible record is their own", persons["right"].to_numpy())
+    if "learned_right" in persons:
+        claims["learned_right"] = ("of whom the value learned is true", persons["learned_right"].to_numpy())
+    numbers = np.array([rows.sum() for _, rows in claims.values()])
+    return pd.DataFrame(
+        {"meaning": [meaning for meaning, _ in claims.values()], "persons": numbers, "share": numbers / len(persons)},
+        index=pd.Index(claims, name="claim"),
+    )
