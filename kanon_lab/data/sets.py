@@ -20,7 +20,7 @@ class DataSet:
     ----------
     name : str
     kind : str
-        ``"reconstructed and synthetic"``, ``"facts"`` or ``"fetched"``.
+        ``"reconstructed and synthetic"``, ``"synthetic"`` (persons that do not exist), ``"facts"`` or ``"fetched"``.
     licence : str
     file : str
         Name of its file, in the package or in the cache folder.
@@ -87,6 +87,30 @@ _DATA_SETS = (
         licence="CC BY 4.0 (INE)",
         file="benalmadena-2010.csv.gz",
         year=2010,
+        counts=False,
+    ),
+    DataSet(
+        name="town-register",
+        kind="synthetic",
+        licence="CC BY 4.0",
+        file="town-register.csv.gz",
+        year=2020,
+        counts=False,
+    ),
+    DataSet(
+        name="health-survey",
+        kind="synthetic",
+        licence="CC BY 4.0",
+        file="health-survey.csv.gz",
+        year=2020,
+        counts=False,
+    ),
+    DataSet(
+        name="health-survey-truth",
+        kind="synthetic",
+        licence="CC BY 4.0",
+        file="health-survey-truth.csv.gz",
+        year=2020,
         counts=False,
     ),
     DataSet(

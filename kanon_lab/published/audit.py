@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.published.figures import SOURCES, printed_step, published_figures, source_module
+from kanon_lab.errors import OptionError
+from kanon_lab.published.figures import FROM_COUNTS, SOURCES, printed_step, published_figures, source_module
 
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
@@ -20,7 +21,9 @@ VERDICTS = {
     "exact": "equal as printed; or a bound that holds",
 }
 
-_COLUMNS = "source table row column unit printed published computed difference verdict fitted tolerance reason".split()
+_COLUMNS = (
+    "source table row column unit printed published computed computed_text difference verdict fitted tolerance reason"
+).split()
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Audit:
     ----------
     figures : DataFrame
         One row per published figure, disagreements first: ``source``, ``table``, ``row``, ``column``, ``unit``,
-        ``printed`` (str), ``published`` (float or missing), ``computed`` (float or missing), ``difference`` (computed
+        ``printed`` (str), ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str:
+        the recomputed figure as it would be printed, where it is words or a code; else empty), ``difference`` (computed
         less published), ``verdict``, ``fitted`` (our input was fitted to this figure), ``tolerance``, ``reason``.
     rows_off : DataFrame
         Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
@@ -62,8 +66,9 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     source : str, optional
         One key of `SOURCES`; all of them if absent.
     counts : DataFrame, optional
-        A counts frame to recompute the Spanish tables from, in place of the embedded ``spain-2010``. A frame with a
-        column ``kind`` is an embedded population, and so fitted to these tables.
+        A counts frame to recompute the tables of Gil Bellosta (2011) from, in place of the embedded ``spain-2010``. A
+        frame with a column ``kind`` is an embedded population, and so fitted to these tables. It concerns no other
+        source.
 
     Returns
     -------
@@ -72,8 +77,10 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     Raises
     ------
     OptionError
-        For an unknown source.
+        For an unknown source, or counts for a source that is not recomputed from any.
     """
+    if counts is not None:
+        check_takes_counts(source)
     results = [_audit_source(name, counts) for name in ([source] if source else SOURCES)]
     figures = pd.concat([r.figures for r in results], ignore_index=True)
     # A stable sort: within a verdict the figures keep the order of the source.
@@ -82,16 +89,18 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True))
 
 
-def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
-    from kanon_lab.data import load_counts
+def check_takes_counts(source: str | None) -> None:
+    """Raise an `OptionError` when a population is given for one source that is not recomputed from any."""
+    if source in SOURCES and source not in FROM_COUNTS:
+        raise OptionError(f"{source} is recomputed from its own tables: leave out the population, or the source")
 
+
+def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     module, figures = source_module(source), published_figures(source)
-    counts = load_counts("spain-2010") if counts is None else counts
-    embedded = "kind" in counts
-    computed = module.recompute(counts, figures, embedded=embedded)
+    computed = module.recompute(figures, **({"counts": counts} if source in FROM_COUNTS else {}))
     figures = figures.join(computed).assign(source=source)
     figures["difference"] = figures["computed"] - figures["published"]
-    verdicts = [_verdict(figure, embedded) for figure in figures.itertuples()]
+    verdicts = [_verdict(figure) for figure in figures.itertuples()]
     figures["verdict"] = [verdict for verdict, _ in verdicts]
     figures["reason"] = [reason for _, reason in verdicts]
     rows_off = module.rows_that_do_not_add_up(figures)
@@ -99,12 +108,15 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     return Audit(figures[_COLUMNS], rows_off)
 
 
-def _verdict(figure: tuple, embedded: bool) -> tuple[str, str]:
+def _verdict(figure: tuple) -> tuple[str, str]:
     """The verdict on one figure, and the reason in words."""
+    if figure.verdict:
+        return figure.verdict, figure.reason
+    if figure.computed_text:
+        equal = figure.computed_text == figure.printed
+        return ("exact", figure.reason) if equal else ("disagrees", figure.reason or VERDICTS["disagrees"])
     if np.isnan(figure.computed):
         return "not-in-text", figure.reason
-    if figure.holds is True:
-        return "approximate" if embedded else "exact", figure.reason
     if figure.holds is None and abs(figure.difference) < 0.5 * printed_step(figure.printed, figure.unit) * (1 + 1e-9):
         return "exact", figure.reason
     # What our input was fitted to differs by the fit, not by the noise of the study's simulation.

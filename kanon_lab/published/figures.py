@@ -11,7 +11,9 @@ import pandas as pd
 from kanon_lab.errors import OptionError
 
 #: Short name of each source, and the module that recomputes it.
-SOURCES = {"gil-bellosta-2011": "kanon_lab.published.gil_bellosta"}
+SOURCES = {"gil-bellosta-2011": "kanon_lab.published.gil_bellosta", "aepd": "kanon_lab.published.aepd"}
+#: Sources that are recomputed from a population known as counts.
+FROM_COUNTS = ("gil-bellosta-2011",)
 
 
 def published_figures(source: str) -> pd.DataFrame:
@@ -48,12 +50,42 @@ def source_module(source: str) -> ModuleType:
     return import_module(SOURCES[source])
 
 
+def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **columns: object) -> pd.DataFrame:
+    """What a source's module returns for some of its figures: one row each, with what is not given left at its default.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of `published_figures`.
+    computed : array of float or float
+        The recomputed numbers; missing where the figure is words, or cannot be recomputed.
+    **columns
+        ``computed_text`` (the recomputed figure as it would be printed, where it is words; else empty), ``noise`` (how
+        far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted or reconstructed
+        input), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``fitted``
+        (our input was fitted to the figure, or to others that imply it), ``reason`` (empty where nothing needs saying)
+        and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
+    """
+    defaults = {
+        "computed_text": "",
+        "noise": 0.0,
+        "tolerance": 0.0,
+        "holds": None,
+        "fitted": False,
+        "reason": "",
+        "verdict": "",
+    }
+    return pd.DataFrame({"computed": computed, **defaults, **columns}, index=rows.index).astype({"holds": object})
+
+
 def parse_printed(printed: str, unit: str) -> float:
-    """The number in a printed figure; missing where there is none.
+    """The number in a printed figure; missing where there is none, as in a code, whose digits are names.
 
     Text prints a decimal comma and a full stop between thousands; tables print a decimal point. A full stop followed
     by three digits is a thousands mark only in a unit that is counted in whole things.
     """
+    if unit == "code":
+        return np.nan
     try:
         return float(_with_point(printed, unit))
     except ValueError:

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
+from kanon_lab.data import load_counts
 from kanon_lab.population import CUADRO_1_RANGES, CUADRO_2_RANGES, PERIODS, anonymity
+from kanon_lab.published.figures import recomputed
 
 #: INE codes of the municipalities of Cuadros 2-4, under their printed names.
 PLACES = {
@@ -52,27 +54,24 @@ _TOLERANCE_THRESHOLD = 0.05
 _FOLLOW_FROM_CUADRO_1 = ("identifiable-share", "day-share", "month-share", "year-share", "almost-twenty-million")
 
 
-def recompute(counts: pd.DataFrame, figures: pd.DataFrame, *, embedded: bool) -> pd.DataFrame:
+def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compute every figure of the study from a counts frame.
 
     Parameters
     ----------
-    counts : DataFrame
-        A counts frame; the nation, or the municipalities of Cuadros 2-4 that are at hand.
     figures : DataFrame
         `published_figures` of this source.
-    embedded : bool
-        Whether the counts are the embedded population, which was fitted to these very tables.
+    counts : DataFrame, optional
+        A counts frame; the nation, or the municipalities of Cuadros 2-4 that are at hand. By default the embedded
+        ``spain-2010``. One with a column ``kind`` is an embedded population, which was fitted to these very tables.
 
     Returns
     -------
     DataFrame
-        Index as `figures`: ``computed`` (missing where it cannot be computed), ``noise`` (how far a simulated figure
-        may lie from its true value, in its own unit, else 0), ``tolerance`` (for fitted or reconstructed input, else
-        0), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``fitted`` (our
-        input was fitted to the figure, or to others that imply it) and ``reason`` (str, empty where nothing needs
-        saying).
+        Index as `figures`, columns as `kanon_lab.published.figures.recomputed`.
     """
+    counts = load_counts("spain-2010") if counts is None else counts
+    embedded = "kind" in counts
     blocks = []
     tables = figures.groupby("table", sort=False)
     for table, rows in tables:
@@ -82,7 +81,9 @@ def recompute(counts: pd.DataFrame, figures: pd.DataFrame, *, embedded: bool) ->
             blocks.append(_cuadro(counts, rows, CUADROS[table], embedded))
         else:
             blocks.append(_claims(counts, rows, embedded))
-    return pd.concat(blocks).loc[figures.index]
+    result = pd.concat(blocks).loc[figures.index]
+    result.loc[[holds is True for holds in result["holds"]], "verdict"] = "approximate" if embedded else "exact"
+    return result
 
 
 def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
@@ -132,18 +133,13 @@ def crossing(national: np.ndarray, share: float, periods: int = PERIODS["day"]) 
     return float(np.exp(brentq(excess, np.log(100), np.log(1e8))))
 
 
-def _frame(rows: pd.DataFrame, computed: np.ndarray | float, **columns: object) -> pd.DataFrame:
-    defaults = {"noise": 0.0, "tolerance": 0.0, "holds": None, "fitted": False, "reason": ""}
-    return pd.DataFrame({"computed": computed, **defaults, **columns}, index=rows.index).astype({"holds": object})
-
-
 def _is_nation(counts: pd.DataFrame) -> bool:
     return counts["place"].nunique() >= _NATION
 
 
 def _not_the_nation(counts: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     reason = f"not recomputed: the population has {counts['place'].nunique()} municipalities, not the nation"
-    return _frame(rows, np.nan, reason=reason)
+    return recomputed(rows, reason=reason)
 
 
 def _cuadro_1(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.DataFrame:
@@ -167,7 +163,7 @@ def _cuadro_1(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Da
         else:
             noise = max(_NOISE_HALF_WIDTH * half_width, 0.005)
             result.append((here["half_width"] / 1e4, noise, 0.0, False))
-    frame = _frame(rows, np.nan)
+    frame = recomputed(rows)
     frame[["computed", "noise", "tolerance", "fitted"]] = pd.DataFrame(result, index=rows.index)
     off = rows["column"].str.endswith("±") & ((frame["computed"] - rows["published"]).abs() > frame["noise"])
     frame.loc[off, "reason"] = [
@@ -197,10 +193,10 @@ def _cuadro(counts: pd.DataFrame, rows: pd.DataFrame, dates: str, embedded: bool
         table["total"] = result.groupby("place")["population"].first()
     for place, cells in rows.groupby("row", sort=False):
         if PLACES[place] not in table.index:
-            blocks.append(_frame(cells, np.nan, reason=f"not recomputed: the population has no cells for {place}"))
+            blocks.append(recomputed(cells, reason=f"not recomputed: the population has no cells for {place}"))
             continue
         values = table.loc[PLACES[place]]
-        block = _frame(cells, values[cells["column"]].to_numpy())
+        block = recomputed(cells, values[cells["column"]].to_numpy())
         is_open = cells["column"] == ">100"
         block["tolerance"] = np.where(is_open | (not embedded), 0.0, _TOLERANCE_PERSONS)
         # The open cell is what the fitted cells and the fitted total leave: it is no evidence either.
@@ -243,7 +239,7 @@ def _claims(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Data
             "reason": "INE's list of 1 January 2010 has 8,114 municipalities; the study does not say which it left out",
         },
     }
-    frame = _frame(rows, np.nan)
+    frame = recomputed(rows)
     for index, figure_id in rows["figure_id"].items():
         claim = figure_id.rpartition("/")[2]
         for column, value in claims[claim].items():

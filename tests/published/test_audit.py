@@ -1,4 +1,6 @@
-"""The transcription and the audit of Gil Bellosta (2011)."""
+"""The audit, and the transcription and the audit of Gil Bellosta (2011)."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -7,12 +9,18 @@ import pytest
 from kanon_lab.data import load_counts
 from kanon_lab.errors import OptionError
 from kanon_lab.published import SOURCES, VERDICTS, audit, published_figures
+from kanon_lab.published.audit import _verdict
 from kanon_lab.published.figures import parse_printed, printed_step
 from kanon_lab.published.gil_bellosta import CUADROS, PLACES, crossing, rows_that_do_not_add_up
 
 
 @pytest.fixture(scope="module")
 def embedded_audit():
+    return audit("gil-bellosta-2011")
+
+
+@pytest.fixture(scope="module")
+def whole_audit():
     return audit()
 
 
@@ -47,6 +55,9 @@ def test_percentages_of_cuadro_1_add_up_as_the_findings_say():
         ("3273049", "persons", 3273049),
         ("illegible", "persons", np.nan),
         ("", "persons", np.nan),
+        ("37003", "code", np.nan),
+        ("40-49", "years", np.nan),
+        ("40", "years", 40),
     ],
 )
 def test_printed_figures_are_read(printed, unit, value):
@@ -58,25 +69,45 @@ def test_step_of_the_last_printed_digit():
     assert printed_step("100.000", "inhabitants") == 1
 
 
-def test_no_figure_is_left_out_and_each_has_one_verdict(embedded_audit):
-    figures = embedded_audit.figures
-    assert len(figures) == len(published_figures("gil-bellosta-2011"))
+def test_no_figure_is_left_out_and_each_has_one_verdict(whole_audit):
+    figures, summary = whole_audit.figures, whole_audit.summary()
+    assert figures["source"].value_counts().to_dict() == {s: len(published_figures(s)) for s in SOURCES}
     assert set(figures["verdict"]) <= set(VERDICTS)
-    assert embedded_audit.summary()["figures"].sum() == len(figures)
-    assert (embedded_audit.summary()[list(VERDICTS)].sum(axis=1) == embedded_audit.summary()["figures"]).all()
+    assert summary["figures"].sum() == len(figures)
+    assert (summary[list(VERDICTS)].sum(axis=1) == summary["figures"]).all()
 
 
-def test_disagreements_come_first(embedded_audit):
-    order = embedded_audit.figures["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
+def test_verdicts_of_the_spanish_study(embedded_audit):
+    verdicts = embedded_audit.figures["verdict"].value_counts().to_dict()
+    assert verdicts == {"exact": 678, "approximate": 41, "within-noise": 18, "disagrees": 13}
+    assert (embedded_audit.figures["computed_text"] == "").all()
+
+
+def test_sources_keep_their_figures_side_by_side(whole_audit, embedded_audit):
+    here = whole_audit.figures["source"] == "gil-bellosta-2011"
+    pd.testing.assert_frame_equal(whole_audit.figures[here].reset_index(drop=True), embedded_audit.figures)
+    pd.testing.assert_frame_equal(whole_audit.rows_off, embedded_audit.rows_off)
+
+
+def test_a_figure_in_words_is_equal_or_disagrees():
+    figure = {"verdict": "", "reason": "", "computed": np.nan, "printed": "37***"}
+    verdicts = [_verdict(SimpleNamespace(**figure, computed_text=text))[0] for text in ("37***", "24***", "")]
+    assert verdicts == ["exact", "disagrees", "not-in-text"]
+
+
+def test_disagreements_come_first(whole_audit):
+    order = whole_audit.figures["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
     assert order.is_monotonic_increasing
-    disagrees = embedded_audit.figures[embedded_audit.figures["verdict"] == "disagrees"]
-    assert (disagrees["reason"] != "").all()
+    unsound = whole_audit.figures[~whole_audit.figures["verdict"].isin(["exact", "within-noise"])]
+    assert (unsound["reason"] != "").all()
 
 
-def test_an_exact_verdict_is_equal_as_printed(embedded_audit):
-    exact = embedded_audit.figures[embedded_audit.figures["verdict"] == "exact"]
-    steps = exact["printed"].map(printed_step)
-    assert (exact["difference"].abs() <= steps / 2 * (1 + 1e-9)).all()
+def test_an_exact_verdict_is_equal_as_printed(whole_audit):
+    exact = whole_audit.figures[whole_audit.figures["verdict"] == "exact"]
+    words = exact["computed_text"] != ""
+    assert (exact.loc[words, "computed_text"] == exact.loc[words, "printed"]).all()
+    steps = exact.loc[~words, "printed"].map(printed_step)
+    assert (exact.loc[~words, "difference"].abs() <= steps / 2 * (1 + 1e-9)).all()
 
 
 def test_bounded_cells_of_cuadros_2_to_4(embedded_audit):
@@ -133,7 +164,7 @@ def test_crossing_is_where_the_share_is_met():
 
 
 def test_the_embedded_population_is_fitted_however_it_is_named(embedded_audit):
-    named = audit(counts=load_counts("spain-2010"))
+    named = audit("gil-bellosta-2011", load_counts("spain-2010"))
     pd.testing.assert_frame_equal(named.figures, embedded_audit.figures)
     open_cells = embedded_audit.figures[embedded_audit.figures["column"] == ">100"]
     assert open_cells["fitted"].all()
@@ -156,12 +187,12 @@ def test_a_bound_with_an_exception_does_not_hold():
         }
     ).assign(name=lambda f: f["place"], province=lambda f: f["place"].str[:2])
     # Every place has 90,000 inhabitants and lies above 20 %: no exception.
-    claims = audit(counts=counts).figures.set_index("column")
+    claims = audit("gil-bellosta-2011", counts).figures.set_index("column")
     large = "population above which the share falls below 20 %, day"
     assert claims.loc[large, "verdict"] == "exact" if claims.loc[large, "computed"] >= 100_000 else "disagrees"
     # One that is smaller, and below 20 %: the bound fails.
     counts.loc[:35, "persons"] = [90_000] + [0] * 35
-    assert audit(counts=counts).figures.set_index("column").loc[large, "verdict"] == "disagrees"
+    assert audit("gil-bellosta-2011", counts).figures.set_index("column").loc[large, "verdict"] == "disagrees"
 
 
 def test_unknown_source_is_one_line():

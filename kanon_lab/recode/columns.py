@@ -1,0 +1,58 @@
+"""One column of a frame: its distinct values, plain values without unused categories, and rows that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, shortened
+
+
+def distinct(series: pd.Series, where: str) -> tuple[np.ndarray, pd.Index]:
+    """Number of each row's value (-1 where missing) among the distinct values, and these values."""
+    try:
+        codes, values = pd.factorize(plain(series), use_na_sentinel=True)
+    except TypeError:
+        raise DataError(
+            f"{where}: column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
+        ) from None
+    return codes, pd.Index(values)
+
+
+def plain(series: pd.Series) -> pd.Series:
+    """A column without categories: of the type that its categories have."""
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return series
+    values = series.cat.categories.take(series.cat.codes.clip(lower=0))
+    return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
+
+
+def spread(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
+    """A text column from labels and the number of each row's label (-1 where missing)."""
+    column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
+    return pd.Series(column, index=like.index, name=like.name)
+
+
+def one_column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
+    """Column of a frame; a `DataError` where it is absent or stands twice."""
+    count = list(frame.columns).count(name)
+    if count != 1:
+        fault = "stands twice; give every column its own name" if count else "is not there; check the name"
+        raise DataError(f"{where}: column {shortened(str(name))} {fault}")
+    return frame[name]
+
+
+def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, where: str) -> None:
+    """Raise a `DataError` that names the first of the `rows` that are true, if any is."""
+    if rows.any():
+        row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
+        more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
+        raise DataError(f"{where}: column {column}: row {row}{more}: {fault}")
+
+
+def as_text(value: object) -> str:
+    """A value as text; a number with nothing after the point loses the point."""
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)

@@ -1,0 +1,373 @@
+"""Value hierarchies: how each value of a variable looks at each level of detail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recode.columns import distinct, plain, refuse, spread
+from kanon_lab.recode.dates import ISO, UNITS
+from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
+from kanon_lab.recode.tables import read_levels, write_levels
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A variable at several levels of detail: level 0 as it is, each level above it coarser.
+
+    Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`; each takes `name`,
+    `level_names` and `top`: the label of a last level in which all values are alike (commonly ``"*"``).
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        One for each level from 1 on.
+    level_names : tuple of str
+        One for each level from 0 on.
+    nested : bool
+        Values that are equal at one level are equal at every level above it.
+    name : str
+        The variable, or "".
+    """
+
+    rules: tuple[Rule, ...] = field(repr=False)
+    level_names: tuple[str, ...] = ()
+    nested: bool = True
+    name: str = ""
+
+    def __post_init__(self):
+        names = tuple(self.level_names or ("as it is", *(f"level {i}" for i in range(1, self.height + 1))))
+        if len(names) != self.height + 1 or not all(isinstance(name, str) for name in names):
+            raise OptionError(f"level_names: give {self.height + 1} names, the first for the values as they are")
+        object.__setattr__(self, "level_names", names)
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.rules)
+
+    @classmethod
+    def from_mapping(
+        cls,
+        mapping: Mapping[Hashable, str | Sequence[str]] | Sequence[Mapping[Hashable, str]],
+        *,
+        top: str | None = None,
+        nested: bool = True,
+        name: str = "",
+        level_names: Sequence[str] = (),
+    ) -> Hierarchy:
+        """Labels from a list.
+
+        Parameters
+        ----------
+        mapping : mapping, or sequence of mappings
+            For each value its label, or its labels at levels 1, 2, ...; or one mapping for each level, from the labels
+            of the level below it (from the values, at level 1). Labels are made text.
+        nested : bool
+            False where levels need not nest.
+
+        Raises
+        ------
+        OptionError
+            No value, values with different numbers of labels, a missing label, or levels that do not nest.
+        """
+        rows = _rows(mapping) if isinstance(mapping, Mapping) else _chained(list(mapping))
+        heights = {len(labels) for labels in rows.values()}
+        if len(heights) != 1 or heights == {0}:
+            raise OptionError("a hierarchy needs values, and the same number of labels, one or more, for each of them")
+        if nested:
+            _check_nesting(rows)
+        rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
+        return cls(_topped(rules, top), tuple(level_names), nested, name)
+
+    @classmethod
+    def from_intervals(
+        cls,
+        levels: Sequence[Sequence[float | None]],
+        *,
+        closed: str,
+        whole: bool | None = None,
+        labels: Sequence[Sequence[str]] | None = None,
+        top: str | None = None,
+        nested: bool = True,
+        name: str = "",
+        level_names: Sequence[str] = (),
+    ) -> Hierarchy:
+        """Bands of numbers. A value outside them is an error, never a missing value.
+
+        Parameters
+        ----------
+        levels : sequence of sequences of float
+            For each level from 1 on the edges of its bands, rising. None (or an infinite number) as the first or last
+            edge leaves that side open.
+        closed : {"left", "right"}
+            The edge that belongs to a band.
+        whole : bool, optional
+            Whether values are whole numbers, so that the band [40, 50) reads ``40-49``; a value with a fraction is
+            then an error. By default they are where all edges are.
+        labels : sequence of sequences of str, optional
+            For each level the labels of its bands, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``,
+            ``>= 65``, ``< 15``.
+        nested : bool
+            False where levels need not nest, as five-year bands up to 65+ and ten-year bands up to 80+.
+
+        Raises
+        ------
+        OptionError
+            Edges that do not rise, a level that cuts through a band of the level below or does not cover all of it, or
+            labels that are not one for each band.
+        """
+        levels = list(levels)
+        if not levels or any(not isinstance(edges, Iterable) or isinstance(edges, str) for edges in levels):
+            raise OptionError("levels: give a list of edges for each level, such as [[0, 5, 10], [0, 10]]")
+        names = [None] * len(levels) if labels is None else list(labels)
+        if len(names) != len(levels):
+            raise OptionError(f"labels: give one list for each of the {len(levels)} levels")
+        rules = [Bands.of(edges, closed, whole, n, i) for i, (edges, n) in enumerate(zip(levels, names), start=1)]
+        if nested:
+            for level, (fine, coarse) in enumerate(zip(rules, rules[1:]), start=2):
+                _check_bands(fine, coarse, level)
+        return cls(_topped(rules, top), tuple(level_names), nested, name)
+
+    @classmethod
+    def from_masks(
+        cls,
+        keep: Sequence[int],
+        *,
+        width: int | None = None,
+        mask: str = "*",
+        name: str = "",
+        level_names: Sequence[str] = (),
+    ) -> Hierarchy:
+        """Characters masked from the right: ``37003``, ``37***``, ``*****``.
+
+        Parameters
+        ----------
+        keep : sequence of int
+            How many characters each level keeps, falling; the first is the full length: level 0.
+        width : int, optional
+            The full length, where values may be whole numbers that lost their leading zeros: they are filled up to it.
+            Without it a value that has not the full length is an error.
+        mask : str
+            One character.
+
+        Raises
+        ------
+        OptionError
+            Numbers that do not fall, a first one that is not `width`, or a mask that is not one character.
+        """
+        keep = list(keep)
+        whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in keep)
+        if len(keep) < 2 or not whole or keep[-1] < 0 or any(a <= b for a, b in zip(keep, keep[1:])):
+            raise OptionError("keep: give falling numbers of characters, the full length first, such as 5, 2, 0")
+        if width is not None and width != keep[0]:
+            raise OptionError(f"width {width!r} and the first number of keep, {keep[0]}, must be the same")
+        if not isinstance(mask, str) or len(mask) != 1:
+            raise OptionError(f"mask must be one character, not {mask!r}")
+        rules = tuple(Masked(int(k), int(keep[0]), mask, width is not None) for k in keep[1:])
+        names = level_names or ("as it is", *(f"first {k} of {keep[0]}" if k else "all masked" for k in keep[1:]))
+        return cls(rules, tuple(names), True, name)
+
+    @classmethod
+    def from_dates(
+        cls,
+        units: Sequence[str] = ("month", "year", "decade"),
+        *,
+        date_format: str = ISO,
+        top: str | None = "*",
+        name: str = "",
+        level_names: Sequence[str] = (),
+    ) -> Hierarchy:
+        """Dates by day (level 0), then by other units from fine to coarse.
+
+        Parameters
+        ----------
+        units : sequence of str
+            Out of ``month``, ``quarter``, ``year``, ``decade``, in this order.
+        date_format : str
+            How text holds a date (`datetime.strptime`).
+
+        Raises
+        ------
+        OptionError
+            Another unit or order.
+        """
+        units = list(units)
+        if not units or units != [unit for unit in UNITS if unit in units]:
+            raise OptionError(f"units: choose out of {', '.join(UNITS)}, in this order")
+        names = level_names or ("day", *units, *([] if top is None else ["all alike"]))
+        return cls(_topped([Dated(unit, date_format) for unit in units], top), tuple(names), True, name)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        *,
+        header: bool,
+        numbers: bool = False,
+        nested: bool = True,
+        name: str = "",
+    ) -> Hierarchy:
+        """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
+
+        Parameters
+        ----------
+        path : str or Path
+            Columns are separated by comma, semicolon or tab.
+        header : bool
+            Whether the first row holds the names of the levels.
+        numbers : bool
+            Whether the values are numbers; else they are text. Labels are text.
+
+        Raises
+        ------
+        DataError
+            The file cannot be read; or a row has an empty cell, another number of cells, or a value for a second time.
+        OptionError
+            Its levels do not nest, and nested=False is not said.
+        """
+        names, rows = read_levels(path, header, numbers)
+        return cls.from_mapping(rows, nested=nested, name=name, level_names=names)
+
+    def to_file(self, path: str | Path, *, values: Iterable[Hashable] | None = None) -> None:
+        """Write the hierarchy to a csv file with a header, as `from_file` reads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in ``.csv`` or ``.csv.gz``.
+        values : iterable, optional
+            As in `table`.
+        """
+        write_levels(path, self.table(values).set_axis(list(self.level_names), axis=1))
+
+    def recode(self, series: pd.Series, level: int, *, where: str = "the data") -> pd.Series:
+        """A column at one level.
+
+        Parameters
+        ----------
+        series : Series
+            Values of the variable. Missing ones stay missing.
+        level : int
+            0 to `height`.
+        where : str
+            What to call the data in messages.
+
+        Returns
+        -------
+        Series
+            Text from level 1 on; at level 0 the values as they are. Never categories.
+
+        Raises
+        ------
+        DataError
+            A value is not covered.
+        OptionError
+            There is no such level.
+        """
+        level = self.check_level(level)
+        if level == 0:
+            return plain(series).copy()
+        codes, values = distinct(series, where)
+        labels = self.labels(values, level)
+        uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
+        column = self.name if series.name is None else series.name
+        refuse(uncovered, series.index, column, f"{self.rules[level - 1].uncovered} (level {level})", where)
+        return spread(labels, codes, series)
+
+    def labels(self, values: pd.Index, level: int) -> list:
+        """Each value's label at one level, in order; None where it is not covered. At level 0 the values themselves."""
+        level = self.check_level(level)
+        return list(values) if level == 0 else self.rules[level - 1].labels(values)
+
+    def table(self, values: Iterable[Hashable] | None = None) -> pd.DataFrame:
+        """Values and their labels, to look at.
+
+        Parameters
+        ----------
+        values : iterable, optional
+            By default all that the hierarchy lists; hierarchies by bands, masks or dates list none.
+
+        Returns
+        -------
+        DataFrame
+            One row a value, one column a level from 0 to `height`.
+
+        Raises
+        ------
+        DataError
+            A value is not covered.
+        OptionError
+            No values are given, and the hierarchy lists none.
+        """
+        if values is None:
+            if not self.rules or not isinstance(self.rules[0], Listed):
+                raise OptionError("this hierarchy lists no values: say which ones to show")
+            values = self.rules[0].label_of
+        series = pd.Series(list(values), name=self.name or "values")
+        columns = {level: self.recode(series, level) for level in range(self.height + 1)}
+        return pd.DataFrame(columns).set_axis(pd.Index(series, name=self.name or None))
+
+    def check_level(self, level: int) -> int:
+        """Return a level as a number; an `OptionError` where there is no such level."""
+        whole = isinstance(level, (int, np.integer)) and not isinstance(level, bool)
+        if not whole or not 0 <= level <= self.height:
+            of = f" of {shortened(self.name)}" if self.name else ""
+            raise OptionError(f"level{of} must be a whole number from 0 to {self.height}, not {level!r}")
+        return int(level)
+
+
+def _topped(rules: list, top: str | None) -> tuple[Rule, ...]:
+    return tuple(rules) if top is None else (*rules, Alike(str(top)))
+
+
+def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
+    rows = {}
+    for value, labels in mapping.items():
+        labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
+        if any(pd.api.types.is_scalar(part) and pd.isna(part) for part in (value, *labels)):
+            raise OptionError(f"the value {value!r} of the hierarchy or a label of it is missing; give every one")
+        rows[value] = tuple(str(label) for label in labels)
+    return rows
+
+
+def _chained(levels: list[Mapping]) -> dict[Hashable, tuple[str, ...]]:
+    """Labels of each value from one mapping a level."""
+    if not levels or not all(isinstance(level, Mapping) for level in levels):
+        raise OptionError("a hierarchy is a mapping of values to labels, or a list of mappings, one for each level")
+    rows = _rows(levels[0])
+    for number, level in enumerate(levels[1:], start=2):
+        labels_above = _rows(level)
+        for value, labels in rows.items():
+            if labels[-1] not in labels_above:
+                raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
+            rows[value] = labels + labels_above[labels[-1]]
+    return rows
+
+
+def _check_nesting(rows: Mapping[Hashable, Sequence[str]]) -> None:
+    above: dict[tuple[int, str], str] = {}
+    for labels in rows.values():
+        for level, (label, coarser) in enumerate(zip(labels, labels[1:]), start=1):
+            if above.setdefault((level, label), coarser) != coarser:
+                raise OptionError(
+                    f"{label!r} of level {level} has two labels at level {level + 1}, {above[level, label]!r} and "
+                    f"{coarser!r}: levels must nest; change one, or say nested=False"
+                )
+
+
+def _check_bands(fine: Bands, coarse: Bands, level: int) -> None:
+    if coarse.edges[0] > fine.edges[0] or coarse.edges[-1] < fine.edges[-1]:
+        raise OptionError(f"level {level} does not reach as far as level {level - 1}; widen or open its bands")
+    inside = [edge for edge in coarse.edges if fine.edges[0] < edge < fine.edges[-1] and math.isfinite(edge)]
+    if cut := [edge for edge in inside if edge not in fine.edges]:
+        raise OptionError(
+            f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; choose other "
+            "edges, or say nested=False"
+        )

@@ -1,0 +1,200 @@
+"""How one level of a hierarchy labels values: from a list, by bands, by masked characters, by dates, or all alike."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+from kanon_lab.recode.dates import as_dates, date_labels, not_a_date
+
+
+class Rule(Protocol):
+    """One level: a label for each value that it covers."""
+
+    @property
+    def uncovered(self) -> str:
+        """What is wrong with a value that it does not cover, and what to do."""
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        """The label of each value, None where it is not covered."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Labels from a list of values."""
+
+    label_of: Mapping[object, str] = field(repr=False)
+    uncovered = "a value that the hierarchy does not list; add it to the list (text and numbers differ) or mend it"
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        return [self.label_of.get(value) for value in values]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """One label for every value."""
+
+    label: str
+    uncovered = ""
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        return [self.label] * len(values)
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The first `keep` characters; the others behind a mask."""
+
+    keep: int
+    width: int
+    mask: str
+    fill_zeros: bool
+
+    @property
+    def uncovered(self) -> str:
+        hint = "" if self.fill_zeros else ", or say width where numbers lost leading zeros"
+        return f"a value that has not {self.width} characters; mend it{hint}"
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        texts = (self._text(value) for value in values)
+        masks = self.mask * (self.width - self.keep)
+        return [text[: self.keep] + masks if len(text) == self.width else None for text in texts]
+
+    def _text(self, value: object) -> str:
+        if isinstance(value, str):
+            return value
+        number = _number(value)
+        if not number.is_integer() or number < 0:
+            return ""
+        return str(int(value)).zfill(self.width if self.fill_zeros else 0)
+
+
+@dataclass(frozen=True)
+class Dated:
+    """The month, quarter, year or decade of a date."""
+
+    unit: str
+    date_format: str
+
+    @property
+    def uncovered(self) -> str:
+        return not_a_date(self.date_format)
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        return date_labels(as_dates(values, self.date_format), self.unit)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands of numbers between edges that rise; the outer ones may be infinite.
+
+    Attributes
+    ----------
+    edges : tuple of float
+    closed : {"left", "right"}
+        The edge that belongs to a band.
+    whole : bool
+        Only whole numbers are covered.
+    names : tuple of str
+        One for each band.
+    """
+
+    edges: tuple[float, ...]
+    closed: str
+    whole: bool
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, edges: Sequence[float | None], closed: str, whole: bool | None, names: Sequence[str] | None, level: int
+    ) -> Bands:
+        """Bands from edges as they are asked for: None at either end leaves that side open."""
+        edges = list(edges)
+        if closed not in ("left", "right"):
+            raise OptionError(f"closed must be left or right, not {closed!r}")
+        if edges and edges[0] is None:
+            edges[0] = -math.inf
+        if edges and edges[-1] is None:
+            edges[-1] = math.inf
+        edges = [_number(edge) for edge in edges]
+        if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
+            raise OptionError(
+                f"level {level}: edges must be two numbers or more that rise; only the first and the last may be None "
+                "(an open side)"
+            )
+        all_whole = all(edge.is_integer() for edge in edges if math.isfinite(edge))
+        whole = all_whole if whole is None else whole
+        if whole and not all_whole:
+            raise OptionError(f"level {level}: edges of bands of whole numbers must be whole; or say whole=False")
+        made = [_band_name(low, high, closed, whole) for low, high in zip(edges, edges[1:])]
+        names = made if names is None else list(names)
+        if len(names) != len(made) or len(set(names)) != len(names) or not all(isinstance(n, str) for n in names):
+            raise OptionError(f"level {level}: has {len(made)} bands and needs a different label (text) for each")
+        return cls(tuple(edges), closed, whole, tuple(names))
+
+    @property
+    def uncovered(self) -> str:
+        brackets = "[)" if self.closed == "left" else "(]"
+        reach = f"{brackets[0]}{_shown(self.edges[0])}, {_shown(self.edges[-1])}{brackets[1]}"
+        kind = "whole number" if self.whole else "number"
+        fraction = ", or say whole=False where fractions are meant" if self.whole else ""
+        return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
+
+    def labels(self, values: pd.Index) -> list[str | None]:
+        values = as_numbers(values)
+        side = "right" if self.closed == "left" else "left"
+        band = np.searchsorted(self.edges, values, side=side) - 1
+        covered = np.isfinite(values) & (band >= 0) & (band < len(self.names))
+        if self.whole:
+            covered &= values % 1 == 0
+        return [self.names[b] if is_covered else None for b, is_covered in zip(band, covered)]
+
+
+def as_numbers(values: pd.Index) -> np.ndarray:
+    """Values as numbers, NaN where one is none: text and truth values are not."""
+    return np.array([_number(value) for value in values], dtype=float)
+
+
+def _number(value: object) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
+        return math.nan
+    return float(value)
+
+
+def _band_name(low: float, high: float, closed: str, whole: bool) -> str:
+    if not whole:
+        return _fraction_name(low, high, closed)
+    # From the first to the last whole number of the band; infinite ends stay infinite.
+    first, last = (low, high - 1) if closed == "left" else (low + 1, high)
+    if math.isinf(first) and math.isinf(last):
+        return "any"
+    if math.isinf(first):
+        return f"under {_shown(last + 1)}"
+    if math.isinf(last):
+        return f"{_shown(first)}+"
+    if first == last:
+        return _shown(first)
+    return f"{_shown(first)}-{_shown(last)}" if first >= 0 else f"{_shown(first)} to {_shown(last)}"
+
+
+def _fraction_name(low: float, high: float, closed: str) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return "any"
+    if math.isinf(low):
+        return f"< {_shown(high)}" if closed == "left" else f"<= {_shown(high)}"
+    if math.isinf(high):
+        return f">= {_shown(low)}" if closed == "left" else f"> {_shown(low)}"
+    brackets = "[)" if closed == "left" else "(]"
+    return f"{brackets[0]}{_shown(low)}, {_shown(high)}{brackets[1]}"
+
+
+def _shown(number: float) -> str:
+    return f"{number:.15g}"
