@@ -448,6 +448,35 @@ _TERMS = (
         "correspondència única",
         "A person of a register with exactly one compatible record in a released file, right or wrong.",
     ),
+    Term(
+        "suppression_limit",
+        "suppression limit",
+        "límite de eliminación",
+        "límit d'eliminació",
+        "The largest share of the records that may be removed.",
+    ),
+    Term(
+        "average_class_size",
+        "average class size",
+        "tamaño medio de clase",
+        "mida mitjana de classe",
+        "A loss: records per class, in multiples of the k that is required.",
+        "C_{AVG}",
+    ),
+    Term(
+        "weighted_level",
+        "weighted level",
+        "nivel ponderado",
+        "nivell ponderat",
+        "A loss: the sum over key variables of level by height of the hierarchy, times a weight.",
+    ),
+    Term(
+        "mondrian",
+        "Mondrian",
+        "Mondrian",
+        "Mondrian",
+        "Recoding that cuts the records in parts, along one key at a time, as long as each part keeps k.",
+    ),
 )
 
 #: Key -> `Term`, in the order of the glossary.

@@ -154,7 +154,7 @@ class Bands:
         band = np.searchsorted(self.edges, values, side=side) - 1
         covered = np.isfinite(values) & (band >= 0) & (band < len(self.names))
         if self.whole:
-            covered &= values % 1 == 0
+            covered &= np.floor(values) == values
         return [self.names[b] if is_covered else None for b, is_covered in zip(band, covered)]
 
 

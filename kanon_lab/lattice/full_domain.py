@@ -1,0 +1,188 @@
+"""Optimal full-domain generalisation: the node of least loss among all that protect enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.keys import KeySpec
+from kanon_lab.lattice.measured import check_names, node_table
+from kanon_lab.lattice.requirement import Requirement, as_number, check_k_of_file
+from kanon_lab.lattice.space import LevelSpace, Node
+from kanon_lab.recode import Hierarchy, generalise, suppress_records
+
+#: Loss -> what it adds up.
+LOSSES = {
+    "discernibility": "squares of class sizes; a removed record counts as many as the file has",
+    "average_class_size": "records that stay, by their classes and by k_required; a removed record counts nothing",
+    "weighted_level": "weight times level by height; a removed record counts nothing",
+}
+
+_COLUMNS = ("classes", "k_achieved", "suppressed", "satisfied", *LOSSES, "loss")
+
+
+@dataclass(frozen=True)
+class LatticeResult:
+    """The node of least loss and what it makes of the file.
+
+    Attributes
+    ----------
+    levels : dict of str to int
+        The level of each key variable.
+    node : tuple of int
+        The same, in the order of the key variables.
+    loss : float
+        What was made least; see `loss_name`.
+    loss_name : str
+        One of `LOSSES`.
+    nodes : DataFrame
+        One row a node, sorted by the levels: a column for each key variable (its level), then ``classes`` (that
+        stay), ``k_achieved`` (the smallest f_k among records that stay; 0 where none does), ``suppressed`` (records
+        removed), ``satisfied``, the `LOSSES` and ``loss``, the one chosen. What a node that was skipped (see `search`)
+        would give is missing; so is the average class size where no record stays.
+    frame : DataFrame
+        The protected file: keys recoded, removed records left out, index labels and other columns as they were.
+    suppressed : Index
+        Labels of the removed records.
+    """
+
+    levels: dict[str, int]
+    node: Node
+    loss: float
+    loss_name: str
+    nodes: pd.DataFrame
+    frame: pd.DataFrame
+    suppressed: pd.Index
+
+
+def search(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    k_required: int,
+    spec: KeySpec | None = None,
+    suppression_limit: float = 0.0,
+    loss: str = "discernibility",
+    level_weights: Mapping[str, float] | None = None,
+    l_required: float | None = None,
+    l_kind: str = "distinct",
+    recursive_c: float = 2.0,
+    t_required: float | None = None,
+    distance: str = "equal",
+    distance_hierarchy: Hierarchy | None = None,
+    sensitive: Iterable[str] | str | None = None,
+    where: str = "the data",
+) -> LatticeResult:
+    """Find the levels that protect a file at the least loss.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    hierarchies : mapping of str to Hierarchy
+        By key variable; a key variable without one stays as it is.
+    k_required : int
+        The k of k-anonymity, 1 or more.
+    spec : KeySpec, optional
+        By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
+        ``category`` a missing key keeps a value of its own at every level.
+    suppression_limit : float
+        Share (0-1) of the records that may be removed: all records of classes that fail.
+    loss : {"discernibility", "average_class_size", "weighted_level"}
+        See the notes.
+    level_weights : mapping of str to float, optional
+        Weights of key variables in the weighted level, 0 or more; 1 where none is given.
+    l_required : float, optional
+        The l of l-diversity, 1 or more, of every sensitive variable.
+    l_kind : {"distinct", "entropy", "recursive"}
+        Its kind; `recursive_c` is the c of recursive (c, l)-diversity.
+    t_required : float, optional
+        The t of t-closeness (0-1), of every sensitive variable, against the distribution in the whole file.
+    distance : {"equal", "ordered", "hierarchical"}
+        Distance between sensitive values; the last needs `distance_hierarchy`.
+    sensitive : names, optional
+        Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    LatticeResult
+        Of equal losses the node that removes fewer records is chosen, then that of the smaller weighted level, then
+        the one that comes first in the node table.
+
+    Raises
+    ------
+    DataError
+        As `class_table` raises it; or a hierarchy does not cover a value.
+    OptionError
+        An option out of its range, more than `kanon_lab.lattice.MOST_NODES` nodes, or no node that protects enough.
+
+    Notes
+    -----
+    Every node is measured: after the file has been grouped once, a node costs about as much as deciding whether it may
+    be skipped, and l-diversity and t-closeness with removal do not grow steadily from node to node. Only where keys
+    are missing under ``wildcard`` and all levels nest, the nodes below one that removes too many records for k alone
+    are skipped: they remove no fewer.
+
+    With C the classes that stay, n records in the file and s removed, the discernibility is the sum over C of records
+    times f_k, plus n s (Bayardo and Agrawal 2005, C_DM); the average class size is (n - s)/|C|/k_required (LeFevre et
+    al. 2006, C_AVG, where nothing is removed). Removing records costs nothing in the latter nor in the weighted level,
+    the sum of weight times level by height: there only `suppression_limit` holds it down.
+    """
+    if loss not in LOSSES:
+        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
+    if not 0 <= as_number(suppression_limit) <= 1:
+        raise OptionError(f"suppression_limit must be a share from 0 to 1, not {suppression_limit!r}")
+    required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
+    spec = spec or KeySpec(tuple(hierarchies))
+    if sensitive is not None:
+        spec = replace(spec, sensitive_variables=sensitive)
+    check_names(spec, _COLUMNS)
+    names = _sensitive_names(spec, required)
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
+    check_k_of_file(k_required, space.table.n)
+    # The share may fall short of a whole number of records by rounding alone.
+    allowed = floor(suppression_limit * space.table.n + 1e-9)
+    nodes = node_table(space, required, allowed=allowed, weights=level_weights)
+    nodes["loss"] = nodes[loss]
+    best = _best(nodes, required, space.table.n, spec.key_variables)
+    node = tuple(int(level) for level in nodes.loc[best, list(spec.key_variables)])
+    classes, class_of_record = space.at(node)
+    kept, _ = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
+    gone = ~kept[class_of_record]
+    levels = dict(zip(spec.key_variables, node))
+    recoded = {name: levels[name] for name in hierarchies}
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
+    return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
+
+
+def _sensitive_names(spec: KeySpec, required: Requirement) -> tuple[str, ...]:
+    if not required.needs_values:
+        return ()
+    if not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    return spec.sensitive_variables
+
+
+def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:
+    """Row of the chosen node."""
+    satisfied = nodes[nodes["satisfied"]]
+    if not satisfied.empty:
+        return satisfied.sort_values(["loss", "suppressed", "weighted_level"], kind="stable").index[0]
+    fewest = nodes.loc[nodes["suppressed"].astype(float).idxmin()]
+    share = np.ceil(1000 * fewest["suppressed"] / n) / 10
+    asked = f"k_required {required.k_required}" + (" with the diversity asked for" if required.needs_values else "")
+    at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in names)
+    remedy = "give the hierarchies a higher level or ask for less"
+    if fewest["suppressed"] < n:
+        remedy = f"raise suppression_limit to {share / 100:.3f}, or {remedy}"
+    raise OptionError(
+        f"no node meets {asked} within the suppression limit: the best one removes {share:.1f} % of the records "
+        f"(levels {at}); {remedy}"
+    )

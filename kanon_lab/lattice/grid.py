@@ -1,0 +1,63 @@
+"""Small classes at every node, for explorers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import compatible_sums
+from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.lattice.measured import check_names, weighted_levels
+from kanon_lab.lattice.space import LevelSpace
+from kanon_lab.recode import Hierarchy
+
+
+def level_grid(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    spec: KeySpec | None = None,
+    k_max: int = 20,
+    where: str = "the data",
+) -> pd.DataFrame:
+    """How many records stand in small classes at every node: what explorers show.
+
+    Parameters
+    ----------
+    frame, hierarchies, spec, where
+        As in `search`. Nothing is removed.
+    k_max : int
+        Last k, 1 or more.
+
+    Returns
+    -------
+    DataFrame
+        One row a node, sorted by the levels: a column for each key variable (its level), ``n`` (records),
+        ``n_classes``, ``k_achieved``, ``discernibility``, ``weighted_level`` (weights 1), then columns 1 to k_max:
+        records with f_k of that many or fewer.
+
+    Raises
+    ------
+    DataError, OptionError
+        As in `search`.
+    """
+    if isinstance(k_max, bool) or not isinstance(k_max, (int, np.integer)) or k_max < 1:
+        raise OptionError(f"k_max must be a whole number from 1 on, not {k_max!r}")
+    spec = spec or KeySpec(tuple(hierarchies))
+    columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
+    check_names(spec, [*columns, "weighted_level"])
+    space = LevelSpace.of(frame, hierarchies, spec, where=where)
+    rows = []
+    for node, classes in space.nodes():
+        f_k = classes.records
+        if space.has_wildcards:
+            f_k = compatible_sums(space.patterns(node, classes), classes.records)
+        sizes = np.bincount(np.minimum(f_k, k_max + 1), weights=classes.records, minlength=k_max + 2).astype(np.int64)
+        squares = int((classes.records * f_k).sum())
+        rows.append((*node, space.table.n, len(f_k), int(f_k.min()), squares, *np.cumsum(sizes)[1:-1]))
+    grid = pd.DataFrame(rows, columns=[*spec.key_variables, *columns])
+    grid.insert(len(spec.key_variables) + 4, "weighted_level", weighted_levels(grid, space, None))
+    return grid.sort_values(list(spec.key_variables), ignore_index=True)

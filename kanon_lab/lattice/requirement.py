@@ -1,0 +1,151 @@
+"""What is asked of every class, and the classes that are left when those that fail are removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanon_lab.classes import ValueCounts, compatible_sums
+from kanon_lab.diversity import (
+    DISTANCES,
+    distinct_l,
+    entropy_l,
+    equal_distance,
+    hierarchical_distance,
+    ordered_distance,
+    recursive_l,
+)
+from kanon_lab.errors import OptionError
+from kanon_lab.lattice.nodes import NodeClasses
+from kanon_lab.recode import Hierarchy
+
+#: Kinds of l-diversity.
+L_KINDS = ("distinct", "entropy", "recursive")
+
+# A threshold that rounding alone would miss is met.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """k-anonymity, alone or with l-diversity, t-closeness or both, of every sensitive variable.
+
+    Raises
+    ------
+    OptionError
+        A threshold out of its range, another kind or distance, or a hierarchy without its distance or the reverse.
+    """
+
+    k_required: int
+    l_required: float | None = None
+    l_kind: str = "distinct"
+    recursive_c: float = 2.0
+    t_required: float | None = None
+    distance: str = "equal"
+    distance_hierarchy: Hierarchy | None = None
+
+    def __post_init__(self):
+        check_k(self.k_required)
+        if self.l_kind not in L_KINDS:
+            raise OptionError(f"l_kind must be one of {', '.join(L_KINDS)}, not {self.l_kind!r}")
+        if self.l_required is not None and not as_number(self.l_required) >= 1:
+            raise OptionError(f"l_required must be a number of 1 or more, not {self.l_required!r}")
+        if not 0 < as_number(self.recursive_c) < np.inf:
+            raise OptionError(f"recursive_c must be a number above 0, not {self.recursive_c!r}")
+        if self.t_required is not None and not 0 <= as_number(self.t_required) <= 1:
+            raise OptionError(f"t_required must be a share from 0 to 1, not {self.t_required!r}")
+        if self.distance not in DISTANCES:
+            raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {self.distance!r}")
+        if (self.distance_hierarchy is not None) != (self.distance == "hierarchical"):
+            raise OptionError("distance_hierarchy and the distance hierarchical go together: give both or neither")
+
+    @property
+    def needs_values(self) -> bool:
+        """Whether a sensitive variable is part of it."""
+        return self.l_required is not None or self.t_required is not None
+
+    def met(self, f_k: np.ndarray, values: tuple[ValueCounts, ...]) -> np.ndarray:
+        """Which classes meet it; a class without a known sensitive value fails where one is asked for."""
+        met = f_k >= self.k_required
+        for counts in values:
+            # Classes that have failed need no measuring.
+            here = met[counts.class_]
+            counts = replace(counts, class_=counts.class_[here], value=counts.value[here], count=counts.count[here])
+            if self.l_required is not None:
+                met &= self._l(counts) >= self.l_required * (1 - _ROUNDING)
+            if self.t_required is not None:
+                met &= self._t(counts) <= self.t_required + _ROUNDING
+        return met
+
+    def _l(self, counts: ValueCounts) -> np.ndarray:
+        if self.l_kind == "recursive":
+            return recursive_l(counts, c=self.recursive_c)
+        measure: Callable[[ValueCounts], np.ndarray] = distinct_l if self.l_kind == "distinct" else entropy_l
+        return measure(counts)
+
+    def _t(self, counts: ValueCounts) -> np.ndarray:
+        if self.distance == "hierarchical":
+            return hierarchical_distance(counts, self.distance_hierarchy)
+        return (equal_distance if self.distance == "equal" else ordered_distance)(counts)
+
+    def kept(self, classes: NodeClasses, patterns: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Which classes stay, and how many of the records that stay each is compatible with.
+
+        Parameters
+        ----------
+        classes : NodeClasses
+        patterns : ndarray of int, shape (classes, keys), or None
+            Codes with -1 for a missing key that is compatible with anything; None where there is no such key.
+
+        Returns
+        -------
+        kept : ndarray of bool, shape (classes,)
+        f_k : ndarray of int, shape (classes,)
+
+        Notes
+        -----
+        Where no key is a wildcard, removing a class leaves the others as they were. Where one is, a record that goes
+        was counted with others: all that fail go, and those that stay are counted anew, until none fails. For k alone
+        that leaves as many records as any removal can.
+        """
+        if patterns is None:
+            return self.met(classes.records, classes.values), classes.records
+        kept, f_k = np.ones(len(patterns), dtype=bool), np.zeros(len(patterns), dtype=np.int64)
+        while kept.any():
+            f_k[kept] = compatible_sums(patterns[kept], classes.records[kept])
+            values = tuple(_compatible_values(each, patterns, kept) for each in classes.values)
+            met = kept & self.met(f_k, values)
+            if (met == kept).all():
+                break
+            kept = met
+        return kept, f_k
+
+
+def _compatible_values(counts: ValueCounts, patterns: np.ndarray, kept: np.ndarray) -> ValueCounts:
+    """Values among the kept records that each kept class is compatible with."""
+    dense = np.zeros((len(patterns), len(counts.values)), dtype=np.int64)
+    dense[counts.class_, counts.value] = counts.count
+    rows = np.flatnonzero(kept)
+    sums = compatible_sums(patterns[rows], dense[rows])
+    class_, value = np.nonzero(sums)
+    return replace(counts, class_=rows[class_], value=value, count=sums[class_, value])
+
+
+def check_k(k_required: int) -> None:
+    """Raise an `OptionError` unless k is a whole number from 1 on."""
+    if isinstance(k_required, bool) or not isinstance(k_required, (int, np.integer)) or k_required < 1:
+        raise OptionError(f"k_required must be a whole number from 1 on, not {k_required!r}")
+
+
+def check_k_of_file(k_required: int, n: int) -> None:
+    """Raise an `OptionError` where a file has fewer records than one class must have."""
+    if k_required > n:
+        raise OptionError(f"k_required is {k_required} and there are {n} records; no class can be that large")
+
+
+def as_number(value: object) -> float:
+    """A number, or NaN for anything else."""
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    return float(value) if is_number else np.nan
