@@ -5,12 +5,17 @@ from importlib import import_module
 # Public name -> module that defines it. Modules load on first use, so that importing kanon_lab costs next to nothing.
 _PUBLIC = {
     "KanonLabError": "kanon_lab.errors",
+    "KeySpec": "kanon_lab.keys",
     "catalogue": "kanon_lab.data",
     "check_counts": "kanon_lab.data",
+    "class_table": "kanon_lab.classes",
     "fetch": "kanon_lab.data",
     "load_counts": "kanon_lab.data",
+    "load_microdata": "kanon_lab.data",
+    "measure": "kanon_lab.measures",
     "national_totals": "kanon_lab.data",
     "read_counts": "kanon_lab.data",
+    "read_microdata": "kanon_lab.data",
 }
 
 __all__ = ["__version__", *_PUBLIC]

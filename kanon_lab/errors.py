@@ -1,6 +1,7 @@
 """The errors a user can meet: each one line that says what was wrong, where, and what to do."""
 
 import unicodedata
+from collections.abc import Iterable
 
 # Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
 _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -19,6 +20,15 @@ def visible(text: str) -> str:
 def shortened(text: str, most: int = 40) -> str:
     """Text of at most `most` characters, for messages; what is cut off is marked by dots."""
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that `name` was most likely meant to be, whatever its letters' case; None if none is near."""
+    from difflib import get_close_matches
+
+    known = {str(each).casefold(): str(each) for each in names}
+    close = get_close_matches(str(name).casefold(), list(known), n=1)
+    return known[close[0]] if close else None
 
 
 class KanonLabError(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ class KeySpec:
         for name in self.variables:
             if (count := columns.count(name)) != 1:
                 fault = "stands twice" if count else "is not there"
-                raise DataError(f"{where}: column {shortened(str(name))} {fault}{_nearest(name, columns)}")
+                raise DataError(f"{where}: column {shortened(str(name))} {fault}{_remedy(name, columns)}")
         if len(frame) == 0:
             raise DataError(f"{where}: has no records; nothing can be measured")
 
@@ -97,11 +97,8 @@ def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
     return names
 
 
-def _nearest(name: str, columns: list) -> str:
-    from difflib import get_close_matches
-
-    texts = [str(column) for column in columns]
+def _remedy(name: str, columns: list) -> str:
     if name in columns:
         return "; give every column its own name"
-    close = get_close_matches(str(name), texts, n=1)
-    return f"; did you mean {shortened(close[0])}?" if close else "; check the name"
+    close = nearest(name, columns)
+    return f"; did you mean {shortened(close)}?" if close else "; check the name"

@@ -70,8 +70,8 @@ def test_chapters_insert_only_what_notebooks_record(book):
 def test_no_figure_is_typed_into_the_prose():
     """Digits stand in names (Cuadro 1, table 33570, dates), formulas, code and commands only."""
     allowed = re.compile(
-        r"(Cuadros? \d( (to|and) \d)?|Figura \d|Formula \(\d\)|formula \(\d\)|gráfico 3|[Tt]able 33570|spain-2010"
-        r"|1-anonymous|2-anonymous|1 January 2010|CC BY 4\.0|In 2011|\{cite\}`[^`]*`|\{doc\}`[^`]*`|https?://\S+)"
+        r"((Cuadro|Tabla)s? \d( (to|and) \d)?|Figura \d|Formula \(\d\)|formula \(\d\)|gráfico 3|[Tt]able 33570"
+        r"|spain-2010|1-anonymous|2-anonymous|1 January 2010|CC BY 4\.0|In 2011|\{cite\}`[^`]*`|\{doc\}`[^`]*`|https?://\S+)"
     )
     typed = []
     for chapter in (ROOT / "book").glob("*.md"):

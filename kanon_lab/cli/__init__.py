@@ -15,6 +15,7 @@ INTERRUPTED = 130
 
 _SUMMARIES = {
     "population": "Expected anonymity of a population known as counts.",
+    "measure": "Anonymity, risk and diversity of a microdata file.",
     "audit": "Every published figure against its recomputation.",
     "data": "List, fetch and find data sets.",
 }

@@ -1,9 +1,10 @@
-"""Data sets: their catalogue, readers of population counts, downloads, and what is embedded in the package."""
+"""Data sets: their catalogue, readers of population counts and of microdata, downloads, and what the package embeds."""
 
 from kanon_lab.data.checks import check_counts
 from kanon_lab.data.counts import national_totals, read_counts
 from kanon_lab.data.download import fetch
 from kanon_lab.data.load import load_counts
+from kanon_lab.data.microdata import load_microdata, read_microdata, usual_marks
 from kanon_lab.data.provinces import PROVINCES
 from kanon_lab.data.sets import catalogue, data_path
 from kanon_lab.data.table import parse_columns
@@ -15,7 +16,10 @@ __all__ = [
     "data_path",
     "fetch",
     "load_counts",
+    "load_microdata",
     "national_totals",
     "parse_columns",
     "read_counts",
+    "read_microdata",
+    "usual_marks",
 ]

@@ -14,7 +14,10 @@ from kanon_lab.errors import DataError, OptionError, shortened
 
 _NAMED = (*COLUMNS, "year")
 _DELIMITERS = ",;\t|"
-_NO_NAMES = "row 1: no column names; put them in the first row"
+NO_NAMES = "row 1: no column names; put them in the first row"
+NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
+"""What messages say of a file without a header, and of a damaged one."""
+
 _MOST_NAMES = 8
 """Column names that a message lists at most."""
 
@@ -70,7 +73,14 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return columns
 
 
-def _read_csv(content: bytes, where: str) -> pd.DataFrame:
+def decoded(content: bytes, where: str) -> tuple[str, str]:
+    """Text of a csv file, and the sign between its cells: the one of ``, ; tab |`` that stands most often in row 1.
+
+    Raises
+    ------
+    DataError
+        It is not UTF-8, or its first row is blank.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -78,8 +88,12 @@ def _read_csv(content: bytes, where: str) -> pd.DataFrame:
         raise DataError(f"{where}: row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
     first = re.match(r"[^\r\n]*", text)[0]
     if not first.strip():
-        raise DataError(f"{where}: {_NO_NAMES}")
-    delimiter = max(_DELIMITERS, key=first.count)
+        raise DataError(f"{where}: {NO_NAMES}")
+    return text, max(_DELIMITERS, key=first.count)
+
+
+def _read_csv(content: bytes, where: str) -> pd.DataFrame:
+    text, delimiter = decoded(content, where)
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
@@ -113,22 +127,35 @@ def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
     except MemoryError:
         raise
     except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{where}: is not a Parquet file, or is cut short; write it again") from None
+        raise DataError(f"{where}: {NO_PARQUET}") from None
     frame = frame.reset_index(drop=True).rename(columns=str)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
     return frame
 
 
-def _read_xlsx(content: bytes, where: str) -> pd.DataFrame:
+def read_sheet(content: bytes, where: str) -> pd.DataFrame:
+    """First sheet of an xlsx workbook under the names in its first row: cells as they are, empty ones missing.
+
+    Raises
+    ------
+    DataError
+        It is no workbook, or its first sheet is empty.
+    """
     try:
-        frame = pd.read_excel(io.BytesIO(content), engine="openpyxl", header=None, dtype=object)
+        frame = pd.read_excel(
+            io.BytesIO(content), engine="openpyxl", header=None, dtype=object, keep_default_na=False, na_values=[""]
+        )
     except MemoryError:
         raise
     except Exception:  # as above: the workbook is a zip archive of XML, and any of it may be damaged
         raise DataError(f"{where}: is not an xlsx workbook, or is damaged; save it again as xlsx") from None
     if frame.empty:
-        raise DataError(f"{where}: its first sheet is empty; put the counts there")
-    return _headed(frame).dropna(how="all")
+        raise DataError(f"{where}: its first sheet is empty; put the data there")
+    return _headed(frame)
+
+
+def _read_xlsx(content: bytes, where: str) -> pd.DataFrame:
+    return read_sheet(content, where).dropna(how="all")
 
 
 _READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx}
@@ -172,7 +199,7 @@ def _check_names(names: pd.Index, columns: Mapping[str, str], where: str) -> Non
     """
     names = names[names != ""]
     if names.empty:
-        raise DataError(f"{where}: {_NO_NAMES}")
+        raise DataError(f"{where}: {NO_NAMES}")
     present = set(names)
     usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
     if not usual and present.isdisjoint(columns.values()):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.recode.hierarchy import Hierarchy
 
 # Kind of hierarchy -> other settings it takes.
@@ -57,8 +56,8 @@ def _hierarchy(name: str, setting: Mapping) -> Hierarchy:
     options = {key: value for key, value in setting.items() if key != kind}
     known = _SETTINGS[kind] | (_COMMON if kind != "file" else set())
     if unknown := [key for key in options if key not in known]:
-        near = get_close_matches(str(unknown[0]), sorted(known), n=1)
-        remedy = f"did you mean {near[0]}?" if near else f"{kind} takes {', '.join(sorted(known))}"
+        near = nearest(unknown[0], sorted(known))
+        remedy = f"did you mean {near}?" if near else f"{kind} takes {', '.join(sorted(known))}"
         raise OptionError(f"{where}: unknown setting {shortened(str(unknown[0]))}; {remedy}")
     try:
         return _MAKERS[kind](setting[kind], name=name, **options)

@@ -1,0 +1,185 @@
+"""``kanon-lab measure``: anonymity, risk and diversity of a microdata file."""
+
+import csv
+
+import click
+
+from kanon_lab.cli.output import print_json
+from kanon_lab.errors import OptionError, shortened, visible
+
+_EXAMPLES = """
+\b
+Examples:
+  kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
+  kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
+  kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
+"""
+
+_ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
+_POLICIES = ["wildcard", "category", "error"]
+
+
+@click.command(name="measure", epilog=_EXAMPLES)
+@click.argument("file")
+@click.option(
+    "--keys",
+    multiple=True,
+    required=True,
+    metavar="A,B,...",
+    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+)
+@click.option("--weight", metavar="COLUMN", help="Sampling weight. Default: every weight is 1.")
+@click.option("--household", metavar="COLUMN", help="Identifier of the household.")
+@click.option("--sensitive", multiple=True, metavar="S,...", help="Variables that an intruder wants to learn.")
+@click.option(
+    "--missing",
+    type=click.Choice(_POLICIES),
+    default="wildcard",
+    show_default=True,
+    help="A missing key is compatible with anything, a value of its own, or an error.",
+)
+@click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@click.option("--k", "thresholds", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
+@click.option(
+    "--estimator", type=click.Choice(_ESTIMATORS), default=_ESTIMATORS[0], show_default=True, help="Of individual risk."
+)
+@click.option(
+    "--recursive-c", type=float, default=2.0, show_default=True, metavar="C", help="The c of recursive (c,l)-diversity."
+)
+@click.option(
+    "--distance",
+    type=click.Choice(["equal", "ordered"]),
+    default="equal",
+    show_default=True,
+    help="Between sensitive values, for t-closeness.",
+)
+@click.option(
+    "--fail-under-k",
+    default="1",
+    metavar="K",
+    help="Exit with 1, after the result, where the file is not K-anonymous.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@click.pass_context
+def measure(
+    context,
+    file,
+    keys,
+    weight,
+    household,
+    sensitive,
+    missing,
+    na,
+    thresholds,
+    estimator,
+    recursive_c,
+    distance,
+    fail_under_k,
+    as_json,
+):
+    """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
+
+    FILE is a .csv, .parquet, .xlsx, .sav or .dta file (.gz may follow) with a row for each record, or a data set such
+    as health-survey. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    """
+    k = whole_numbers(thresholds, "--k")
+    (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
+
+    from kanon_lab.data import load_microdata, usual_marks
+    from kanon_lab.keys import KeySpec
+    from kanon_lab.measures import measure
+
+    spec = KeySpec(
+        names(keys, "--keys"),
+        weight=weight,
+        household=household,
+        sensitive_variables=names(sensitive, "--sensitive"),
+        missing=missing,
+    )
+    frame = load_microdata(file, columns=spec.variables, na=na)
+    measured = measure(frame, spec, k=k, estimator=estimator, recursive_c=recursive_c, distance=distance, where=file)
+    result = {"file": file, **measured.to_dict()}
+    result["notes"] += [
+        f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
+        for name, marks in usual_marks(frame).items()
+    ]
+    if as_json:
+        print_json(result)
+    else:
+        _print(result)
+    if measured.k_achieved < k_required:
+        below = f"{file}: k achieved is {measured.k_achieved}, below {k_required} (--fail-under-k)"
+        click.echo(f"kanon-lab: {visible(below)}", err=True)
+        context.exit(1)
+
+
+def names(texts, option):
+    """Names in comma-separated texts, each once; a name in double quotes may have commas."""
+    found = []
+    for text in texts:
+        try:
+            (row,) = csv.reader([text], skipinitialspace=True, strict=True)
+        except (csv.Error, ValueError):
+            row = []
+        found += [name.strip() for name in row or [""]]
+    if not all(found):
+        raise OptionError(
+            f"{option} {shortened(','.join(texts))!r}: write names of columns between commas, such as a,b,c"
+        )
+    return found
+
+
+def whole_numbers(text, option, most=None):
+    """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) <= 18 and int(part) > 0 for part in parts) or len(parts) > (most or 1000):
+        wanted = "whole numbers from 1 on, such as 2,3,5" if most is None else "a whole number from 1 on, such as 3"
+        raise OptionError(f"{option} {shortened(text)!r}: write {wanted}")
+    return [int(part) for part in parts]
+
+
+def _print(result):
+    """Print the measures for people; names of files and columns must not command the terminal."""
+    for line in _lines(result):
+        click.echo(visible(line))
+
+
+def _lines(result):
+    from kanon_lab.keys import MISSING_POLICIES
+
+    n, missing = result["n"], result["missing"]
+    yield f"{result['file']}: {n:,} records, {result['classes']:,} combinations of {', '.join(result['keys'])}"
+    yield f"missing keys: {missing} ({MISSING_POLICIES[missing]})"
+    yield f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}"
+    uniques = {"sample uniques (f_k = 1)": result["sample_uniques"]}
+    below = {f"records with f_k below {k}": records for k, records in result["violations"].items()}
+    counts = {name: f"{records:,} ({records / n:.2%})" for name, records in {**uniques, **below}.items()}
+    yield from _aligned("Anonymity", {"k achieved": f"{result['k_achieved']:,}", **counts})
+    risk = {
+        "global risk": f"{result['global_risk']:.4%}",
+        "expected re-identifications": f"{result['expected_reidentifications']:,.2f}",
+        "sum of F_k over records": f"{result['sum_population_frequency']:,.1f}",
+    }
+    if result["household"]:
+        risk["household risk"] = f"{result['household_risk']:.4%}"
+        risk["expected households re-identified"] = f"{result['expected_household_reidentifications']:,.2f}"
+    yield from _aligned(f"Risk of re-identification ({result['estimator']})", risk)
+    for name, values in result["diversity"].items():
+        title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"
+        numbers = {measure: value for measure, value in values.items() if measure not in ("recursive_c", "distance")}
+        yield from _aligned(
+            title,
+            {measure: "infinite" if value is None else f"{value:.6g}" for measure, value in numbers.items()},
+        )
+    for note in result["notes"]:
+        yield ""
+        yield note
+
+
+def _aligned(title, texts):
+    """A title, and below it a line for each text: its name to the left, the text to the right."""
+    yield ""
+    yield title
+    left, right = max(map(len, texts)), max(map(len, texts.values()))
+    for name, text in texts.items():
+        yield f"  {name:<{left}}  {text:>{right}}"

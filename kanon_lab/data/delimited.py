@@ -1,0 +1,151 @@
+"""Microdata in csv: text cells, and which columns of them are numbers."""
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from kanon_lab.data.table import NO_NAMES, decoded
+from kanon_lab.errors import DataError
+
+_FIRST_RECORD = re.compile(r'(?:[^"\r\n]|"[^"]*")*')
+_BLANK_LINE = re.compile(rb"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
+_WHOLE = r"^(0|-?[1-9]\d{0,17})$"
+_DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
+# The parser reads a file in blocks, and no quoted cell may be longer than one.
+_MOST_QUOTED = 2**30
+
+
+def read_delimited(
+    content: bytes, where: str, choose: Callable[[list[str]], list[str]], text: Sequence[str], na: Sequence[str]
+) -> pd.DataFrame:
+    """The columns of a csv file that `choose` picks out of its header.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8, with or without a byte-order mark; row 1 is the header.
+    where : str
+        What to call the file in messages.
+    choose : callable
+        Takes the names in the header and returns those to read, in order; it refuses names that it cannot have.
+    text : sequence of str
+        Columns that stay text though they look like numbers.
+    na : sequence of str
+        Cells that mean missing, besides empty ones.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of Int64, float64 or str; the index, named row, holds the numbers of rows in the file.
+
+    Raises
+    ------
+    DataError
+        Wrong encoding, no header, a row with more or fewer cells than the header, or a quotation mark never closed.
+    """
+    decoded_text, delimiter = decoded(content, where)
+    header = _header(decoded_text, delimiter, where)
+    del decoded_text
+    names = choose(header)
+    table, rows = _cells(content, delimiter, [header.index(name) for name in names], len(header), where)
+    comma = delimiter != ","
+    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
+    whole = {pa.int64(): pd.Int64Dtype()}.get
+    columns = {
+        name: _typed(cells, name in text, na, comma).to_pandas(types_mapper=whole)
+        for name, cells in zip(names, table.columns, strict=True)
+    }
+    return pd.DataFrame(columns).set_axis(rows, axis=0)
+
+
+def _header(text: str, delimiter: str, where: str) -> list[str]:
+    try:
+        names = next(csv.reader([_FIRST_RECORD.match(text)[0]], delimiter=delimiter))
+    except csv.Error:
+        raise DataError(f"{where}: {NO_NAMES}") from None
+    return [name.strip() for name in names]
+
+
+def _cells(content: bytes, delimiter: str, positions: list[int], width: int, where: str) -> tuple[pa.Table, pd.Index]:
+    """Columns of text without the header, and the row number of each record. Blank lines are no records."""
+    content = content.rstrip(b"\r\n") + b"\n"
+    quoted = b'"' in content
+    if quoted:
+        # A row of too many cells at the end: the parser hands it over as faulty, unless an open quotation swallows it.
+        content += delimiter.encode() * width
+    faulty = []
+
+    def note(row: arrow_csv.InvalidRow) -> str:
+        faulty.append(row)
+        return "skip"
+
+    names = [f"f{position}" for position in positions]
+    try:
+        table = arrow_csv.read_csv(
+            pa.py_buffer(content),
+            arrow_csv.ReadOptions(
+                use_threads=False,  # with threads, faulty rows have no number
+                autogenerate_column_names=True,
+                block_size=min(len(content) + 1, _MOST_QUOTED) if quoted else None,
+            ),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted, invalid_row_handler=note),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        raise DataError(f"{where}: cannot be split into rows and cells; save it as CSV in UTF-8") from None
+    rows = _row_numbers(content, table.num_rows + len(faulty))
+    closed = not quoted or (bool(faulty) and faulty[-1].text == delimiter * width)
+    if quoted and closed:
+        faulty.pop()
+    if faulty:
+        row = faulty[0]
+        few = row.actual_columns < row.expected_columns
+        number = rows[row.number - 1]
+        if few and not closed and len(faulty) == 1:
+            raise DataError(f"{where}: row {number}: a quotation mark is never closed; close it")
+        raise DataError(f"{where}: row {number}: {'fewer' if few else 'more'} cells than the header has; mend the row")
+    if not closed:
+        raise DataError(f"{where}: row {rows[-1]}: a quotation mark is never closed; close it")
+    return table.slice(1), rows[1 : table.num_rows]
+
+
+def _row_numbers(content: bytes, records: int) -> pd.Index:
+    """Where records stand, the header being row 1: lines, counted with the blank ones, unless cells hold lines."""
+    if _BLANK_LINE.search(content):
+        lines = [number for number, line in enumerate(content.splitlines(), start=1) if line.strip(b" \t")]
+        if len(lines) == records:
+            return pd.Index(lines, name="row")
+    return pd.RangeIndex(1, records + 1, name="row")
+
+
+def _typed(cells: pa.ChunkedArray, stays: bool, na: Sequence[str], comma: bool) -> pa.ChunkedArray:
+    """Cells as numbers where that loses nothing, else as text; empty ones and those of `na` are missing."""
+    cells = pc.utf8_trim_whitespace(cells)
+    absent = pc.is_in(cells, value_set=pa.array(["", *na], pa.string()))
+    if pc.any(absent).as_py():
+        cells = pc.if_else(absent, pa.scalar(None, pa.string()), cells)
+    if stays:
+        return cells
+    if _all_match(cells, _WHOLE):
+        return cells.cast(pa.int64())
+    if comma and _all_match(cells, _DECIMAL_COMMA):
+        numbers = pc.replace_substring(cells, ",", ".")
+    elif _all_match(cells, _DECIMAL):
+        numbers = cells
+    else:
+        return cells
+    numbers = numbers.cast(pa.float64())
+    # Codes such as 1.1 and 1.10 are different values that would be one number.
+    return numbers if pc.count_distinct(numbers) == pc.count_distinct(cells) else cells
+
+
+def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(cells, pattern), min_count=0).as_py()

@@ -1,0 +1,146 @@
+"""Every measure of a microdata file at once: anonymity, risk and diversity from one class table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.diversity import MEASURES, Diversity, diversity
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.risk import FileRisk, file_risk
+
+UNWEIGHTED = "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k)"
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The measures of a microdata file.
+
+    Attributes
+    ----------
+    table : ClassTable
+        What all of them were taken from, with the roles of the variables (``table.spec``).
+    violations : dict of int to int
+        For each k asked for, the number of records with f_k below it.
+    risk : FileRisk
+    diversity : dict of str to Diversity
+        By sensitive variable.
+    notes : tuple of str
+        What a reader of the numbers should know.
+    """
+
+    table: ClassTable
+    violations: dict[int, int]
+    risk: FileRisk
+    diversity: dict[str, Diversity]
+    notes: tuple[str, ...]
+
+    @property
+    def k_achieved(self) -> int:
+        """The largest k for which the file is k-anonymous."""
+        return self.table.k_achieved
+
+    def to_dict(self) -> dict:
+        """The measures by name, in types that JSON has; names and meanings are those of ``kanon-lab measure --json``.
+
+        Returns
+        -------
+        dict
+            ``n`` (records), ``keys``, ``weight``, ``household``, ``missing`` (the policy), ``classes`` (patterns under
+            ``wildcard``), ``k_achieved``, ``sample_uniques``, ``violations`` (k as str), ``estimator``, ``global_risk``
+            (0-1), ``expected_reidentifications`` (records), ``household_risk`` (0-1) and
+            ``expected_household_reidentifications`` (households), None without a household,
+            ``sum_population_frequency`` (sum over records of F_k), ``diversity`` (per variable the file's worst value
+            of each of `kanon_lab.diversity.MEASURES`, None where it is infinite; ``recursive_c`` and ``distance``) and
+            ``notes``.
+        """
+        spec, table, risk = self.table.spec, self.table, self.risk
+        return {
+            "n": table.n,
+            "keys": list(spec.key_variables),
+            "weight": spec.weight,
+            "household": spec.household,
+            "missing": spec.missing,
+            "classes": table.n_classes,
+            "k_achieved": table.k_achieved,
+            "sample_uniques": table.sample_uniques,
+            "violations": {str(k): records for k, records in self.violations.items()},
+            "estimator": risk.estimator,
+            "global_risk": risk.global_risk,
+            "expected_reidentifications": risk.expected_reidentifications,
+            "household_risk": risk.household_risk,
+            "expected_household_reidentifications": risk.expected_household_reidentifications,
+            "sum_population_frequency": risk.sum_population_frequency,
+            "diversity": {name: _diversity(each) for name, each in self.diversity.items()},
+            "notes": list(self.notes),
+        }
+
+
+def measure(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    k: Iterable[int] = (2, 3, 5),
+    estimator: str = "benedetti-franconi",
+    recursive_c: float = 2.0,
+    distance: str = "equal",
+    where: str = "the data",
+) -> Measures:
+    """Measure the anonymity, the risk and the diversity of a microdata file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the names of the key variables.
+    k : iterable of int
+        Thresholds, from 1 on, for which to count the records below.
+    estimator : str
+        Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0.
+    distance : {"equal", "ordered"}
+        Between values of a sensitive variable, for t-closeness. `kanon_lab.diversity.diversity` takes a hierarchy.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    Measures
+
+    Raises
+    ------
+    DataError
+        A variable is absent, there are no records, a weight is not a finite number above 0, the weights of a class add
+        up to less than its records, a record has no household, a sensitive variable has no value, or one is missing
+        under the policy ``error``. Records are named by the index of the frame.
+    OptionError
+        An unknown estimator or distance, or a k or c out of its range.
+    """
+    if distance not in ("equal", "ordered"):
+        raise OptionError(f"distance must be equal or ordered, not {distance!r}")
+    table = class_table(frame, as_spec(spec), where=where)
+    violations = table.violations(k)
+    risk = file_risk(table, estimator=estimator)
+    by_variable = {
+        name: diversity(table, name, recursive_c=recursive_c, distance=distance)
+        for name in table.spec.sensitive_variables
+    }
+    notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes += [
+        f"{shortened(name)}: delta-disclosure is infinite, since some class lacks a value that the file has"
+        for name, each in by_variable.items()
+        if each.file["delta_disclosure"] == np.inf
+    ]
+    return Measures(table, violations, risk, by_variable, tuple(notes))
+
+
+def _diversity(each: Diversity) -> dict:
+    file = {name: None if value is None or not np.isfinite(value) else value for name, value in each.file.items()}
+    return {**{name: file[name] for name in MEASURES}, "recursive_c": each.recursive_c, "distance": each.distance}

@@ -1,0 +1,240 @@
+"""``kanon-lab measure``."""
+
+import json
+from functools import partial
+from random import Random
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+from kanon_lab.cli import run
+from kanon_lab.cli.measure import _ESTIMATORS, _POLICIES
+from kanon_lab.keys import MISSING_POLICIES, KeySpec
+from kanon_lab.measures import measure
+from kanon_lab.risk import ESTIMATORS
+
+WRITERS = {
+    "csv": partial(pd.DataFrame.to_csv, index=False),
+    "csv.gz": partial(pd.DataFrame.to_csv, index=False),
+    "parquet": pd.DataFrame.to_parquet,
+    "xlsx": partial(pd.DataFrame.to_excel, index=False),
+    "sav": pyreadstat.write_sav,
+    "dta": pyreadstat.write_dta,
+}
+# The contract of the command: what its JSON holds at least.
+CONTRACT = """n keys missing classes k_achieved sample_uniques violations estimator global_risk
+expected_reidentifications household_risk expected_household_reidentifications sum_population_frequency
+diversity""".split()
+ROLES = ["--keys", "region,age", "--keys", "sex", "--weight", "w", "--household", "hh", "--sensitive", "s"]
+SPEC = KeySpec(["region", "age", "sex"], weight="w", household="hh", sensitive_variables=["s"])
+
+
+def a_file(records=80):
+    """A file with a value missing now and then in every key and in the sensitive variable."""
+    random = Random(37003)
+
+    def cell(values, share=0.15):
+        return None if random.random() < share else random.choice(values)
+
+    frame = pd.DataFrame(
+        {
+            "region": [cell(["01", "02", "13"]) for _ in range(records)],
+            "age": [cell([20, 30, 40, 50]) for _ in range(records)],
+            "sex": [cell(["man", "woman"]) for _ in range(records)],
+            "w": [random.choice([1, 2.5, 10, 40]) for _ in range(records)],
+            "hh": [random.randrange(records // 3) for _ in range(records)],
+            "s": [cell(["flu", "cold", "none"]) for _ in range(records)],
+            "SECRET": "SECRET",
+        }
+    )
+    return frame.astype({"region": "str", "sex": "str", "s": "str", "age": float})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The same file in every format, by its extension."""
+    folder = tmp_path_factory.mktemp("survey")
+    for form, write in WRITERS.items():
+        write(a_file(), folder / f"survey.{form}")
+    return {form: folder / f"survey.{form}" for form in WRITERS}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def _write(text):
+        (tmp_path / "survey.csv").write_text(text)
+        return tmp_path / "survey.csv"
+
+    return _write
+
+
+def call(capsys, *args):
+    """Exit code, standard output and standard error of one command."""
+    code = run([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+@pytest.mark.parametrize("form", list(WRITERS))
+def test_every_format_and_policy_gives_what_the_library_gives(capsys, files, form, missing):
+    options = ["--k", "3,10,2", "--estimator", "exact", "--recursive-c", "1.5", "--distance", "ordered"]
+    code, out, err = call(capsys, "measure", files[form], *ROLES, *options, "--missing", missing, "--json")
+    result = json.loads(out)
+    spec = KeySpec(**{**vars(SPEC), "missing": missing})
+    measured = measure(a_file(), spec, k=[3, 10, 2], estimator="exact", recursive_c=1.5, distance="ordered").to_dict()
+    assert (code, err) == (0, "")
+    assert result.pop("file") == str(files[form])
+    assert result == json.loads(json.dumps(measured))
+    assert list(result["violations"]) == ["3", "10", "2"]
+    assert set(CONTRACT) <= set(result)
+    assert "SECRET" not in out.replace(str(files[form]), "")
+
+
+def test_a_missing_key_under_the_policy_error(capsys, files):
+    code, out, err = call(capsys, "measure", files["csv"], *ROLES, "--missing", "error")
+    row = int(a_file()["region"].isna().to_numpy().argmax()) + 2
+    assert (code, out) == (2, "")
+    assert f"row {row}" in err
+    assert "column region" in err
+
+
+def test_without_a_household_its_measures_are_null(capsys, files):
+    code, out, _ = call(capsys, "measure", files["parquet"], "--keys", "region,sex", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert result["household_risk"] is result["expected_household_reidentifications"] is result["weight"] is None
+    assert result["diversity"] == {}
+    assert "every weight is 1" in result["notes"][0]
+
+
+@pytest.mark.parametrize(("k", "code"), [(1, 0), (2, 0), (3, 1)])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_fail_under_k(capsys, write, k, code, form):
+    file = write("a,b\n1,x\n1,x\n2,y\n2,y\n2,y\n")
+    found, out, err = call(capsys, "measure", file, "--keys", "a,b", "--fail-under-k", k, *form)
+    assert found == code
+    assert "k" in out
+    assert err.count("\n") == code
+    assert not code or "k achieved is 2, below 3" in err
+    if form:
+        assert json.loads(out)["k_achieved"] == 2
+
+
+def test_output_for_people(capsys, files):
+    code, out, err = call(capsys, "measure", files["csv"], *ROLES)
+    assert (code, err) == (0, "")
+    for text in [
+        "80 records",
+        "region, age, sex",
+        "wildcard",
+        "weight: w",
+        "household: hh",
+        "k achieved",
+        "f_k below 5",
+    ]:
+        assert text in out
+    assert "benedetti-franconi" in out
+    assert "Diversity of s" in out
+    assert not any(value in out.split() for value in ["SECRET", "woman", "flu", "01"])
+
+
+def test_texts_that_may_mean_missing_are_pointed_out(capsys, write):
+    file = write("a,s\n1,x\nNA,y\n")
+    args = ["measure", file, "--keys", "a", "--sensitive", "s", "--json"]
+    _, out, _ = call(capsys, *args)
+    assert "a: NA taken as a value" in json.loads(out)["notes"][-1]
+    assert json.loads(out)["k_achieved"] == 1
+    _, out, _ = call(capsys, *args, "--na", "NA")
+    assert "NA" not in "".join(json.loads(out)["notes"])
+    assert json.loads(out)["k_achieved"] == 2
+
+
+def test_a_column_with_a_comma_in_its_name(capsys, write):
+    file = write('"a,b",c\n1,2\n1,2\n')
+    code, out, _ = call(capsys, "measure", file, "--keys", '"a,b", c', "--json")
+    assert code == 0
+    assert json.loads(out)["keys"] == ["a,b", "c"]
+
+
+def test_a_name_cannot_command_the_terminal(capsys, write):
+    file = write("\x1b[31mred,s\x07\n1,NA\n2,b\n")
+    code, out, _ = call(capsys, "measure", file, "--keys", "\x1b[31mred", "--sensitive", "s\x07")
+    assert code == 0
+    assert out.replace("\n", "").isprintable()
+
+
+def test_a_data_set_of_the_catalogue(capsys):
+    keys = ["--keys", "postcode,age,sex", "--weight", "weight", "--household", "household", "--sensitive", "diagnosis"]
+    code, out, _ = call(capsys, "measure", "health-survey", *keys, "--json")
+    assert code == 0
+    assert 0 < json.loads(out)["global_risk"] < 1
+
+
+def test_choices_are_those_of_the_library():
+    assert list(ESTIMATORS) == _ESTIMATORS
+    assert list(MISSING_POLICIES) == _POLICIES
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        ([], "Missing option '--keys'"),
+        (["--keys", ""], "--keys ''"),
+        (["--keys", "region,,sex"], "--keys"),
+        (["--keys", '"region'], "--keys"),
+        (["--keys", "region,region"], "named twice"),
+        (["--keys", "regoin"], "did you mean region?"),
+        (["--keys", "\x1b[31m"], "no column"),
+        (["--keys", "x" * 5000], "no column"),
+        (["--keys", "region", "--weight", "region"], "region is a key variable and weight"),
+        (["--keys", "region", "--sensitive", "region"], "region is a key variable and sensitive"),
+        (["--keys", "region", "--sensitive", ""], "--sensitive"),
+        (["--keys", "region", "--weight", "W"], "did you mean w?"),
+        (["--keys", "region", "--weight", "sex"], "column sex"),
+        (["--keys", "region", "--household", "age"], "no household"),
+        (["--keys", "region", "--k", "0"], "--k '0'"),
+        (["--keys", "region", "--k", "2,x"], "--k '2,x'"),
+        (["--keys", "region", "--k", ""], "--k ''"),
+        (["--keys", "region", "--k", "9" * 5000], "whole numbers from 1 on"),
+        (["--keys", "region", "--fail-under-k", "1.5"], "--fail-under-k '1.5'"),
+        (["--keys", "region", "--fail-under-k", "2,3"], "--fail-under-k '2,3'"),
+        (["--keys", "region", "--fail-under-k", ""], "--fail-under-k ''"),
+        (["--keys", "region", "--estimator", "guess"], "--estimator"),
+        (["--keys", "region", "--missing", "drop"], "--missing"),
+        (["--keys", "region", "--distance", "hierarchical"], "--distance"),
+        (["--keys", "region", "--sensitive", "s", "--recursive-c", "-1"], "above 0"),
+        (["--keys", "region", "--sensitive", "s", "--recursive-c", "nan"], "above 0"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(capsys, files, args, fault):
+    code, out, err = call(capsys, "measure", files["csv"], *args)
+    assert (code, out) == (2, "")
+    assert fault in err
+    assert err.count("\n") == 1
+    assert err.removesuffix("\n").isprintable()
+    assert len(err) < 500
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a,w\n1,2\n1,x\n", "column w"),
+        ("a,w\n1,2\n1,0\n", "row 3: a weight that is not above 0 in column w"),
+        ("a,w\n1,2\n1,-1\n", "row 3: a weight that is not above 0 in column w"),
+        ("a,w\n1,2\n1,\n", "row 3: a missing weight in column w"),
+        ("a,w\n1,2\n1,1e999\n", "row 3: an infinite weight in column w"),
+        ("a,w\n1,2\n2,0.5\n", "row 3: the weights"),
+        ("a,w\n", "has no records"),
+        ("a,b\n1,2\n", "no column w"),
+        ("a,w,w\n1,2,2\n", "same name"),
+        ("a,w\n1,2,3\n", "row 2: more cells"),
+        ("", "is empty"),
+    ],
+)
+def test_faulty_files_are_one_line_and_exit_code_2(capsys, write, text, fault):
+    code, out, err = call(capsys, "measure", write(text), "--keys", "a", "--weight", "w")
+    assert (code, out) == (2, "")
+    assert fault in err
+    assert err.count("\n") == 1

@@ -1,0 +1,297 @@
+"""All measures of a file against plain loops over its records, written from the definitions."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab.diversity import MEASURES
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.measures import UNWEIGHTED, measure
+
+THRESHOLDS = (2, 3, 5)
+LEAST = ("distinct", "entropy", "recursive")
+
+
+class Refused(Exception):
+    """The oracle's way to say that the file has no such measures."""
+
+
+def oracle(records, keys, *, weight, household, sensitive, missing, estimator, c, distance):
+    """Every measure by loops over pairs of records. A record is a dict; None is missing."""
+    if missing == "error" and any(r[name] is None for r in records for name in [*keys, *sensitive]):
+        raise Refused
+    friends = [[other for other in records if match(record, other, keys, missing)] for record in records]
+    f = [len(group) for group in friends]
+    F = [math.fsum(other[weight] if weight else 1 for other in group) for group in friends]
+    risk = [individual(f_k, F_k, estimator) for f_k, F_k in zip(f, F)]
+    result = {
+        "n": len(records),
+        "classes": len({tuple(record[key] for key in keys) for record in records}),
+        "k_achieved": min(f),
+        "sample_uniques": f.count(1),
+        "global_risk": math.fsum(risk) / len(risk),
+        "expected_reidentifications": math.fsum(risk),
+        "sum_population_frequency": math.fsum(F),
+        "household_risk": None,
+        "expected_household_reidentifications": None,
+    }
+    for k in THRESHOLDS:
+        result[f"violations {k}"] = sum(each < k for each in f)
+    if household:
+        safe = {}
+        for record, each in zip(records, risk):
+            safe[record[household]] = safe.get(record[household], 1) * (1 - each)
+        result["household_risk"] = math.fsum(1 - safe[record[household]] for record in records) / len(records)
+        result["expected_household_reidentifications"] = math.fsum(1 - each for each in safe.values())
+    for name in sensitive:
+        for measured, value in worst_diversity(records, friends, name, missing, c, distance).items():
+            result[f"{name} {measured}"] = value
+    return result
+
+
+def match(one, other, keys, missing):
+    for key in keys:
+        wild = missing == "wildcard" and (one[key] is None or other[key] is None)
+        if not wild and one[key] != other[key]:
+            return False
+    return True
+
+
+@lru_cache
+def individual(f, F, estimator):
+    """Expected 1/j for a population frequency j that is negative binomial (Benedetti and Franconi 1998)."""
+    p, q = f / F, 1 - f / F
+    if estimator == "inverse":
+        return 1 / F
+    if estimator == "benedetti-franconi" and f > 2:
+        return p / (f - q)
+    probability, j, terms = p**f, f, []
+    while probability > 1e-18:
+        terms.append(probability / j)
+        probability *= q * j / (j - f + 1)
+        j += 1
+    return math.fsum(terms)
+
+
+def worst_diversity(records, friends, name, missing, c, distance):
+    counted = [record[name] for record in records if record[name] is not None or missing == "category"]
+    if not counted:
+        raise Refused
+    values = sorted({value for value in counted if value is not None}) + [None] * (None in counted)
+    q = [counted.count(value) / len(counted) for value in values]
+    found = {measured: [] for measured in MEASURES}
+    for group in friends:
+        here = [record[name] for record in group if record[name] is not None or missing == "category"]
+        if here:
+            numbers = [here.count(value) for value in values]
+            for measured, value in diversity_of(numbers, q, c, distance).items():
+                found[measured].append(value)
+    return {measured: (min if measured in LEAST else max)(each) for measured, each in found.items()}
+
+
+def diversity_of(numbers, q, c, distance):
+    p = [number / sum(numbers) for number in numbers]
+    r = sorted((number for number in numbers if number), reverse=True)
+    recursive = 0
+    for i in range(len(r)):
+        if r[0] < c * sum(r[i:]):
+            recursive = i + 1
+    gains = [max(a / b - 1, 0) for a, b in zip(p, q)]
+    if distance == "equal":
+        t = sum(abs(a - b) for a, b in zip(p, q)) / 2
+    else:
+        t = sum(abs(sum(p[: i + 1]) - sum(q[: i + 1])) for i in range(len(p))) / max(len(p) - 1, 1)
+    return {
+        "distinct": len(r),
+        "entropy": math.exp(-sum(a * math.log(a) for a in p if a)),
+        "recursive": recursive,
+        "alpha": max(p),
+        "t_closeness": t,
+        "delta_disclosure": max(abs(math.log(a / b)) if a else math.inf for a, b in zip(p, q)),
+        "beta_likeness": max(gains),
+        "enhanced_beta_likeness": max(g if g <= -math.log(b) + 1e-12 else math.inf for g, b in zip(gains, q)),
+    }
+
+
+def flat(measured):
+    """What `Measures.to_dict` says, under the oracle's names."""
+    result = measured.to_dict()
+    for name, numbers in result.pop("diversity").items():
+        result |= {f"{name} {each}": numbers[each] for each in MEASURES}
+    return result | {f"violations {k}": records for k, records in result.pop("violations").items()}
+
+
+def agree(measured, expected):
+    found = flat(measured)
+    for name, number in expected.items():
+        if number is None or math.isinf(number):
+            assert found[name] is None, name
+        elif isinstance(number, int):
+            assert found[name] == number, name
+        else:
+            # a difference of two shares that cancels is no more exact than the shares
+            assert found[name] == pytest.approx(number, rel=1e-9, abs=1e-12), name
+
+
+VALUES = [None, 1, "1", 0, "a", "", 2]
+SENSITIVE = [None, "flu", "cold", "none"]
+WEIGHTS = [1, 1.0, 1.5, 3, 12.25, 40]
+
+
+@st.composite
+def files(draw, most_keys=4, fewest_keys=1):
+    """Records of a file, and the names of its key variables.
+
+    Every cell is made of one byte of a string: drawing it whole is quick, and it shrinks well.
+    """
+    count = draw(st.integers(fewest_keys, most_keys))
+    names = [f"key {i}" for i in range(count)]
+    domains = [VALUES[: 2 + each % 6] for each in draw(st.binary(min_size=count, max_size=count))]
+    domains += [WEIGHTS, [0, 1, 2, 3], SENSITIVE, [None, 1, 2, 5]]
+    width = len(domains)
+    cells = draw(st.binary(min_size=width, max_size=12 * width))
+    rows = [cells[start : start + width] for start in range(0, len(cells) - width + 1, width)]
+    values = [[domain[byte % len(domain)] for domain, byte in zip(domains, row)] for row in rows]
+    return [dict(zip([*names, "w", "h", "s", "t"], row)) for row in values], names
+
+
+def presented(records, random):
+    """The records as a frame: rows, columns, labels and categories as they may come."""
+    records, columns = list(records), list(records[0])
+    random.shuffle(records)
+    random.shuffle(columns)
+    index = [random.choice([3, 3, -1, 10]) for _ in records] if random.random() < 0.5 else None
+    frame = pd.DataFrame(records, columns=columns, index=index, dtype=object)
+    frame["w"] = frame["w"].astype(float)
+    for name in columns:
+        kinds = {type(record[name]) for record in records}
+        if name in ("w", "h") or random.random() < 0.4:
+            continue
+        if kinds <= {int, type(None)}:
+            frame[name] = frame[name].astype(random.choice(["Int64", "float64"]))
+        else:
+            used = list(dict.fromkeys(record[name] for record in records if record[name] is not None))
+            random.shuffle(used)
+            frame[name] = pd.Categorical(frame[name], categories=[*used, "never used", 99])
+    return frame
+
+
+def compare(records, keys, random, missing, **options):
+    frame = presented(records, random)
+    weight, sensitive = random.choice(["w", None]), random.choice([["s"], ["t"], ["s", "t"], []])
+    spec = KeySpec(keys, weight=weight, household="h", sensitive_variables=sensitive, missing=missing)
+    estimator = random.choice(["benedetti-franconi", "exact", "inverse"])
+    c, distance = random.choice([0.5, 1, 2.0, 3]), random.choice(["equal", "ordered"])
+    roles = {"weight": weight, "household": "h", "sensitive": sensitive, "missing": missing}
+    try:
+        expected = oracle(records, keys, **roles, estimator=estimator, c=c, distance=distance)
+    except Refused:
+        with pytest.raises(DataError):
+            measure(frame, spec)
+        return
+    agree(measure(frame, spec, k=THRESHOLDS, estimator=estimator, recursive_c=c, distance=distance), expected)
+
+
+RANDOM = st.randoms(use_true_random=False)
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category", "error"])
+@settings(max_examples=600, deadline=None)
+@given(file=files(), random=RANDOM)
+def test_every_measure_is_that_of_plain_loops(missing, file, random):
+    compare(*file, random, missing)
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+@settings(max_examples=100, deadline=None)
+@given(file=files(12, fewest_keys=5), random=RANDOM)
+def test_up_to_twelve_keys(missing, file, random):
+    compare(*file, random, missing)
+
+
+EIGHT = pd.DataFrame(
+    {
+        "Key1": [1, 1, 1, 3, 4, 4, 6, 1],
+        "Key2": [2, 2, 2, 3, 3, 3, 2, 2],
+        "Key3": [5, 1, 1, 1, 1, 1, 1, 5],
+        "Key4": [1, 1, 1, 5, 4, 1, 5, 1],
+        "w": [18, 45.5, 39, 17, 541, 8, 5, 92],
+    }
+)
+
+
+def test_eight_records():
+    """Risks as sdcMicro 5.8 gives them for eight records with weights (Benedetti and Franconi, approximation)."""
+    golden = [0.01714426, 0.02204233, 0.02204233, 0.17707583, 0.01165448, 0.29706308, 0.40235948, 0.01714426]
+    measured = measure(EIGHT, KeySpec(["Key1", "Key2", "Key3", "Key4"], weight="w"))
+    assert measured.risk.risk == pytest.approx(golden, abs=5e-9)
+    result = measured.to_dict()
+    assert result["violations"] == {"2": 4, "3": 8, "5": 8}
+    assert result["sum_population_frequency"] == 2 * 110 + 2 * 84.5 + 17 + 541 + 8 + 5
+    assert result["diversity"] == {}
+    assert result["notes"] == []
+
+
+def test_the_input_stays_as_it_was():
+    frame = EIGHT.assign(Key1=pd.Categorical(EIGHT["Key1"], categories=[6, 4, 3, 1, 0])).set_axis(
+        [5, 5, 1, 2, 3, 4, 6, 7]
+    )
+    before = frame.copy(deep=True)
+    measure(frame, KeySpec(["Key1", "Key2"], weight="w", household="Key3", sensitive_variables="Key4"))
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_without_a_weight_it_says_so():
+    result = measure(EIGHT, ["Key1", "Key2"]).to_dict()
+    assert result["weight"] is None
+    assert result["notes"] == [UNWEIGHTED]
+    assert result["global_risk"] == pytest.approx(4 / 8)
+
+
+def test_an_infinite_delta_is_told_in_a_note():
+    frame = pd.DataFrame({"key": [1, 1, 2], "s": ["a", "b", "a"]})
+    result = measure(frame, KeySpec("key", sensitive_variables="s")).to_dict()
+    assert result["diversity"]["s"]["delta_disclosure"] is None
+    assert any("delta-disclosure is infinite" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"w": [18, 45.5, 39, 17, 541, 8, 0.5, 92]}, "row 6"),
+        ({"w": [18, 45.5, 39, 17, 541, 8, 0, 92]}, "row 6"),
+        ({"w": [18, 45.5, 39, 17, -1, 8, 1, 92]}, "row 4"),
+        ({"w": [18, np.nan, 39, 17, 1, 8, 1, 92]}, "row 1"),
+        ({"w": [18, np.inf, 39, 17, 1, 8, 1, 92]}, "row 1"),
+        ({"w": list("abcdefgh")}, "column w"),
+        ({"h": [1, 2, None, 1, 1, 1, 1, 1]}, "row 2"),
+        ({"s": None}, "column s"),
+    ],
+)
+def test_data_that_have_no_measures_are_refused_in_one_line(change, fault):
+    frame = EIGHT.assign(h=1, s=1).assign(**change)
+    with pytest.raises(DataError, match=fault) as caught:
+        measure(frame, KeySpec(["Key1", "Key2", "Key3", "Key4"], weight="w", household="h", sensitive_variables="s"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"estimator": "guess"},
+        {"distance": "far"},
+        {"distance": "hierarchical"},
+        {"k": [0]},
+        {"k": [2.5]},
+        {"recursive_c": 0},
+    ],
+)
+def test_options_out_of_their_range(options):
+    with pytest.raises(OptionError):
+        measure(EIGHT, KeySpec(["Key1"], sensitive_variables="Key2"), **options)
