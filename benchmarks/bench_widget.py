@@ -1,4 +1,4 @@
-"""How long the JupyterLab explorer takes to answer one move of a control, on the whole nation.
+"""How long the JupyterLab explorers take to answer one move of a control: on the whole nation, and on a survey.
 
 Run: python benchmarks/bench_widget.py
 It times the kernel's part: sentence, table and the specification of the chart. Drawing it is the browser's.
@@ -11,11 +11,17 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kanon_lab import load_counts
-from kanon_lab.widgets import explore
+from kanon_lab import load_counts, load_microdata
+from kanon_lab.recode import Hierarchy
+from kanon_lab.widgets import explore, explore_keys, explore_levels
 
 
 def main() -> None:
+    _population()
+    _microdata()
+
+
+def _population() -> None:
     counts = load_counts("spain-2010")
     start = time.perf_counter()
     explorer = explore(counts)
@@ -29,6 +35,27 @@ def main() -> None:
     municipalities = [code for _, code in explorer.municipality.options]
     _report("municipality, first visit", lambda m: setattr(explorer.municipality, "value", m), municipalities)
     _report("municipality, again", lambda m: setattr(explorer.municipality, "value", m), municipalities)
+
+
+def _microdata() -> None:
+    survey = load_microdata("health-survey")
+    ladders = {
+        "postcode": Hierarchy.from_masks([5, 4, 3, 2, 0]),
+        "age": Hierarchy.from_intervals([range(0, 121, step) for step in (5, 10, 20, 40)], closed="left", top="*"),
+        "sex": Hierarchy.from_mapping({"woman": "*", "man": "*"}),
+        "education": Hierarchy.from_mapping(dict.fromkeys(survey["education"].dropna().unique(), "*")),
+    }
+    start = time.perf_counter()
+    levels = explore_levels(survey, ladders, suppression_limit=0.02)
+    print(f"{len(survey):,} records; explorer of levels built in {time.perf_counter() - start:.2f} s")
+    _report("k required", lambda k: setattr(levels.k, "value", k), range(1, 21))
+    _report("level of age", lambda level: setattr(levels.levels["age"], "value", level), [1, 2, 3, 4, 5, 0] * 5)
+    _report("best levels", lambda k: (setattr(levels.k, "value", k), levels.best.click()), range(2, 21))
+    start = time.perf_counter()
+    keys = explore_keys(survey, list(ladders))
+    print(f"explorer of keys built in {time.perf_counter() - start:.2f} s")
+    _report("k, keys", lambda k: setattr(keys.k, "value", k), range(1, 21))
+    _report("box of age", lambda known: setattr(keys.knows["age"], "value", known), [False, True] * 10)
 
 
 def _report(what: str, move: Callable, values: Iterable) -> None:

@@ -12,10 +12,15 @@ import pytest
 from kanon_lab import charts, page
 from kanon_lab.charts.explorer import UNIT, moved
 from kanon_lab.charts.published import _VERDICTS, _ink, _tint
-from kanon_lab.charts.style import DARK
+from kanon_lab.charts.style import BLACK, BLUE, DARK, GREY, LIGHT_GREY, ORANGE
+from kanon_lab.classes import class_table, key_grid
+from kanon_lab.classes.sizes import size_ranges
 from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
+from kanon_lab.recode import Hierarchy
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +38,45 @@ def grid(counts):
     return explorer_grid(counts, municipalities=counts["place"].unique()[:20])
 
 
+LADDERS = {
+    "place": Hierarchy.from_masks([3, 1, 0], level_names=["whole code", "first digit", "any"]),
+    "sex": Hierarchy.from_mapping({"woman": "*", "man": "*"}, level_names=["as it is", "any"]),
+}
+NAMES_OF_LEVELS = {name: ladder.level_names for name, ladder in LADDERS.items()}
+
+
 @pytest.fixture(scope="module")
-def made(counts, grid):
+def survey():
+    rng = np.random.default_rng(8)
+    return pd.DataFrame({"place": rng.integers(100, 400, 500).astype(str), "sex": rng.choice(["woman", "man"], 500)})
+
+
+@pytest.fixture(scope="module")
+def microdata(survey):
+    """Charts of a microdata file."""
+    levels, keys = level_grid(survey, LADDERS, k_max=6), key_grid(survey, KeySpec(["place", "sex"]), k_max=6)
+    sizes = [size_ranges(class_table(survey, key)).assign(version=f"by {key}") for key in ("place", "sex")]
+    attacked = [
+        (version, outcome, 5 * i + order, order)
+        for i, version in enumerate("ab")
+        for order, outcome in enumerate(["one record", "several", "none"], start=1)
+    ]
+    values = pd.DataFrame({"class_label": list("aabb"), "value": ["flu", "none"] * 2, "share": [1, 0, 0.5, 0.5]})
+    return {
+        "attack": charts.attack(pd.DataFrame(attacked, columns=["version", "outcome", "persons", "order"])),
+        "class_distribution": charts.class_distribution(values.assign(overall=[0.2, 0.8] * 2)),
+        "class_sizes": charts.class_sizes(pd.concat(sizes)),
+        "key_explorer": charts.key_explorer(keys),
+        "level_explorer": charts.level_explorer(levels, NAMES_OF_LEVELS, k=5),
+        "nodes": charts.nodes(levels, k_required=5, suppression_limit=0.1),
+    }
+
+
+@pytest.fixture(scope="module")
+def made(counts, grid, microdata):
     audit = pd.DataFrame({"table": ["Cuadro 1", "Cuadro 1", "Cuadro 2"], "figures": [80, 1, 220]})
     sizes = pd.DataFrame({"rank": [1, 2, 3], "real": [30, 20, 10], "reconstructed": [30, 21, 10]})
-    return {
+    return microdata | {
         "figura_1": charts.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
         "distribution": charts.distribution(anonymity(counts)),
         "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
@@ -94,6 +133,12 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("audit_overview", 3),
         ("reconstruction", 3),
         ("explorer", 219),
+        ("attack", 14),
+        ("class_distribution", 6),
+        ("class_sizes", 12),
+        ("key_explorer", 4),
+        ("level_explorer", 8),
+        ("nodes", 7),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):
@@ -143,6 +188,12 @@ def test_every_colour_of_a_date_has_a_dark_counterpart(made):
         assert color in DARK
 
 
+def test_marks_stand_out_on_white():
+    for color in (GREY, LIGHT_GREY, BLACK, BLUE, ORANGE):
+        rgb = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+        assert 1.05 / (luminance(rgb) + 0.05) >= 3
+
+
 def test_explorer_says_its_result_in_words(made):
     spec = made["explorer"].to_dict()
     told = spec["usermeta"]["live"]
@@ -180,6 +231,14 @@ def test_moving_an_explorer_is_making_it_there(grid):
     assert json.dumps(spec) == before
 
 
+def sizes(versions):
+    return pd.DataFrame({"version": range(versions), "label": "1", "records": 3, "share": 0.5})
+
+
+def outcomes(names, persons):
+    return pd.DataFrame({"version": "a", "outcome": names, "persons": persons, "order": range(len(names))})
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -197,6 +256,11 @@ def test_moving_an_explorer_is_making_it_there(grid):
             "not 'fine'",
         ),
         (lambda c, g: charts.reconstruction(pd.DataFrame(columns=["rank", "real", "reconstructed"])), "without rows"),
+        (lambda c, g: charts.class_sizes(sizes(5)), "room for 4 versions, not 5"),
+        (lambda c, g: charts.class_sizes(sizes(2).drop(columns="version")), "stands twice"),
+        (lambda c, g: charts.attack(outcomes(list("abcde"), 1)), "room for 4 outcomes, not 5"),
+        (lambda c, g: charts.attack(outcomes(list("ab"), 0)), "has no persons"),
+        (lambda c, g: charts.class_distribution(pd.DataFrame({"value": ["a"]})), "needs the column 'class_label'"),
     ],
 )
 def test_a_frame_that_cannot_be_drawn_is_refused(counts, grid, call, message):

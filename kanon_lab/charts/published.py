@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.style import GREY, LIGHT_GREY, altair, check_columns, finish, inline, title
+from kanon_lab.charts.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -124,12 +124,14 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
             alt.Tooltip("difference:Q", title="difference", format="+,"),
         ],
     )
-    series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, "#d55e00"])
+    series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, ORANGE])
     color = alt.Color("series:N", scale=series, title=None)
     # For the legend: squares for bars, diamonds for diamonds.
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series.domain, range=["square", "diamond"]), title=None)
     bars = base.transform_calculate(series="'real'").mark_bar()
-    diamonds = base.transform_calculate(series="'reconstructed'").mark_point(filled=True, size=55, opacity=1)
+    diamonds = base.transform_calculate(series="'reconstructed'").mark_point(
+        filled=True, size=60, opacity=1, stroke="white", strokeWidth=1
+    )
     layers = [
         bars.encode(y=alt.Y("real:Q", title="Persons in the cell"), color=color),
         diamonds.encode(y="reconstructed:Q", color=color, shape=shape),

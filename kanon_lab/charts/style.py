@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+GREY = "#5f6368"
+# The lightest that a mark may have: 3 to 1 on white.
+LIGHT_GREY = "#8a9099"
+# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
+BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
+
 #: Granularities of the date of birth, finest first: the order of every legend.
 DATES = ("day", "month", "year")
-# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
-_COLORS = {"day": "#000000", "month": "#d55e00", "year": "#0072b2"}
+_COLORS = {"day": BLACK, "month": ORANGE, "year": BLUE}
 _SHAPES = {"day": "circle", "month": "square", "year": "triangle-up"}
 _DASHES = {"day": [1, 0], "month": [7, 3], "year": [2, 2]}
 _DATE_LEGEND = "date of birth known to the"
@@ -28,9 +33,6 @@ _SUBTITLE_WIDTH = 52
 # then measures an empty box, gets an empty picture and draws again without end.
 _WIDTH = 560
 
-GREY = "#5f6368"
-LIGHT_GREY = "#c9ccd1"
-
 _INK = "#1f2328"
 _GRID = "#e6e8eb"
 
@@ -40,9 +42,9 @@ DARK = {
     GREY: "#b4b9c0",
     LIGHT_GREY: "#6b7380",
     _GRID: "#3a4048",
-    _COLORS["day"]: "#ffffff",
-    _COLORS["month"]: "#ff8c42",
-    _COLORS["year"]: "#56b4e9",
+    BLACK: "#ffffff",
+    ORANGE: "#ff8c42",
+    BLUE: "#56b4e9",
 }
 
 _INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}

@@ -37,7 +37,8 @@ DRAWN = ".jp-OutputArea-output :is(canvas.marks, svg.marks)"
 def lab(tmp_path_factory):
     """Address (a function of the notebook's name) of a JupyterLab that works on copies, with a home of its own."""
     folder = tmp_path_factory.mktemp("lab")
-    shutil.copy(ROOT / "notebooks" / "explorer.ipynb", folder)
+    for name in ("explorer", "levels"):
+        shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder)
     cells = [nbformat.v4.new_code_cell(CHART)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "chart.ipynb")
@@ -105,6 +106,28 @@ def test_explorer_follows_its_slider(lab, visit):
         page.wait_for_timeout(100)
     assert shown(page) != before
     assert visit.outside == []
+
+
+def test_explorers_of_a_file_follow_their_controls(lab, visit):
+    page = run_all(visit, lab("levels.ipynb"))
+    page.wait_for_function(f"() => document.querySelectorAll({DRAWN!r}).length > 1", timeout=30_000)
+    for control, key in ((".widget-slider .noUi-handle >> nth=2", "ArrowRight"), (".widget-checkbox input", "Space")):
+        before, said = shown(page), sentences(page)
+        page.locator(control).first.focus()
+        page.keyboard.press(key)
+        end = monotonic() + 10
+        while (shown(page) == before or sentences(page) == said) and monotonic() < end:
+            page.wait_for_timeout(100)
+        assert shown(page) != before
+        assert sentences(page) != said
+    page.get_by_role("button", name="Move to the best levels").click()
+    page.get_by_text("Least discernibility").wait_for(timeout=10_000)
+    assert visit.outside == []
+
+
+def sentences(page) -> list[str]:
+    """Return what the explorers say in words."""
+    return page.locator(".widget-html [role=status]").all_text_contents()
 
 
 def shown(page) -> list[str]:

@@ -108,7 +108,7 @@ def test_dates_stand_out_in_both_themes(book, visit, theme):
 
 
 def test_explorer_tells_screen_readers_its_result(book, visit):
-    opened = visit.open(f"{book}/{pages_with(SLIDER)[0]}")
+    opened = visit.open(f"{book}/book/spain.html")
     figure = opened.query_selector(".kanon-figure:has(input[type=range])")
     live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
     assert live.text_content() == ""
@@ -116,6 +116,35 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
     opened.keyboard.press("ArrowRight")
     opened.wait_for_function("e => e.textContent.includes('in a group of')", arg=live, timeout=5_000)
     assert live.text_content() in drawing.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize(
+    ("page", "control", "key", "told"),
+    [
+        ("what-k-says", "input[type=range]", "ArrowRight", "in a group of 2 or fewer"),
+        ("what-k-says", "input[type=checkbox]", "Space", "with all key variables"),
+        ("generalise", "input[type=range]", "ArrowRight", "must be suppressed"),
+        ("generalise", "select", None, "must be suppressed"),
+    ],
+)
+def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):
+    if f"book/{page}.html" not in PAGES:
+        pytest.skip(f"the chapter {page} is not in the book")
+    opened = visit.open(f"{book}/book/{page}.html")
+    figure = opened.query_selector(f".kanon-figure:has({control})")
+    live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
+    before = drawing.query_selector(".role-title").text_content()
+    moved = figure.query_selector(control)
+    if key is None:
+        moved.select_option(index=(moved.evaluate("e => e.selectedIndex") + 1) % moved.evaluate("e => e.length"))
+    else:
+        moved.focus()
+        opened.keyboard.press(key)
+    opened.wait_for_function("e => e.textContent", arg=live, timeout=5_000)
+    assert told in live.text_content()
+    assert live.text_content() in drawing.get_attribute("aria-label")
+    assert drawing.query_selector(".role-title").text_content() != before
+    assert visit.errors == []
 
 
 def test_formulas_are_no_tab_stops(book, visit):

@@ -1,17 +1,14 @@
-"""Explorers for JupyterLab: controls over the functions of `kanon_lab.population`, with no statistics of their own.
-
-They need ipywidgets and altair (``pip install 'kanon-lab[book]'``) and a running kernel. In a published page, which has
-none, `kanon_lab.charts.explorer` takes their place.
-"""
+"""The explorer of a population known as counts: k, date granularity and geography."""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.errors import OptionError
 from kanon_lab.population.grid import explorer_grid, municipality_grid, shares_at_k
 from kanon_lab.population.law import PERIODS
+from kanon_lab.widgets.parts import STYLE, WIDTH, drawing, ipywidgets, status, table, template
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,8 +16,6 @@ if TYPE_CHECKING:
 K_MAX = 100
 
 _WHOLE = "all"
-_STYLE = {"description_width": "7.5em"}
-_WIDTH = {"max_width": "100%", "width": "32em"}
 
 
 def explore(
@@ -86,25 +81,25 @@ class AnonymityExplorer:
         self._refresh()
 
     def _build(self, k: int, dates: str, province: str, municipality: str) -> None:
-        widgets = _ipywidgets()
-        self.k = widgets.IntSlider(k, 1, K_MAX, description="k, group size", style=_STYLE, layout=_WIDTH)
+        widgets = ipywidgets()
+        self.k = widgets.IntSlider(k, 1, K_MAX, description="k, group size", style=STYLE, layout=WIDTH)
         self.dates = widgets.ToggleButtons(
             options=list(PERIODS),
             value=dates,
             description="Birth known to",
             tooltips=[f"The {name} of birth is known" for name in PERIODS],
-            style={**_STYLE, "button_width": "6em"},
+            style={**STYLE, "button_width": "6em"},
         )
         self.province = widgets.Dropdown(
-            options=self._places.provinces(), value=province, description="Province", style=_STYLE, layout=_WIDTH
+            options=self._places.provinces(), value=province, description="Province", style=STYLE, layout=WIDTH
         )
         self.municipality = widgets.Dropdown(
             options=self._places.municipalities(province),
             value=municipality,
             description="Municipality",
             disabled=province == _WHOLE,
-            style=_STYLE,
-            layout=_WIDTH,
+            style=STYLE,
+            layout=WIDTH,
         )
         self.sentence, self.table, self.chart = widgets.HTML(), widgets.HTML(), widgets.Output()
         controls = [self.k, self.dates, self.province, self.municipality]
@@ -141,17 +136,13 @@ class AnonymityExplorer:
         self._draw(grid)
 
     def _show_nobody(self) -> None:
-        self.sentence.value = _status("Nobody lives in this place: there is nothing to measure.")
+        self.sentence.value = status("Nobody lives in this place: there is nothing to measure.")
         self.table.value, self.chart.outputs = "", ()
 
     def _draw(self, grid: pd.DataFrame) -> None:
         from kanon_lab.charts.explorer import moved
-        from kanon_lab.page.figures import VEGALITE_MIME
 
-        spec = moved(self._template, grid, k=self.k.value, dates=self.dates.value)
-        data = {VEGALITE_MIME: spec, "text/plain": spec["description"]}
-        # One assignment swaps the old drawing for the new one; clearing and displaying would flicker and could pile up.
-        self.chart.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        self.chart.outputs = drawing(moved(self._template, grid, k=self.k.value, dates=self.dates.value))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
         return self.box._repr_mimebundle_(**kwargs)
@@ -207,43 +198,23 @@ class _Places:
 
 def _template(grid: pd.DataFrame) -> dict:
     from kanon_lab.charts import explorer
-    from kanon_lab.page.figures import lite5
 
-    return lite5(explorer(grid, controls=False).to_dict())
+    return template(explorer(grid, controls=False))
 
 
 def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -> str:
     row = shares[shares["dates"] == dates].iloc[0]
     group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
-    return _status(
+    return status(
         f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
         f"<b>{100 * row['up_to']:.2f} %</b> {group} with the same municipality, sex and date of birth."
     )
 
 
-def _status(text: str) -> str:
-    # Screen readers speak a status when it changes.
-    return f'<p role="status" style="font-size: 1.15em; line-height: 1.4; margin: 0.5em 0">{text}</p>'
-
-
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
-    head = "".join(f'<th scope="col" style="text-align: right; padding: 0.2em 0.8em">{text}</th>' for text in heads)
-    rows = "".join(_row(row, chosen=row.dates == dates) for row in shares.itertuples())
-    caption = "<caption>Share of persons, in per cent</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _row(row: Any, *, chosen: bool) -> str:
-    style, current = ("font-weight: bold", ' aria-current="true"') if chosen else ("", "")
-    cell = '<td style="text-align: right; padding: 0.2em 0.8em">{:.2f}</td>'
-    cells = "".join(cell.format(100 * share) for share in (row.exactly, row.up_to, row.more))
-    return f'<tr style="{style}"{current}><th scope="row" style="padding: 0.2em 0.8em">{row.dates}</th>{cells}</tr>'
-
-
-def _ipywidgets() -> Any:
-    try:
-        import ipywidgets
-    except ImportError:
-        raise MissingPackageError("the explorers need the package ipywidgets: pip install 'kanon-lab[book]'") from None
-    return ipywidgets
+    rows = [
+        (row.dates, *(f"{100 * share:.2f}" for share in (row.exactly, row.up_to, row.more)))
+        for row in shares.itertuples()
+    ]
+    return table("Share of persons, in per cent", heads, rows, chosen=shares["dates"].tolist().index(dates))

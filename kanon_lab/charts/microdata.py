@@ -1,0 +1,265 @@
+"""Charts of microdata files: sizes of classes, linkage attacks, the sensitive values in classes. From counts only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kanon_lab.charts.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    altair,
+    check_columns,
+    finish,
+    inline,
+    percent,
+    title,
+)
+from kanon_lab.errors import OptionError
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_VERSION_COLORS = (BLUE, ORANGE, BLACK, GREY)
+# From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
+_OUTCOME_FILLS = ("#8c2d04", "#e6763a", "#f8cfae", "#f7f7f8")
+# Pixels: of a character of the words beside a bar, and of the narrowest drawing behind its axis.
+_CHARACTER, _NARROW = 5.7, 270
+_OUTCOMES = ("version", "outcome", "persons")
+_TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+
+
+def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
+    """Share of the records by the size of their class, for one version of a file or up to four side by side.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.classes.sizes.size_ranges`; for several versions the frames of all, one below the other, with a
+        column ``version``: their names, as short as can be, in the order of the bars.
+
+    Returns
+    -------
+    altair.LayerChart
+        Bars, each with its version and share in words.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns, holds more than four versions, or holds a range twice.
+    """
+    alt = altair()
+    check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
+    rows = frame.assign(version=frame.get("version", ""))
+    versions, labels = list(dict.fromkeys(rows["version"])), list(dict.fromkeys(rows["label"]))
+    if len(versions) > len(_VERSION_COLORS):
+        raise OptionError(
+            f"the chart has room for {len(_VERSION_COLORS)} versions, not {len(versions)}; leave some out"
+        )
+    if rows.duplicated(["version", "label"]).any():
+        raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
+    rows["words"] = [
+        f"{version}: " * (version != "") + percent(share) for version, share in rows[["version", "share"]].values
+    ]
+    base = alt.Chart(inline(rows[["label", "version", "records", "share", "words"]])).encode(
+        y=alt.Y("label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False)),
+        yOffset=alt.YOffset("version:N", sort=versions),
+        tooltip=[
+            *([alt.Tooltip("version:N", title="version")] if len(versions) > 1 else []),
+            alt.Tooltip("label:N", title="size of the class"),
+            alt.Tooltip("records:Q", title="records", format=","),
+            alt.Tooltip("share:Q", title="share of the records", format=".2%"),
+        ],
+    )
+    color = alt.Scale(domain=versions, range=list(_VERSION_COLORS[: len(versions)]))
+    bars = base.mark_bar().encode(
+        x=_shares("Records (% of the file)", rows["share"].max(), rows["words"].str.len().max()),
+        color=alt.Color("version:N", scale=color, legend=None),
+    )
+    words = base.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N")
+    firsts = rows[rows["label"] == labels[0]]
+    said = ", ".join(
+        f"{percent(row.share)}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples()
+    )
+    return finish(
+        alt.layer(bars, words),
+        title=title("Records by the size of their class", "Class: the records that have the same key values"),
+        description=(
+            f"Bar chart of the share of records by the size of their equivalence class, {', '.join(labels)} records"
+            f"{', for ' + ', '.join(versions) if len(versions) > 1 else ''}. In classes of {labels[0]}: {said}."
+        ),
+        height=(17 if len(versions) > 1 else 28) * len(rows) + 10 * len(labels),
+    )
+
+
+def attack(frame: pd.DataFrame) -> alt.LayerChart:
+    """What a linkage attack finds out about the persons it looks for, in several versions of a release.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``version`` (of the release, drawn in the order given), ``outcome`` (what the intruder learns about a person),
+        ``persons`` (how many) and ``order`` (of the outcomes, the worst first); at most four outcomes.
+
+    Returns
+    -------
+    altair.LayerChart
+        One bar a version, cut into the outcomes, and under it a line for each of them.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns, holds more than four outcomes, or a version without persons.
+    """
+    alt = altair()
+    check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
+    rows = frame.sort_values("order", kind="stable")
+    outcomes, versions = list(dict.fromkeys(rows["outcome"])), list(dict.fromkeys(frame["version"]))
+    if len(outcomes) > len(_OUTCOME_FILLS):
+        raise OptionError(f"the chart has room for {len(_OUTCOME_FILLS)} outcomes, not {len(outcomes)}; join some")
+    total = rows.groupby("version")["persons"].transform("sum")
+    if not (total > 0).all():
+        raise OptionError("a version has no persons: leave it out")
+    rows = rows.assign(share=rows["persons"] / total, rank=rows["outcome"].map(outcomes.index))
+    rows["words"] = [f"{row.outcome}: {row.persons:,} ({percent(row.share)})" for row in rows.itertuples()]
+    # Each version is a block of lines: its name, its bar, a line for each outcome, an empty one.
+    blocks = [f"{version}\n{part}" for version in versions for part in ("name", "bar", *range(len(outcomes)), "gap")]
+    y = alt.Y("line:N", scale=alt.Scale(domain=blocks[:-1]), axis=None)
+    fills = alt.Scale(domain=outcomes, range=list(_OUTCOME_FILLS[: len(outcomes)]))
+    color = alt.Color("outcome:N", scale=fills, legend=None)
+    outlined = {"stroke": GREY, "strokeWidth": 1}
+    bars = alt.Chart(inline(rows.assign(line=rows["version"] + "\nbar")[[*_OUTCOMES, "line", "rank", "share"]], 6))
+    lines = inline(
+        rows.assign(line=[f"{row.version}\n{row.rank}" for row in rows.itertuples()])[["line", "outcome", "words"]]
+    )
+    labels = alt.Chart(lines).encode(y=y)
+    names = alt.Chart(alt.InlineData(values=[{"line": f"{name}\nname", "version": name} for name in versions]))
+    return finish(
+        alt.layer(
+            bars.mark_bar(height={"band": 1}, **outlined).encode(
+                x=alt.X(
+                    "share:Q",
+                    stack="zero",
+                    scale=alt.Scale(domain=[0, 1], nice=False),
+                    axis=alt.Axis(format="~%", values=_TICKS, grid=False),
+                    title="Persons looked for (%)",
+                ),
+                y=y,
+                order="rank:Q",
+                color=color,
+                tooltip=[
+                    alt.Tooltip("version:N", title="version"),
+                    alt.Tooltip("outcome:N", title="outcome"),
+                    alt.Tooltip("persons:Q", title="persons", format=","),
+                    alt.Tooltip("share:Q", title="share", format=".1%"),
+                ],
+            ),
+            names.mark_text(align="left", fontSize=13, fontWeight="bold").encode(x=alt.value(0), y=y, text="version:N"),
+            labels.mark_point(shape="square", size=90, filled=True, opacity=1, **outlined).encode(
+                x=alt.value(6), color=color
+            ),
+            labels.mark_text(align="left").encode(x=alt.value(17), text="words:N"),
+        ),
+        title=title("What the intruder finds out", "Each bar: the persons looked for, by what was learnt about them"),
+        description=(
+            "Stacked bars of the persons looked for in a linkage attack by what the intruder learns. "
+            + " ".join(f"{name}: {'; '.join(part['words'])}." for name, part in rows.groupby("version", sort=False))
+        ),
+        height=19 * len(blocks),
+    )
+
+
+def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
+    """The values of a sensitive variable in some classes, against the whole file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``class_label``, ``value``, ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and
+        values are drawn in the order given.
+
+    Returns
+    -------
+    altair.LayerChart
+        For each class a bar per value, and a diamond for the share in the whole file.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns.
+    """
+    alt = altair()
+    check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
+    rows = frame[["class_label", "value", "share", "overall"]].astype({"class_label": str, "value": str})
+    rows["row"] = rows["class_label"] + "\n" + rows["value"]
+    rows["words"] = [f"{percent(row.share)} (file {percent(row.overall)})" for row in rows.itertuples()]
+    order = [row for label, part in rows.groupby("class_label", sort=False) for row in (f"{label}\n", *part["row"])]
+    y = alt.Y(
+        "row:N",
+        sort=order,
+        scale=alt.Scale(domain=order),
+        title=None,
+        axis=alt.Axis(
+            labelExpr="split(datum.label, '\\n')[1]", ticks=False, domain=False, labelPadding=7, labelLimit=130
+        ),
+    )
+    base = alt.Chart(inline(rows)).encode(
+        y=y,
+        tooltip=[
+            alt.Tooltip("class_label:N", title="class"),
+            alt.Tooltip("value:N", title="value"),
+            alt.Tooltip("share:Q", title="in the class", format=".1%"),
+            alt.Tooltip("overall:Q", title="in the whole file", format=".1%"),
+        ],
+    )
+    domain = ["in the class", "in the whole file"]
+    color = alt.Color("series:N", scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]), title=None)
+    shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=["square", "diamond"]), title=None)
+    most = rows[["share", "overall"]].to_numpy().max()
+    bars = base.transform_calculate(series=f"'{domain[0]}'").mark_bar(height={"band": 0.62})
+    marks = base.transform_calculate(series=f"'{domain[1]}'").mark_point(
+        filled=True, size=90, opacity=1, stroke="white", strokeWidth=1
+    )
+    words = base.mark_text(align="right", fontSize=11)
+    classes = list(dict.fromkeys(rows["class_label"]))
+    heads = alt.Chart(alt.InlineData(values=[{"row": f"{name}\n", "name": name} for name in classes]))
+    return finish(
+        alt.layer(
+            bars.encode(x=_shares("Records (%)", most, 22), color=color),
+            marks.encode(x="overall:Q", color=color, shape=shape),
+            words.encode(x=alt.value("width"), text="words:N"),
+            heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
+        ),
+        title=title(
+            "Sensitive values in single classes", "Bars: share in the class; diamonds: share in the whole file"
+        ),
+        description=(
+            f"Bars of the share of each sensitive value in {len(classes)} classes, with a diamond for its share in the "
+            f"whole file. {_most_uneven(rows)}"
+        ),
+        height=21 * len(order),
+    )
+
+
+def _shares(text: str, most: float, characters: int) -> alt.X:
+    """An axis of shares up to the largest, with room behind it for words of so many characters."""
+    alt = altair()
+    room = min(0.6, (characters * _CHARACTER + 8) / _NARROW)
+    most = max(most, 0.05)
+    step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.02
+    return alt.X(
+        "share:Q",
+        title=text,
+        scale=alt.Scale(domain=[0, most / (1 - room)], nice=False),
+        axis=alt.Axis(format="~%", values=[round(step * i, 2) for i in range(round(1 / step) + 1) if step * i <= most]),
+    )
+
+
+def _most_uneven(rows: pd.DataFrame) -> str:
+    row = rows.loc[(rows["share"] - rows["overall"]).abs().idxmax()]
+    return (
+        f"The largest difference: {row['value']}, {percent(row['share'])} of the class {row['class_label']} and "
+        f"{percent(row['overall'])} of the file."
+    )
