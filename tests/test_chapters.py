@@ -7,7 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kanon_lab.classes import class_table
+from kanon_lab.data import load_microdata, read_microdata
 from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.measures import measure
 from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
 from kanon_lab.population import PERIODS
 
@@ -151,6 +155,96 @@ def test_a_reconstruction_that_is_cut_short_says_so(run):
     results = run("reconstruction", seeds=[11], max_rounds=1)
     assert results["fresh-count"] == 1
     assert results["fresh-complete"] == sum(value == 27 for value in results["fresh-equal"])
+
+
+def test_recorded_note(book):
+    """AEPD, Tablas 1 to 6: their k is 2, 1, 2, 2, 1, 1; Tabla 6 is called 2-anonymous and is not."""
+    note = book["note"]
+    assert note["k-of-tables"]["k"].tolist() == [2, 1, 2, 2, 1, 1]
+    assert note["recomputed-equal"] == note["recomputed"] == 99
+    assert note["figures"] == 163
+    assert "Tabla 6, k in the text" in note["findings"]["claim"].tolist()
+    assert len(note["cells"]) == 47
+
+
+def test_recorded_generalisation(book):
+    results = book["generalise"]
+    assert results["tabla-3-as-printed"] is True
+    assert (results["k-3"], results["k-4"], results["k-6"]) == (2, 2, 1)
+    assert results["mends"].set_index("change").loc["record 7 removed", ["cells changed", "k"]].tolist() == [3, 2]
+    assert len(results["optima"]) == 4
+    assert (results["optima"]["records removed"] <= results["suppression-limit"] * results["records"]).all()
+    assert (results["mondrian"]["k"] >= results["k-required"]).all()
+
+
+def test_recorded_attack(book):
+    """The outsider who found single records in the file as collected finds none in the generalised one."""
+    results = book["diversity"]
+    assert results["matched-before"] > results["right-before"] > 0
+    assert results["matched-after"] == 0
+    assert results["learned-after"] > results["learned-right-after"] > 0
+    assert results["homogeneity"].iloc[:, 2].tolist() == results["homogeneity"].iloc[:, 4].tolist()
+    assert results["attack-figure"].iloc[:, 1:].sum().tolist() == [results["persons"]] * 2
+
+
+def test_the_chapter_of_classes_is_the_command(book):
+    results = book["classes"]
+    spec = KeySpec(["postcode", "age", "sex", "education"], weight="weight", household="household")
+    measured = measure(load_microdata("health-survey"), spec, k=[3]).to_dict()
+    for name, key in {"n": "n", "classes": "classes", "uniques": "sample_uniques", "k-achieved": "k_achieved"}.items():
+        assert results[name] == measured[key]
+    assert results["violations"] == measured["violations"]["3"]
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    """A user's own file: other variables, gaps, no weight, no household."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"area": rng.choice(list("NSEW"), 300), "size": rng.integers(1, 60, 300)})
+    frame["owner"] = rng.choice(["family", "chain"], 300)
+    frame["fined"] = rng.choice(["CANARY-yes", "no", "no"], 300)
+    frame.loc[rng.random(300) < 0.05, "owner"] = None
+    path = tmp_path_factory.mktemp("microdata") / "shops.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+LADDERS = {
+    "area": {"mapping": dict.fromkeys("NSEW", "*")},
+    "size": {"widths": [10, 30], "from": 0, "to": 60},
+    "owner": {"mapping": {"family": "*", "chain": "*"}},
+}
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+def test_the_class_notebook_on_a_users_file(run, shops, missing):
+    keys = ["area", "size", "owner"]
+    results = run(
+        "classes", file=str(shops), key_variables=keys, weight="", household="", missing=missing, k_required=5
+    )
+    table = class_table(read_microdata(shops), KeySpec(keys, missing=missing))
+    assert results["k-achieved"] == table.k_achieved
+    assert results["violations"] == table.violations([5])[5]
+    assert results["population-uniques"] is None
+    assert results["key-sets"] == 7
+
+
+@pytest.mark.parametrize("limit", [0, 0.1])
+def test_the_generalising_notebook_on_a_users_file(run, shops, limit):
+    asked = {"k_required": 4, "suppression_limit": limit, "level_weights": {}, "levels": {"size": 1}}
+    results = run("generalise", file=str(shops), hierarchies=LADDERS, **asked)
+    assert results["nodes"] == 2 * 3 * 2
+    assert (results["optima"]["records removed"] <= 300 * limit).all()
+    assert (results["mondrian"]["k"] >= 4).all()
+
+
+def test_the_diversity_notebook_on_a_users_file(run, shops):
+    results = run(
+        "diversity", file=str(shops), hierarchies=LADDERS, sensitive="fined", quantity="", k_required=3, l_required=2
+    )
+    assert "matched-before" not in results
+    assert results["l-distinct"] in (1, 2)
+    assert results["cost"]["l"].iloc[1] in ("2", "-")
 
 
 def test_the_explorer_starts_where_it_is_told(run):
