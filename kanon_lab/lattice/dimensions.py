@@ -182,7 +182,7 @@ def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hie
         labels.append(hierarchy.labels(values, level))
         if level and None in labels[-1]:
             hierarchy.recode(column, level, where=where)  # raises, and names the row
-    levels = KeyLevels.of(labels)
+    levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")
     return Tree(codes, levels.codes[:, :-1], labels)

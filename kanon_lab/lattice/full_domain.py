@@ -130,10 +130,12 @@ def search(
     are missing under ``wildcard`` and all levels nest, the nodes below one that removes too many records for k alone
     are skipped: they remove no fewer.
 
-    With C the classes that stay, n records in the file and s removed, the discernibility is the sum over C of records
-    times f_k, plus n s (Bayardo and Agrawal 2005, C_DM); the average class size is (n - s)/|C|/k_required (LeFevre et
-    al. 2006, C_AVG, where nothing is removed). Removing records costs nothing in the latter nor in the weighted level,
-    the sum of weight times level by height: there only `suppression_limit` holds it down.
+    With n records in the file and s removed, the discernibility is the sum of f_k over the records that stay, plus n s
+    (Bayardo and Agrawal 2005, C_DM). The average class size is n - s by the sum of 1/f_k over them, by k_required.
+    Where no key is missing, that sum is the number of classes (LeFevre et al. 2006, C_AVG, where nothing is removed);
+    under ``wildcard`` it keeps compatible patterns from counting as classes of their own. Removing records costs
+    nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
+    `suppression_limit` holds it down.
     """
     if loss not in LOSSES:
         raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")

@@ -79,7 +79,9 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
     squares = int((records * f_k).sum()) + suppressed * space.table.n
     if not count:
         return 0, 0, suppressed, squares, np.nan
-    return count, int(f_k.min()), suppressed, squares, stay / count / required.k_required
+    # Rounding must not tell equal losses apart.
+    average = round(stay / float((records / f_k).sum()) / required.k_required, 12)
+    return count, int(f_k.min()), suppressed, squares, average
 
 
 def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:

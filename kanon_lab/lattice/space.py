@@ -30,7 +30,7 @@ class KeyLevels:
     ----------
     codes : ndarray of int, shape (height + 1, values + 1)
         For each level the code of each value of the file, in the order of the class table; the last is the missing
-        value, whose code comes after all others.
+        value, whose code comes after all others, except at a level in which it is like all of them.
     sizes : tuple of int
         Codes of each level, that of the missing value included.
     nested : bool
@@ -42,8 +42,8 @@ class KeyLevels:
     nested: bool
 
     @classmethod
-    def of(cls, labels: Sequence[list]) -> KeyLevels:
-        """From the label of each value at each level, level 0 first."""
+    def of(cls, labels: Sequence[list], alike: Sequence[bool]) -> KeyLevels:
+        """From the label of each value at each level, 0 first, and whether missing values have the same one."""
         numbers = np.array([pd.factorize(pd.Series(level, dtype=object))[0] for level in labels])
         nested = True
         for fine, coarse in zip(numbers, numbers[1:]):
@@ -53,10 +53,12 @@ class KeyLevels:
         # Sorted from the top down, so that nested codes rise together at all levels.
         order = np.lexsort(numbers)
         codes = np.empty((len(numbers), numbers.shape[1] + 1), dtype=np.int32)
+        sizes = []
         for level, number in enumerate(numbers):
             codes[level, order], seen = pd.factorize(number[order])
-            codes[level, -1] = len(seen)
-        return cls(codes, tuple(int(size) + 1 for size in codes[:, -1]), nested)
+            sizes.append(len(seen) + 1)
+            codes[level, -1] = 0 if alike[level] else len(seen)
+        return cls(codes, tuple(sizes), nested)
 
     @property
     def height(self) -> int:
@@ -106,9 +108,13 @@ class LevelSpace:
         if nodes > MOST_NODES:
             raise OptionError(f"{nodes:,} nodes are too many (the most is {MOST_NODES:,}); leave out some levels")
         table = class_table(frame, spec, where=where)
+        ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
         keys = tuple(
-            KeyLevels.of(_labels(frame[name], values, hierarchies.get(name, Hierarchy(())), where))
-            for name, values in zip(spec.key_variables, table.labels)
+            KeyLevels.of(
+                _labels(frame[name], values, ladder, where),
+                [ladder.anything(level) is not None for level in range(ladder.height + 1)],
+            )
+            for name, values, ladder in zip(spec.key_variables, table.labels, ladders)
         )
         return cls(table, keys, tuple(_own_values(frame, table, name, where) for name in sensitive))
 

@@ -253,7 +253,7 @@ class Hierarchy:
         Parameters
         ----------
         series : Series
-            Values of the variable. Missing ones stay missing.
+            Values of the variable. Missing ones stay missing, except at a level that says nothing (`anything`).
         level : int
             0 to `height`.
         where : str
@@ -279,7 +279,15 @@ class Hierarchy:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         column = self.name if series.name is None else series.name
         refuse(uncovered, series.index, column, f"{self.rules[level - 1].uncovered} (level {level})", where)
+        if (anything := self.anything(level)) is not None:
+            # A gap among asterisks would tell who did not answer.
+            codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]
         return spread(labels, codes, series)
+
+    def anything(self, level: int) -> str | None:
+        """The label of a level in which all values, and missing ones, are alike: ``"*"``. None at other levels."""
+        level = self.check_level(level)
+        return self.rules[level - 1].anything if level else None
 
     def labels(self, values: pd.Index, level: int) -> list:
         """Each value's label at one level, in order; None where it is not covered. At level 0 the values themselves."""

@@ -23,6 +23,10 @@ class Rule(Protocol):
     def uncovered(self) -> str:
         """What is wrong with a value that it does not cover, and what to do."""
 
+    @property
+    def anything(self) -> str | None:
+        """The label, where it says nothing: that of every value, and so of a missing one too. None elsewhere."""
+
     def labels(self, values: pd.Index) -> list[str | None]:
         """The label of each value, None where it is not covered."""
 
@@ -34,6 +38,13 @@ class Listed:
     label_of: Mapping[object, str] = field(repr=False)
     uncovered = "a value that the hierarchy does not list; add it to the list (text and numbers differ) or mend it"
 
+    @property
+    def anything(self) -> str | None:
+        # Values may also share a label that does say something; asterisks never do.
+        labels = set(self.label_of.values())
+        label = labels.pop()
+        return label if not labels and not label.strip("*") else None
+
     def labels(self, values: pd.Index) -> list[str | None]:
         return [self.label_of.get(value) for value in values]
 
@@ -44,6 +55,10 @@ class Alike:
 
     label: str
     uncovered = ""
+
+    @property
+    def anything(self) -> str:
+        return self.label
 
     def labels(self, values: pd.Index) -> list[str | None]:
         return [self.label] * len(values)
@@ -62,6 +77,10 @@ class Masked:
     def uncovered(self) -> str:
         hint = "" if self.fill_zeros else ", or say width where numbers lost leading zeros"
         return f"a value that has not {self.width} characters; mend it{hint}"
+
+    @property
+    def anything(self) -> str | None:
+        return None if self.keep else self.mask * self.width
 
     def labels(self, values: pd.Index) -> list[str | None]:
         texts = (self._text(value) for value in values)
@@ -83,6 +102,7 @@ class Dated:
 
     unit: str
     date_format: str
+    anything = None
 
     @property
     def uncovered(self) -> str:
@@ -139,6 +159,10 @@ class Bands:
         if len(names) != len(made) or len(set(names)) != len(names) or not all(isinstance(n, str) for n in names):
             raise OptionError(f"level {level}: has {len(made)} bands and needs a different label (text) for each")
         return cls(tuple(edges), closed, whole, tuple(names))
+
+    @property
+    def anything(self) -> None:
+        """Never: even a band of all numbers says that there is one."""
 
     @property
     def uncovered(self) -> str:

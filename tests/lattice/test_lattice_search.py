@@ -56,22 +56,25 @@ def survivors(keys, secrets, policy, k, criterion):
         kept = good
 
 
+def label_of(value, table, level):
+    """A missing value stays missing, except where the level says nothing of any value."""
+    if value is MISSING:
+        return "*" if {labels[level] for labels in table.values()} == {"*"} else MISSING
+    return table[value][level]
+
+
 def scan(records, secrets, tables, *, policy="wildcard", k, limit, loss, criterion=lambda values, everyone: True):
     """Every node's survivors and loss, and the best node by the rule of ties, in exact arithmetic."""
     n, nodes, best = len(records), {}, None
     for node in product(*(range(len(next(iter(table.values())))) for table in tables)):
-        keys = [
-            tuple(MISSING if v is MISSING else table[v][level] for v, table, level in zip(r, tables, node))
-            for r in records
-        ]
+        keys = [tuple(label_of(v, table, level) for v, table, level in zip(r, tables, node)) for r in records]
         kept, f = survivors(keys, secrets, policy, k, criterion)
         gone = n - len(kept)
         heights = [len(next(iter(table.values()))) - 1 for table in tables]
         level = sum(Fraction(at, max(height, 1)) for at, height in zip(node, heights))
-        classes = len({keys[i] for i in kept})
         losses = {
             "discernibility": sum(f.values()) + gone * n,
-            "average_class_size": Fraction(len(kept), classes * k) if classes else None,
+            "average_class_size": len(kept) / sum(Fraction(1, f[i]) for i in kept) / k if kept else None,
             "weighted_level": level,
         }
         satisfied = kept != [] and Fraction(gone, n) <= Fraction(limit).limit_denominator(1000)
@@ -140,8 +143,7 @@ def check(file, policy, options, oracle_options, limit, loss):
     assert found.suppressed.tolist() == [label for i, label in enumerate(frame.index) if i not in kept]
     levels = list(zip(names, best))
     expected = [
-        tuple("-" if value is MISSING else TABLES[name][value][at] for (name, at), value in zip(levels, records[i]))
-        for i in kept
+        tuple(label_of(value, TABLES[name], at) or "-" for (name, at), value in zip(levels, records[i])) for i in kept
     ]
     got = found.frame[names].astype(object).where(found.frame[names].notna(), "-").map(str)
     assert list(got.itertuples(index=False, name=None)) == expected
@@ -431,7 +433,7 @@ def test_the_grid_counts_records_in_small_classes(file, policy, k_max):
     assert [tuple(row) for row in grid[names].to_numpy().tolist()] == nodes
     assert grid.columns.tolist()[-k_max:] == list(range(1, k_max + 1))
     for row, node in zip(grid.to_dict("records"), nodes):
-        keys = [tuple(v if v is MISSING else t[v][at] for v, t, at in zip(r, tables, node)) for r in records]
+        keys = [tuple(label_of(v, t, at) for v, t, at in zip(r, tables, node)) for r in records]
         f = [sum(compatible(a, b, policy == "wildcard") for b in keys) for a in keys]
         assert (row["n"], row["n_classes"], row["k_achieved"]) == (len(f), len(set(keys)), min(f))
         assert row["discernibility"] == sum(f)

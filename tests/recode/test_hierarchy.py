@@ -217,7 +217,8 @@ def test_neither_index_nor_order_nor_categories_matter(values, level, random):
     rows = list(range(len(values)))
     random.shuffle(rows)
     plain = pd.Series(values, index=[f"r{i}" for i in rows], name="town", dtype=object)
-    expected = [None if v is None else ([v, *REGION[v], "*"][level]) for v in values]
+    # At the level that says nothing of any town, a missing one is like all others.
+    expected = ["*" if level == 3 else None if v is None else [v, *REGION[v]][level] for v in values]
     categories = plain.astype(pd.CategoricalDtype([*REGION, "Nowhere"]))
     for series in (plain, categories):
         before = series.copy()
@@ -226,6 +227,20 @@ def test_neither_index_nor_order_nor_categories_matter(values, level, random):
         assert recoded.index.equals(series.index) and recoded.name == "town"
         assert not isinstance(recoded.dtype, pd.CategoricalDtype)
         pd.testing.assert_series_equal(series, before)
+
+
+def test_a_gap_does_not_show_among_asterisks():
+    """At the top of a ladder a gap would tell who did not answer."""
+    answers = pd.Series(["12", None])
+    assert Hierarchy.from_masks([2, 1, 0]).recode(answers, 2).tolist() == ["**", "**"]
+    assert Hierarchy.from_mapping({"12": "any"}, top="?").recode(answers, 2).tolist() == ["?", "?"]
+    assert Hierarchy.from_mapping({"12": "*"}).recode(answers, 1).tolist() == ["*", "*"]
+
+
+def test_a_label_that_says_something_is_not_given_to_gaps():
+    answers = pd.Series([12, None])
+    for one_label in (Hierarchy.from_mapping({12: "yes"}), Hierarchy.from_intervals([[None, None]], closed="left")):
+        assert one_label.recode(answers, 1).isna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize("level", [-1, 4, 1.0, True, "1", None])
