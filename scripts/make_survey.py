@@ -64,7 +64,7 @@ CHILDREN = [0.44, 0.43, 0.10, 0.03]  # one to four
 OLDEST = 102
 
 COLUMNS = "postcode birth_date age sex education household weight cholesterol diagnosis income".split()
-EDUCATION = ["none", "primary", "lower secondary", "upper secondary", "vocational", "university"]
+EDUCATION = ["no schooling", "primary", "lower secondary", "upper secondary", "vocational", "university"]
 NOT_ASKED, ASKED_FROM = "under 16", 16
 # Shares of the levels by age: below 25, 45, 65 and above.
 EDUCATION_SHARES = {
@@ -74,7 +74,7 @@ EDUCATION_SHARES = {
     OLDEST + 1: [0.14, 0.45, 0.18, 0.09, 0.05, 0.09],
 }
 EDUCATION_UNTOLD, INCOME_UNTOLD = 0.02, 0.05
-DIAGNOSES = ["none", "hypertension", "diabetes", "asthma", "arthritis", "depression", "cancer", "HIV"]
+DIAGNOSES = ["no diagnosis", "hypertension", "diabetes", "asthma", "arthritis", "depression", "cancer", "HIV"]
 
 WOMEN = """María Carmen Josefa Isabel Ana Laura Cristina Marta Dolores Lucía Pilar Elena Sara Paula Raquel Rosa Teresa
 Beatriz Silvia Nuria Patricia Julia Irene Andrea Rocío Mónica Alba Ángela Sonia Sandra Alicia Susana Marina Yolanda

@@ -7,13 +7,20 @@ sum over the patterns compatible with it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from scipy import sparse
 
 from kanon_lab.classes.coding import grouped, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
-_PER_JOIN, _PER_JOINED_ROW, _PER_COMPARISON = 60_000, 60, 0.6
-_BLOCK = 2**22
+_PER_JOIN, _PER_JOINED_ROW = 60_000, 60
+_PER_WORD, _PER_PAIR = 0.7, 60
+# Words of 64 rows each that are compared at a time, and values that are told apart before rows are looked up.
+_WORDS, _BUCKETS = 2**16, 255
+# Numbers held at a time in counts by many values, and pairs of rows.
+_MOST_DENSE, _MOST_PAIRS = 2**25, 2**26
 
 
 def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -41,6 +48,31 @@ def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
     return sums.astype(values.dtype).reshape(values.shape)
 
 
+def compatible_counts(codes: np.ndarray, counts: sparse.csr_array) -> sparse.csr_array:
+    """For every row, the sum of the sparse `counts` (one row each) over all rows compatible with it.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (P, keys)
+        As in `compatible_sums`.
+    counts : csr_array of int, shape (P, m)
+
+    Returns
+    -------
+    csr_array
+        Shape and dtype of `counts`.
+    """
+    rows, m = counts.shape
+    pairs = compatible_sums(codes, np.ones(rows, dtype=np.int64)).sum()
+    if rows * m <= _MOST_DENSE or pairs > _MOST_PAIRS:
+        step = max(1, _MOST_DENSE // rows)
+        blocks = [counts[:, start : start + step].toarray() for start in range(0, m, step)]
+        return sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks], format="csr")
+    found = [(row, other) for _, _, row, other in _pairs(codes)]
+    row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return sparse.csr_array((np.ones(len(row), counts.dtype), (row, other)), shape=(rows, rows)) @ counts
+
+
 def _sums_of_equal(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     group, distinct = _rows_grouped(codes)
     return _totals(group, numbers, len(distinct))[group]
@@ -53,8 +85,7 @@ def _by_masks(codes: np.ndarray, numbers: np.ndarray, missing: np.ndarray) -> np
     sizes = np.array([len(rows) for rows in rows_of_mask])
     joins = len(masks) * (len(masks) - 1) / 2
     joining = joins * _PER_JOIN + len(masks) * sizes.sum() * _PER_JOINED_ROW
-    comparing = len(codes) ** 2 * codes.shape[1] * _PER_COMPARISON
-    if comparing < joining:
+    if _cost_of_comparing(codes, missing) < joining:
         return _compared(codes, numbers)
     known = [~missing[rows[0]] for rows in rows_of_mask]
     sums = np.empty_like(numbers)
@@ -102,19 +133,55 @@ def _join(
     sums[small] += of_candidates[group]
 
 
+def _cost_of_comparing(codes: np.ndarray, missing: np.ndarray) -> float:
+    """Rough cost of `_compared`, as if keys were independent."""
+    rows, keys = codes.shape
+    match = 1.0
+    for column, absent in zip(codes.T, missing.T, strict=True):
+        shares = np.bincount(column[~absent]) / rows
+        match *= 1 - (1 - absent.mean()) ** 2 + (shares**2).sum()
+    return rows**2 * (keys / 64 * _PER_WORD + match * _PER_PAIR)
+
+
 def _compared(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Every row against every other, in blocks that fit the processor's cache."""
-    narrow = codes.astype(np.int16 if codes.max() < 2**15 else np.int64)
-    columns = [np.ascontiguousarray(column) for column in narrow.T]
+    """The sums by comparing every row with every other."""
     sums = np.empty_like(numbers)
-    step = max(1, _BLOCK // len(codes))
-    for start in range(0, len(codes), step):
-        match = np.ones((len(codes[start : start + step]), len(codes)), dtype=bool)
-        for column in columns:
-            part = column[start : start + step, None]
-            match &= (part == column) | (column < 0) | (part < 0)
-        sums[start : start + step] = match @ numbers
+    for start, stop, row, other in _pairs(codes):
+        sums[start:stop] = _totals(row - start, numbers[other], stop - start)
     return sums
+
+
+def _pairs(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """All pairs of compatible rows, in blocks: the rows from one to another, and for each pair these and those.
+
+    Every row is compared with 64 others at a time: one bit each, set while no key speaks against the pair.
+    """
+    near = [_near(column) for column in codes.T]
+    wide = [column for column in codes.T if column.max() >= _BUCKETS]
+    words = near[0].shape[1]
+    step = max(1, _WORDS // words)
+    for start in range(0, len(codes), step):
+        block = codes[start : start + step]
+        bits = np.full((len(block), words), ~np.uint64(0))
+        for column, of_value in zip(block.T, near, strict=True):
+            bits &= of_value[np.where(column < 0, -1, column % _BUCKETS)]
+        row, word = np.nonzero(bits)
+        which, bit = np.nonzero(np.unpackbits(bits[row, word, None].view(np.uint8), axis=1, bitorder="little"))
+        row, other = start + row[which], word[which] * 64 + bit
+        for column in wide:
+            one, two = column[row], column[other]
+            same = (one == two) | (one < 0) | (two < 0)
+            row, other = row[same], other[same]
+        yield start, start + len(block), row, other
+
+
+def _near(column: np.ndarray) -> np.ndarray:
+    """For each bucket of values the rows that it does not rule out, as bits in words; the last, for a gap, has all."""
+    values = np.append(np.arange(min(int(column.max()) + 1, _BUCKETS)), -1)[:, None]
+    match = (column % _BUCKETS == values) | (column < 0) | (values < 0)
+    padded = np.zeros((len(values), -(-len(column) // 64) * 64), dtype=bool)
+    padded[:, : len(column)] = match
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
 def _rows_grouped(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,8 @@ from kanon_lab.keys import KeySpec
 
 #: There are 2^keys - 1 subsets.
 MOST_KEYS = 12
+#: Columns of a grid.
+MOST_K = 1_000
 
 
 def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str = "the data") -> pd.DataFrame:
@@ -25,7 +27,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
     frame, spec, where
         As in `class_table`; at most 12 key variables.
     k_max : int
-        The last k.
+        The last k, 1 to 1,000.
 
     Returns
     -------
@@ -37,15 +39,14 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
     Raises
     ------
     OptionError
-        More than 12 key variables, or a `k_max` below 1.
+        More than 12 key variables, or a `k_max` out of its range.
     DataError
         As in `class_table`.
     """
     names = spec.key_variables
     if len(names) > MOST_KEYS:
         raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
-    if k_max < 1:
-        raise OptionError(f"k_max must be 1 or more, not {k_max}")
+    check_last_k(k_max)
     table = class_table(frame, spec, where=where)
     positions = range(len(names))
     subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
@@ -57,6 +58,13 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
         up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
         rows.append((tuple(names[j] for j in subset), table.n, len(records), f_k.min(), *up_to.astype(np.int64)))
     return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
+
+
+def check_last_k(k_max: int) -> None:
+    """Raise an `OptionError` unless `k_max` is a whole number that a grid has columns for."""
+    whole = isinstance(k_max, (int, np.integer)) and not isinstance(k_max, bool)
+    if not whole or not 1 <= k_max <= MOST_K:
+        raise OptionError(f"k_max must be a whole number from 1 to {MOST_K:,}, not {k_max!r}")
 
 
 def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,14 +9,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from kanon_lab.classes.coding import Coded, coded, grouped, pack
-from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 
-# Counts of compatible records by sensitive value are summed for so many numbers at a time.
-_NUMBERS_AT_ONCE = 2**25
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
 _MISSING_REMEDY = "fill it in, or choose another policy for missing values"
 
@@ -212,17 +211,16 @@ class ClassTable:
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Class, value and count of the records compatible with each class."""
-        step = max(1, _NUMBERS_AT_ONCE // self.n_classes)
-        blocks = []
-        for start in range(0, m, step):
-            here = (start <= value) & (value < start + step)
-            dense = np.zeros((self.n_classes, min(step, m - start)), dtype=np.int64)
-            dense[class_[here], value[here] - start] = count[here]
-            dense = compatible_sums(self.codes, dense)
-            rows, columns = np.nonzero(dense)
-            blocks.append((rows, columns + start, dense[rows, columns]))
-        rows, columns, counts = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        order = np.argsort(rows, kind="stable")
+        # A class that is compatible with no other keeps its own counts, and adds to no other's.
+        joint = np.flatnonzero(self.f_k != self.records)
+        row = np.full(self.n_classes, -1)
+        row[joint] = np.arange(len(joint))
+        here = row[class_] >= 0
+        own = sparse.csr_array((count[here], (row[class_[here]], value[here])), shape=(len(joint), m))
+        summed = compatible_counts(self.codes[joint], own).tocoo()
+        rows = np.concatenate([class_[~here], joint[summed.row]])
+        columns, counts = np.concatenate([value[~here], summed.col]), np.concatenate([count[~here], summed.data])
+        order = np.lexsort((columns, rows))
         return rows[order], columns[order], counts[order]
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
@@ -297,6 +295,8 @@ def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | Non
     number = (
         column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([_holds_numbers(column)])
     )
+    if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
+        _refuse_texts(column, where)
     _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND, where)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     for fault, rows in {
@@ -305,7 +305,26 @@ def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | Non
         "a weight that is not above 0": weights <= 0,
     }.items():
         _refuse(rows, frame.index, spec.weight, fault, _MEND, where)
+    with np.errstate(over="ignore"):
+        most = weights.sum() * len(weights)
+    if np.isinf(most):  # the sum over records of F_k would be infinite too
+        largest = weights == weights.max()
+        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it", where)
     return weights
+
+
+def _refuse_texts(column: pd.Series, where: str) -> None:
+    """Say which cells keep a column of weights from being numbers; one that is no number makes all of them text."""
+    texts = column.astype("str").str.strip()
+    bad = column.notna().to_numpy() & ~np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float))
+    fault, remedy = "a weight that is no number", _MEND
+    if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
+        fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
+    _refuse(bad, column.index, column.name, fault, remedy, where)
+    raise DataError(
+        f"{where}: column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
+        "number in one way only, without leading zeros or a plus, or convert the column (pandas.to_numeric)"
+    )
 
 
 def _holds_numbers(column: pd.Series) -> bool:

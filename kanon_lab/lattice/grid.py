@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import compatible_sums
-from kanon_lab.errors import OptionError
+from kanon_lab.classes.subsets import check_last_k
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, weighted_levels
 from kanon_lab.lattice.space import LevelSpace
@@ -30,7 +30,7 @@ def level_grid(
     frame, hierarchies, spec, where
         As in `search`. Nothing is removed.
     k_max : int
-        Last k, 1 or more.
+        Last k, 1 to 1,000.
 
     Returns
     -------
@@ -44,8 +44,7 @@ def level_grid(
     DataError, OptionError
         As in `search`.
     """
-    if isinstance(k_max, bool) or not isinstance(k_max, (int, np.integer)) or k_max < 1:
-        raise OptionError(f"k_max must be a whole number from 1 on, not {k_max!r}")
+    check_last_k(k_max)
     spec = spec or KeySpec(tuple(hierarchies))
     columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
     check_names(spec, [*columns, "weighted_level"])

@@ -133,24 +133,23 @@ def test_the_table_of_classes_reads_as_the_file(file):
     assert codes == sorted(codes)
 
 
-@pytest.mark.parametrize("n,keys,share", [(300, 12, 0.5), (3000, 3, 0.3), (2000, 6, 0.02)])
-def test_both_ways_of_matching_agree(n, keys, share, monkeypatch):
+@pytest.mark.parametrize(
+    "n,keys,share,values", [(300, 12, 0.5, 4), (3000, 3, 0.3, 4), (900, 2, 0.2, 700), (2000, 6, 0.02, 4)]
+)
+def test_both_ways_of_matching_agree(n, keys, share, values, monkeypatch):
     """Joins and comparison of all pairs are chosen by cost, and give the same."""
     rng = np.random.default_rng(5)
-    codes = rng.integers(0, 4, (n, keys))
+    codes = rng.integers(0, values, (n, keys))
     codes[rng.random((n, keys)) < share] = -1
-    values = rng.integers(0, 50, (n, 2))
-    module = "kanon_lab.classes.compatible"
-    monkeypatch.setattr(f"{module}._PER_COMPARISON", 0)
-    compared = compatible_sums(codes, values)
-    monkeypatch.setattr(f"{module}._PER_COMPARISON", 1e9)
-    assert (compatible_sums(codes, values) == compared).all()
-    if n <= 300:
-        near = [
-            [all(a == b or a < 0 or b < 0 for a, b in zip(one, other)) for other in codes.tolist()]
-            for one in codes.tolist()
-        ]
-        assert (np.array(near) @ values == compared).all()
+    numbers = rng.integers(0, 50, (n, 2))
+    cost = "kanon_lab.classes.compatible._cost_of_comparing"
+    monkeypatch.setattr(cost, lambda *_: 0)
+    compared = compatible_sums(codes, numbers)
+    monkeypatch.setattr(cost, lambda *_: np.inf)
+    assert (compatible_sums(codes, numbers) == compared).all()
+    some = rng.integers(0, n, 20)
+    near = [[all(a == b or a < 0 or b < 0 for a, b in zip(codes[i], other)) for other in codes.tolist()] for i in some]
+    assert (np.array(near) @ numbers == compared[some]).all()
 
 
 def test_many_wide_keys_do_not_overflow():
@@ -239,3 +238,17 @@ def test_the_input_is_left_as_it_was():
     before = frame.copy(deep=True)
     class_table(frame, KeySpec("a", weight="w", sensitive_variables="s")).sensitive_counts("s")
     pd.testing.assert_frame_equal(frame, before)
+
+
+def test_sparse_and_dense_counts_agree(monkeypatch):
+    """A sensitive variable with many values is counted over pairs of patterns, one with few in blocks."""
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame({name: rng.integers(0, 4, 300).astype(float) for name in "abc"})
+    frame = frame.mask(rng.random(frame.shape) < 0.2).assign(s=rng.integers(0, 80, 300))
+    table = class_table(frame, KeySpec(list("abc"), sensitive_variables="s"))
+    dense = table.sensitive_counts("s")
+    monkeypatch.setattr("kanon_lab.classes.compatible._MOST_DENSE", 0)
+    sparse = table.sensitive_counts("s")
+    for name in ("class_", "value", "count", "overall"):
+        assert (getattr(sparse, name) == getattr(dense, name)).all()
+    assert dense.count.sum() > len(frame)

@@ -36,5 +36,6 @@ def test_too_many_subsets_are_refused():
     frame = pd.DataFrame([[1] * 13], columns=[f"k{j}" for j in range(13)])
     with pytest.raises(OptionError, match="13 key variables have too many subsets"):
         key_grid(frame, KeySpec(list(frame)))
-    with pytest.raises(OptionError, match="k_max must be 1 or more"):
-        key_grid(frame, KeySpec("k0"), k_max=0)
+    for k_max in (0, 10**9, 1.5, "3"):
+        with pytest.raises(OptionError, match="k_max must be a whole number from 1 to 1,000"):
+            key_grid(frame, KeySpec("k0"), k_max=k_max)
