@@ -1,8 +1,12 @@
 """AEPD, La k-anonimidad como medida de la privacidad: Tablas 1 to 6 and the claims of the text, recomputed.
 
-Tablas 1 and 2 and the two records that Tabla 5 adds are inputs: that they agree with themselves is no evidence, and
-they are marked as fitted. Every other cell follows from them. Levels of generalisation are read off the tables, since
-Figura 2, which has them, is lost in the text.
+Tablas 1 and 2 and the two records that Tabla 5 adds are inputs: that they agree with themselves is no evidence. Levels
+of generalisation are read off Tablas 3, 4 and 6, since Figura 2, which has them, is lost in the text: that their key
+cells come out as printed shows only that one simple rule gives them all. Both are marked as fitted. The other cells are
+copies of cells printed before. `kinds` tells them apart; what can be wrong is in the claims.
+
+What the note calls key attributes (atributos clave) are direct identifiers; our key variables are its
+cuasi-identificadores.
 
 In ``aepd.csv`` dashes and the spaces around them are made plain hyphens (``40-49``). A statement of the text stands
 there as one or two of its words, or as the code that a table would print for it; what is lost in the text is empty.
@@ -30,8 +34,13 @@ HEADINGS = {"postcode": "Código postal", "age": "Edad", "cholesterol": "Coleste
 _FIRST, _LAST = 6, 8
 _WORDS = {2: "dos", 6: "seis"}
 _DIRECTIVE = "95/46"
-_INPUT = "input: compared with itself"
-_READ_OFF = "the level is read off the table, since Figura 2 is lost"
+_IDENTIFIABLE = "perfectamente identificable"
+#: Kinds of cells that our input holds or was fitted to, and those that it was not, with the reason in words.
+_FITTED = {
+    "input": "input: compared with itself",
+    "generalised": "the level is read off the table, since Figura 2 is lost",
+}
+_COPIED = "copied: the note has this value in a table before"
 
 
 def table(name: str) -> pd.DataFrame:
@@ -132,6 +141,25 @@ def generalisation(before: pd.DataFrame, after: pd.DataFrame) -> str:
     return "global" if alike else "local"
 
 
+def kinds(figures: pd.DataFrame) -> pd.Series:
+    """What kind of evidence each figure of the note is.
+
+    Parameters
+    ----------
+    figures : DataFrame
+        `published_figures` of this source, or the figures of its audit, or some of either.
+
+    Returns
+    -------
+    Series
+        Index as `figures`. ``"input"``: a cell that ours is taken from. ``"copied"``: a cell that repeats one of a
+        table before, such as every sensitive value of Tabla 3. ``"generalised"``: a key cell whose level is read off
+        that same cell. ``"claim"``: a statement of the text or of a caption. ``"absent"``: what is lost, or not said.
+    """
+    columns = [figures[name] for name in ("table", "row", "column", "printed")]
+    return pd.Series([_kind(*figure) for figure in zip(*columns, strict=True)], index=figures.index, dtype=str)
+
+
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     """Compute every figure of the note from its inputs.
 
@@ -160,14 +188,20 @@ def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(rows: pd.DataFrame, name: str, computed: pd.DataFrame) -> pd.DataFrame:
     frame = recomputed(rows)
-    for index, row, column in zip(rows.index, rows["row"].astype(int), rows["column"], strict=True):
+    for index, row, column, kind in zip(rows.index, rows["row"].astype(int), rows["column"], kinds(rows), strict=True):
         value = computed.loc[row, column]
         frame.loc[index, "computed_text" if isinstance(value, str) else "computed"] = value
-        if name in ("Tabla 1", "Tabla 2") or (name == "Tabla 5" and row > _FIRST):
-            frame.loc[index, ["fitted", "reason"]] = [True, _INPUT]
-        elif name in ("Tabla 3", "Tabla 4", "Tabla 6") and column in KEYS:
-            frame.loc[index, "reason"] = _READ_OFF
+        frame.loc[index, ["fitted", "reason"]] = [kind in _FITTED, _FITTED.get(kind, _COPIED)]
     return frame
+
+
+def _kind(name: str, row: str, column: str, printed: str) -> str:
+    """The kind of one figure, as `kinds` names it."""
+    if name not in (*TABLES, TABLE_5_AGAIN):
+        return "claim" if printed else "absent"
+    if name in ("Tabla 1", "Tabla 2") or (name == "Tabla 5" and int(row) > _FIRST):
+        return "input"
+    return "generalised" if name in ("Tabla 3", "Tabla 4", "Tabla 6") and column in KEYS else "copied"
 
 
 def _compared(rows: pd.DataFrame, claims: Mapping[str, tuple]) -> pd.DataFrame:
@@ -187,33 +221,70 @@ def _compared(rows: pd.DataFrame, claims: Mapping[str, tuple]) -> pd.DataFrame:
 
 def _claims() -> dict[str, tuple[int | str, str]]:
     """What is computed for each claim, and the reason in words; for what is lost in the text, its verdict."""
-    homogeneous = homogeneity()
-    k = homogeneous.set_index("table")["k_achieved"].to_dict()
-    totals = homogeneous[["homogeneous", "classes", "alone"]].sum()
-    named = table("Tabla 6").query("postcode == '28***' and age == '40-49'")[SENSITIVE]
+    k = homogeneity().set_index("table")["k_achieved"].to_dict()
     return {
+        **_lost(),
+        **_anonymity_claims(k),
+        **_homogeneity_claims(),
         **_generalisation_claims(k),
         **_suppression_claims(k),
-        "figura-2/levels": (
-            "not-in-text",
-            "the picture is not in the text; the tables use the whole code and its first two digits",
-        ),
         "text/directive-page-1": (_DIRECTIVE, "the directive of 1995 whose article 29 set up the working party"),
         "text/directive-page-2": (
             _DIRECTIVE,
             "page 1 of the note has the digits the other way round, and has them right",
         ),
-        "text/keys": (_WORDS[len(KEYS)], "every column but the sensitive one"),
+    }
+
+
+def _lost() -> dict[str, tuple[str, str]]:
+    """The verdict on what our text of the note has not got."""
+    return {
+        "figura-1/picture": ("not-in-text", "the picture is not in the text, its caption is"),
+        "figura-2/levels": (
+            "not-in-text",
+            "the picture is not in the text; the tables use the whole code and its first two digits",
+        ),
         "text/others-who-share": ("illegible", "the symbol is lost in the text; by the definition it is k - 1"),
         "text/probability": ("illegible", "the symbol is lost in the text; by the definition it is 1/k"),
+        "text/page-7": (
+            "not-in-text",
+            "the text goes from page 6 to page 8, which is the end of section V: its heading and its beginning, with "
+            "the description of ARX that page 8 refers to, are lost, and every citation of references 7 to 10 too",
+        ),
+    }
+
+
+def _anonymity_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, str]]:
+    """Claims about Tablas 1 and 2, and the meaning of k."""
+    f_k = class_table(table("Tabla 2"), KEYS).f_k_of_records()
+    alone, others = int((f_k == 1).sum()), f_k.index[f_k > 1]
+    return {
+        "text/keys": (_WORDS[len(KEYS)], "every column but the sensitive one"),
         "text/tabla-1-caption": (k["Tabla 1"], ""),
         "text/tabla-1-k": (k["Tabla 1"], ""),
         "text/tabla-1-rows": (_WORDS[k["Tabla 1"]], ""),
         "text/tabla-2-caption": (k["Tabla 2"], ""),
         "text/tabla-2-not-2": ("no" if k["Tabla 2"] < 2 else "sí", ""),
-        "text/page-7": (
-            "not-in-text",
-            "the text goes from page 6 to page 8: section V is lost, and with it every citation of references 7 to 10",
+        "text/one-anonymity": (
+            _IDENTIFIABLE if others.empty else f"{alone} de {len(f_k)}",
+            "by the definition of page 3 (at least k - 1 others) everybody is 1-anonymous; of the records of Tabla 2, "
+            f"1-anonymous by its caption, {alone} of {len(f_k)} stand alone, and {_listed(others)} share their key. It "
+            "holds of a person who is not 2-anonymous",
+        ),
+    }
+
+
+def _homogeneity_claims() -> dict[str, tuple[str, str]]:
+    """Claims about what a class gives away."""
+    totals = homogeneity()[["homogeneous", "classes", "alone"]].sum()
+    companies, alike = totals["classes"] - totals["alone"], totals["homogeneous"] - totals["alone"]
+    named = table("Tabla 6").query("postcode == '28***' and age == '40-49'")[SENSITIVE]
+    return {
+        "text/high-k": (
+            "improbable" if alike < companies else "con total certeza",
+            "said without a condition, and taken back on page 8: where a class has one sensitive value that is known "
+            f"for certain, whatever k is. So it is with {alike} of the {companies} classes of Tablas 1 to 6 that have "
+            "two records or more",
         ),
         "text/class-28-40-49": (
             "".join(named.unique()),
@@ -223,12 +294,17 @@ def _claims() -> dict[str, tuple[int | str, str]]:
     }
 
 
+def _listed(records: pd.Index) -> str:
+    return " and ".join(map(str, records))
+
+
 def _generalisation_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, str]]:
     """Claims about Tablas 3 and 4."""
     second, third, fourth = (table(name) for name in ("Tabla 2", "Tabla 3", "Tabla 4"))
     by_age = class_table(generalise(second, hierarchies(), {"age": 1}), KEYS).k_achieved
     enough = f"ages in decades alone, with whole postcodes, give k = {by_age}"
     finer = int((fourth != third)[list(KEYS)].to_numpy().sum())
+    whole = fourth.index[fourth["postcode"] == second["postcode"]]
     masked = fourth.assign(postcode=hierarchies()["postcode"].recode(fourth["postcode"], 1))
     return {
         "text/tabla-3-k": (k["Tabla 3"], enough),
@@ -236,8 +312,9 @@ def _generalisation_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, s
         "text/tabla-3-kind": (generalisation(second, third), ""),
         "text/tabla-4-kind": (
             generalisation(second, fourth),
-            "equal postcodes, and equal ages, are generalised alike, and that is what the note calls global; Tabla 4 "
-            "differs from Tabla 3 by values at different levels of the hierarchy",
+            "equal postcodes, and equal ages, are always generalised alike: the note's definition of global. Its words "
+            f"for local, different criteria by record, can be read so as to fit too (only the postcodes of "
+            f"{_listed(whole)} stay whole); but it gives the two as alternatives, and has no table that is local only",
         ),
         "text/tabla-4-precision": (
             "más precisos" if finer and masked.equals(third) else "los mismos",
@@ -249,9 +326,12 @@ def _generalisation_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, s
 def _suppression_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, str]]:
     """Claims about Tablas 5 and 6."""
     fifth, sixth = table("Tabla 5"), table("Tabla 6")
-    company = class_table(generalise(fifth, hierarchies(), dict.fromkeys(KEYS, 1)), KEYS).f_k_of_records() >= 2
-    alone = company.index[~company].tolist()
-    added = {(_LAST,): "el último", (_FIRST + 1, _LAST): "los dos"}
+    coarse = generalise(fifth, hierarchies(), dict.fromkeys(KEYS, 1))
+    company = class_table(coarse, KEYS).f_k_of_records() >= 2
+    inside = pd.DataFrame({key: coarse[key].isin(table("Tabla 3")[key]) for key in KEYS}).any(axis=1)
+    outside, added = inside.index[~inside], coarse[inside].loc[_FIRST + 1 :]
+    words = {(_LAST,): "el último", (_FIRST + 1, _LAST): "los dos"}
+    unsaid = fifth.index[_FIRST:].drop(_LAST)
     f_k = class_table(sixth, KEYS).f_k_of_records()
     stray = sixth.loc[f_k.idxmin()]
     methods = {
@@ -261,13 +341,20 @@ def _suppression_claims(k: Mapping[str, int]) -> dict[str, tuple[int | str, str]
     return {
         "text/first-records": (_WORDS[int(company.cummin().sum())], ""),
         "text/out-of-range": (
-            added[tuple(alone)],
-            f"record {alone[0]} is neither among the first {_FIRST} nor the last: generalised as in Tabla 3 it too "
-            "stands alone, and the caption of Tabla 5 says values out of range in the plural",
+            words[tuple(outside)],
+            f"no value of record {_listed(outside)} is in a range that Tabla 3 uses; those of record "
+            f"{_listed(added.index)} are, in {' and '.join(added.iloc[0][list(KEYS)])}, though no record has both",
+        ),
+        "text/record-7": (
+            "not-in-text",
+            f"the text treats the first {_FIRST} records and the last, {len(fifth) - len(unsaid)} of "
+            f"{len(fifth)}, and not record {_listed(unsaid)}. Tabla 6 keeps it, generalised like the first, where it "
+            "stands alone; the text has very unusual records removed too, and does not say which they are",
         ),
         "text/tabla-6-methods": (" + ".join(name for name, used in methods.items() if used), ""),
         "text/tabla-6-k": (
             k["Tabla 6"],
-            f"record {f_k.idxmin()} ({stray['postcode']}, {stray['age']}) shares its key with no other record",
+            f"record {f_k.idxmin()} ({stray['postcode']}, {stray['age']}) shares its key with no other record; "
+            "the text does not say what becomes of it",
         ),
     }

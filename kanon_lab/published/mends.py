@@ -1,4 +1,4 @@
-"""The smallest changes that make Tabla 6 of the AEPD's note what it is said to be: 2-anonymous."""
+"""The smallest changes that make Tabla 6 of the AEPD's note what it is said to be: 2-anonymous; and one for Tabla 5."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def smallest_mends(*, missing: str = "category") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        First Tabla 6 as printed; then all mends of the fewest cells; then each variable raised one level in all
+        First Tabla 6 as printed; then all mends of the fewest cells; then each variable raised to its top level in all
         records, where that mends. ``mend`` (in words), ``kind`` (``as printed``, ``record removed``, ``cells
-        generalised`` or ``global level``), ``cells`` (changed), ``records`` (left), ``classes`` and ``homogeneous``
-        (those of one sensitive value), ``k_category`` and ``k_wildcard`` (k achieved under either meaning),
-        ``fewest_matches`` (records that match the true key of a record that is left: the fewest) and ``changes``
-        (tuple of `Change`, for `mended`).
+        generalised`` or ``whole column to the top``), ``cells`` (changed), ``records`` (left), ``classes`` and
+        ``homogeneous`` (those of one sensitive value), ``k_category`` and ``k_wildcard`` (k achieved under either
+        meaning), ``fewest_matches`` (records that match the true key of a record that is left: the fewest) and
+        ``changes`` (tuple of `Change`, for `mended`).
 
     Raises
     ------
@@ -61,37 +61,71 @@ def smallest_mends(*, missing: str = "category") -> pd.DataFrame:
     -----
     An intruder who knows a true key finds the records whose cells cover it. Where ``fewest_matches`` is 1 some record
     is still found for certain, even if it has k_wildcard records that it might be confused with.
+
+    Postcodes stand at different levels in Tabla 6, so a whole column at the top raises some of them by two. One level
+    more for the postcode of each record mends nothing: record 7 still stands alone.
     """
     if missing not in ("category", "wildcard"):
         raise OptionError(f"missing must be category or wildcard, not {missing!r}")
-    start = _Start.read()
-    whole = [
-        tuple(Change(record, key, int(start.levels[key].max()) + 1) for record in start.levels.index) for key in KEYS
-    ]
-    sets = [((), "as printed"), *_fewest(start, missing), *((changes, "global level") for changes in whole)]
+    start = _Start.read(table("Tabla 6").index)
+    whole = [start.to_the_top(start.records.index, [key]) for key in KEYS]
+    sets = [((), "as printed"), *_fewest(start, missing), *((changes, "whole column to the top") for changes in whole)]
     mends = pd.DataFrame([_row(start, *each) for each in sets], columns=_COLUMNS)
     return mends[(mends[f"k_{missing}"] >= _K_REQUIRED) | (mends["kind"] == "as printed")].reset_index(drop=True)
 
 
 def mended(changes: Iterable[Change] = ()) -> pd.DataFrame:
     """Tabla 6 after some changes, as `kanon_lab.published.aepd.table` gives it."""
-    return _Start.read().after(changes)
+    return _Start.read(table("Tabla 6").index).after(changes)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Tabla 5 made 2-anonymous with all its records.
+
+    Attributes
+    ----------
+    table : DataFrame
+        As `kanon_lab.published.aepd.table` gives it.
+    mend : Series
+        As a row of `smallest_mends`, of the kind ``nothing removed``. Its ``cells`` are those above the levels that the
+        rule of Tablas 4 and 6 (`kanon_lab.published.aepd.local_levels`) gives to all records of Tabla 5.
+    """
+
+    table: pd.DataFrame
+    mend: pd.Series
+
+
+def without_removal() -> Kept:
+    """Generalise Tabla 5 as Tabla 4 does, but the keys of the records that would stand alone to the top.
+
+    Equal values are treated alike, so that it is global by the note's own definition
+    (`kanon_lab.published.aepd.generalisation`).
+    """
+    start = _Start.read(table("Tabla 5").index)
+    f_k = class_table(start.after(()), KEYS).f_k_of_records()
+    changes = start.to_the_top(f_k.index[f_k < _K_REQUIRED], KEYS)
+    return Kept(start.after(changes), pd.Series(_row(start, changes, "nothing removed"), index=_COLUMNS))
 
 
 @dataclass(frozen=True)
 class _Start:
-    """Tabla 6 as it came about: its records, their levels, and for each key their labels (rows) by level (columns)."""
+    """Records of Tabla 5 as Tabla 6 came about: their levels, and for each key their labels (rows) by level."""
 
     records: pd.DataFrame
     levels: pd.DataFrame
     labels: dict[str, pd.DataFrame]
 
     @classmethod
-    def read(cls) -> _Start:
-        originals, left = table("Tabla 5"), table("Tabla 6").index
+    def read(cls, left: pd.Index) -> _Start:
+        originals = table("Tabla 5")
         records = originals.loc[left]
         labels = {key: h.table(records[key]).set_axis(left) for key, h in hierarchies().items()}
         return cls(records, local_levels(originals).loc[left], labels)
+
+    def to_the_top(self, records: Iterable[int], keys: Iterable[str]) -> tuple[Change, ...]:
+        """The changes that take some keys of some records to the top of their hierarchies."""
+        return tuple(Change(record, key, self.labels[key].columns[-1]) for key in keys for record in records)
 
     def after(self, changes: Iterable[Change]) -> pd.DataFrame:
         """The records that are left, with the labels of their levels."""

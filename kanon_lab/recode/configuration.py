@@ -9,6 +9,7 @@ from kanon_lab.recode.hierarchy import Hierarchy
 
 # Kind of hierarchy -> other settings it takes.
 _COMMON = {"level_names"}
+_MOST_BANDS = 10_000
 _SETTINGS = {
     "masks": {"width", "mask"},
     "bands": {"closed", "whole", "labels", "top", "nested"},
@@ -59,6 +60,10 @@ def _hierarchy(name: str, setting: Mapping) -> Hierarchy:
         near = nearest(unknown[0], sorted(known))
         remedy = f"did you mean {near}?" if near else f"{kind} takes {', '.join(sorted(known))}"
         raise OptionError(f"{where}: unknown setting {shortened(str(unknown[0]))}; {remedy}")
+    if not isinstance(options.get("top") or "", str):
+        raise OptionError(f"{where}: top must be text, such as '*'")
+    if not isinstance(options.get("level_names", []), (list, tuple)):
+        raise OptionError(f"{where}: level_names must be a list of names, one a level")
     try:
         return _MAKERS[kind](setting[kind], name=name, **options)
     except OptionError as error:
@@ -77,6 +82,8 @@ def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
     for width in widths:
         if width <= 0 or (high - low) % width:
             raise OptionError(f"bands of {width} do not fill {low} to {high}")
+        if (high - low) / width > _MOST_BANDS:
+            raise OptionError(f"bands of {width} from {low} to {high} are more than {_MOST_BANDS:,}; make them wider")
         levels.append([low + i * width for i in range(int((high - low) // width) + 1)])
     return Hierarchy.from_intervals(levels, closed=closed, **options)
 

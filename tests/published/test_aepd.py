@@ -17,6 +17,7 @@ from kanon_lab.published.aepd import (
     TABLES,
     generalisation,
     homogeneity,
+    kinds,
     local_levels,
     recomputed_tables,
     rows_that_do_not_add_up,
@@ -44,12 +45,16 @@ def f_k(rows):
     return [sum(a[:2] == b[:2] for b in rows) for a in rows]
 
 
+def printed_rows():
+    return [table(name).values.tolist() for name in TABLES]
+
+
 def test_every_cell_of_the_tables_is_transcribed():
     cells = published_figures("aepd")
     assert cells["figure_id"].is_unique
     per_table = cells.groupby("table").size()
     assert {name: per_table[name] for name in ROWS} == {name: 3 * rows for name, rows in ROWS.items()}
-    assert set(cells["table"]) == {*ROWS, "Figura 2", "text"}
+    assert set(cells["table"]) == {*ROWS, "Figura 1", "Figura 2", "text"}
     in_tables = cells[cells["table"].isin(list(ROWS))]
     assert set(in_tables["column"]) == set(HEADINGS)
     assert not (in_tables["printed"] == "").any()
@@ -91,8 +96,27 @@ def test_every_table_follows_from_the_inputs(figures):
     cells = figures[figures["table"].isin(list(ROWS))]
     assert (cells["verdict"] == "exact").all()
     fitted = cells[cells["fitted"]]
-    assert fitted.groupby("table").size().to_dict() == {"Tabla 1": 18, "Tabla 2": 18, "Tabla 5": 6}
-    assert fitted["reason"].str.startswith("input").all()
+    read_off = fitted["reason"].str.startswith("the level is read off")
+    assert fitted[~read_off].groupby("table").size().to_dict() == {"Tabla 1": 18, "Tabla 2": 18, "Tabla 5": 6}
+    assert fitted.loc[~read_off, "reason"].str.startswith("input").all()
+    assert fitted[read_off].groupby("table").size().to_dict() == {"Tabla 3": 12, "Tabla 4": 12, "Tabla 6": 14}
+    assert set(fitted.loc[read_off, "column"]) == set(KEYS)
+    assert cells.loc[~cells["fitted"], "reason"].str.startswith("copied").all()
+
+
+def test_kinds_of_figures(figures):
+    found = kinds(figures)
+    assert found.value_counts().to_dict() == {"copied": 61, "input": 42, "generalised": 38, "claim": 20, "absent": 6}
+    assert found.index.equals(figures.index)
+    assert found.isin(["input", "generalised"]).equals(figures["fitted"])
+    assert set(figures.loc[found == "absent", "verdict"]) == {"illegible", "not-in-text"}
+    # A copied cell stands in an earlier table: its own record's there, by plain look-up.
+    before = {"Tabla 5": "Tabla 2", TABLE_5_AGAIN: "Tabla 5", "Tabla 6": "Tabla 5"}
+    for cell in figures[found == "copied"].itertuples():
+        origin = table(before.get(cell.table, "Tabla 2"))
+        assert str(origin.loc[int(cell.row), cell.column]) == cell.printed
+    assert kinds(published_figures("aepd")).value_counts().equals(found.value_counts())
+    assert kinds(figures.iloc[:0]).empty
 
 
 def test_local_levels_keep_the_postcode_of_records_that_share_their_key():
@@ -113,23 +137,48 @@ def test_a_generalisation_is_global_where_equal_values_are_treated_alike():
 
 def test_verdicts(figures, claims):
     assert figures["verdict"].value_counts().to_dict() == {
-        "exact": 155,
-        "published-error": 4,
+        "exact": 156,
+        "published-error": 5,
         "illegible": 2,
-        "not-in-text": 2,
+        "not-in-text": 4,
     }
     wrong = claims[claims["verdict"] == "published-error"]
-    assert sorted(wrong.index) == ["directive-page-2", "out-of-range", "tabla-4-kind", "tabla-6-k"]
+    assert sorted(wrong.index) == ["directive-page-2", "high-k", "one-anonymity", "tabla-4-kind", "tabla-6-k"]
     assert wrong["computed_text"].to_dict() == {
         "directive-page-2": "95/46",
         "tabla-4-kind": "global",
-        "out-of-range": "los dos",
+        "high-k": "con total certeza",
+        "one-anonymity": "4 de 6",
         "tabla-6-k": "",
     }
     assert claims.loc["tabla-6-k", ["published", "computed", "difference"]].tolist() == [2, 1, -1]
     assert "record 7 (37***, 30-39)" in claims.loc["tabla-6-k", "reason"]
     assert sorted(claims.index[claims["verdict"] == "illegible"]) == ["others-who-share", "probability"]
-    assert figures.set_index("table").loc["Figura 2", "verdict"] == "not-in-text"
+    assert sorted(claims.index[claims["verdict"] == "not-in-text"]) == ["page-7", "record-7"]
+    assert figures.set_index("table").loc[["Figura 1", "Figura 2"], "verdict"].tolist() == ["not-in-text"] * 2
+
+
+def test_only_the_last_record_is_out_of_range(claims):
+    """AEPD, page 6: the last added record is out of range. The other one is in ranges of Tabla 3."""
+    codes, ranges = set(table("Tabla 3")["postcode"]), set(table("Tabla 3")["age"])
+    outside = [
+        record
+        for record, (code, age, _) in zip(range(1, 9), table("Tabla 5").values.tolist(), strict=True)
+        if f"{code[:2]}***" not in codes or f"{age // 10 * 10}-{age // 10 * 10 + 9}" not in ranges
+    ]
+    assert outside == [8]
+    assert claims.loc["out-of-range", ["computed_text", "verdict"]].tolist() == ["el último", "exact"]
+    assert "record 8" in claims.loc["out-of-range", "reason"]
+    assert "37*** and 30-39" in claims.loc["out-of-range", "reason"]
+    assert "7 of 8, and not record 7" in claims.loc["record-7", "reason"]
+
+
+def test_records_of_tabla_2_that_are_identifiable(claims):
+    """AEPD, page 4, second conclusion, and page 3: k - 1 others at least, so 0 others at least for k = 1."""
+    counts = f_k(table("Tabla 2").values.tolist())
+    assert counts == [1, 1, 2, 2, 1, 1]
+    assert all(count >= 1 for count in counts)
+    assert f"{counts.count(1)} of {len(counts)} stand alone, and 3 and 4" in claims.loc["one-anonymity", "reason"]
 
 
 def test_reasons_hold_what_was_computed(claims):
@@ -140,6 +189,9 @@ def test_reasons_hold_what_was_computed(claims):
     )  # in Tabla 4 two postcodes stand in full
     assert claims.loc["tabla-4-precision", "reason"].startswith(f"{finer} of 12 key cells")
     assert "25 of the 25 classes" in claims.loc["class-28-40-49", "reason"]
+    pairs = sum(len({tuple(r[:2]) for r, n in zip(rows, f_k(rows), strict=True) if n > 1}) for rows in printed_rows())
+    assert f"{pairs} of the {pairs} classes" in claims.loc["high-k", "reason"]
+    assert "only the postcodes of 3 and 4 stay whole" in claims.loc["tabla-4-kind", "reason"]
 
 
 def test_no_row_has_a_total(figures):
@@ -159,7 +211,7 @@ def test_the_command_prints_words_in_the_place_of_numbers(capsys):
     assert run(["audit", "--source", "aepd", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     figures = {(f["table"], f["row"], f["column"]): f for f in result["figures"]}
-    assert len(figures) == len(result["figures"]) == 163
+    assert len(figures) == len(result["figures"]) == 167
     assert result["rows_that_do_not_add_up"] == []
     fields = ["printed", "published", "computed", "difference", "verdict"]
 
@@ -176,7 +228,7 @@ def test_strict_and_in_words(capsys):
     assert run(["audit", "--source", "aepd", "--strict"]) == 1
     out = capsys.readouterr().out
     assert "printed local, computed global (published-error)" in out
-    assert "4 of 163 figures ask for attention" in out
+    assert "5 of 167 figures ask for attention" in out
 
 
 def test_the_note_alone_loads_no_population():
@@ -186,4 +238,4 @@ def test_the_note_alone_loads_no_population():
         "load._read_embedded = fail; print(len(audit('aepd').figures))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "163\n", done.stderr
+    assert done.stdout == "167\n", done.stderr

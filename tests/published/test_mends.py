@@ -5,8 +5,8 @@ from itertools import combinations
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.published.aepd import table
-from kanon_lab.published.mends import Change, mended, smallest_mends
+from kanon_lab.published.aepd import generalisation, table
+from kanon_lab.published.mends import Change, mended, smallest_mends, without_removal
 
 
 @pytest.fixture(scope="module")
@@ -69,10 +69,36 @@ def test_every_row_says_what_its_table_is(mends, missing):
         assert row.homogeneous == sum(len(found) == 1 for found in values.values())
 
 
-def test_one_more_global_level_mends_it_too(mends):
-    levels = mends["category"].query("kind == 'global level'")
-    assert levels["cells"].tolist() == [7, 7]
-    assert levels["k_category"].tolist() == [3, 2]
+def test_a_whole_column_at_the_top_mends_it_too(mends):
+    whole = mends["category"].query("kind == 'whole column to the top'")
+    assert whole["cells"].tolist() == [7, 7]
+    assert whole["k_category"].tolist() == [3, 2]
+    postcodes, ages = (mended(changes) for changes in whole["changes"])
+    assert set(postcodes["postcode"]) == {"*****"}
+    assert set(ages["age"]) == {"*"}
+
+
+def test_one_level_more_for_every_postcode_does_not_mend_it():
+    levels = [2, 2, 1, 1, 2, 2, 2]  # one above those of Tabla 6
+    frame = mended([Change(record, "postcode", level) for record, level in enumerate(levels, start=1)])
+    assert frame["postcode"].tolist() == ["*****"] * 2 + ["24***"] * 2 + ["*****"] * 3
+    assert k_of(frame, "category") == 1
+
+
+def test_tabla_5_is_2_anonymous_without_removing_a_record():
+    kept = without_removal()
+    fourth = table("Tabla 4").values.tolist()
+    assert kept.table.values.tolist() == [*fourth, ["*****", "*", "N"], ["*****", "*", "S"]]
+    assert kept.table.index.equals(table("Tabla 5").index)
+    assert generalisation(table("Tabla 5"), kept.table) == "global"
+    said = ["kind", "cells", "records", "classes", "homogeneous", "k_category", "k_wildcard"]
+    assert kept.mend[said].tolist() == ["nothing removed", 4, 8, 4, 3, 2, 4]
+    assert [k_of(kept.table, missing) for missing in ("category", "wildcard")] == [2, 4]
+    # Whoever knows the true key of record 7 or 8 finds both; every other key fits its own pair, and these two.
+    assert kept.mend["fewest_matches"] == 2
+    assert {(change.record, change.variable) for change in kept.mend["changes"]} == {
+        (record, key) for record in (7, 8) for key in ("postcode", "age")
+    }
 
 
 def test_changes_are_applied():

@@ -45,6 +45,9 @@ def test_each_kind_is_made(tmp_path):
         ({"widths": [7], "from": 0, "to": 100}, "hierarchy of age: bands of 7 do not fill 0 to 100"),
         ({"widths": [10], "to": 100}, "hierarchy of age: widths or one of its settings is absent or of the wrong kind"),
         ({"bands": 5}, "hierarchy of age:"),
+        ({"bands": [[0, 1]], "top": ["*"]}, "hierarchy of age: top must be text"),
+        ({"bands": [[0, 1]], "level_names": "ab"}, "hierarchy of age: level_names must be a list"),
+        ({"widths": [1], "from": 0, "to": 10**7}, "are more than 10,000; make them wider"),
     ],
 )
 def test_other_settings_are_refused(setting, message):
