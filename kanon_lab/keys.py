@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,8 +39,8 @@ class KeySpec:
     Raises
     ------
     OptionError
-        No key variable, a name given twice, a key variable that is also weight, household or sensitive, or another
-        policy.
+        No key variable, a name given twice or that none can be, a key variable that is also weight, household or
+        sensitive, or another policy.
     """
 
     key_variables: tuple[str, ...]
@@ -55,7 +55,9 @@ class KeySpec:
             object.__setattr__(self, role, _names(getattr(self, role), role))
         if not self.key_variables:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
-        if self.missing not in MISSING_POLICIES:
+        for role in ("weight", "household"):
+            _check_name(getattr(self, role), role)
+        if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
             raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {self.missing!r}")
         roles = {"weight": (self.weight,), "household": (self.household,), "sensitive": self.sensitive_variables}
         for role, names in roles.items():
@@ -91,10 +93,19 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
 
 
 def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
-    names = (names,) if isinstance(names, str) else tuple(names or ())
+    if names is not None and not isinstance(names, Iterable):
+        raise OptionError(f"{role} must be names of columns, not {shortened(repr(names))}")
+    names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    for name in names:
+        _check_name(name, role)
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise OptionError(f"{role}: {shortened(str(twice[0]))} is named twice; name each variable once")
     return names
+
+
+def _check_name(name: object, role: str) -> None:
+    if not isinstance(name, Hashable):
+        raise OptionError(f"{role}: {shortened(repr(name))} is no name of a column")
 
 
 def _remedy(name: str, columns: list) -> str:

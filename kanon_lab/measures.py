@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import numbers
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,16 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import MEASURES, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.risk import FileRisk, file_risk
+from kanon_lab.risk import ESTIMATORS, FileRisk, file_risk
 
 UNWEIGHTED = "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k)"
+
+_MOST_C = 1_000_000
+# Measures that may be infinite, and why.
+_INFINITE = {
+    "delta_disclosure": "some class lacks a value that the file has",
+    "enhanced_beta_likeness": "some value is so much more frequent in a class than in the file that no beta allows it",
+}
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ def measure(
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     recursive_c : float
-        The c of recursive (c, l)-diversity, above 0.
+        The c of recursive (c, l)-diversity, above 0 and up to a million.
     distance : {"equal", "ordered"}
         Between values of a sensitive variable, for t-closeness. `kanon_lab.diversity.diversity` takes a hierarchy.
     where : str
@@ -123,8 +131,7 @@ def measure(
     OptionError
         An unknown estimator or distance, or a k or c out of its range.
     """
-    if distance not in ("equal", "ordered"):
-        raise OptionError(f"distance must be equal or ordered, not {distance!r}")
+    _check_options(k, estimator, recursive_c, distance)
     table = class_table(frame, as_spec(spec), where=where)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
@@ -133,12 +140,36 @@ def measure(
         for name in table.spec.sensitive_variables
     }
     notes = [UNWEIGHTED] if table.spec.weight is None else []
-    notes += [
-        f"{shortened(name)}: delta-disclosure is infinite, since some class lacks a value that the file has"
-        for name, each in by_variable.items()
-        if each.file["delta_disclosure"] == np.inf
-    ]
+    for each in by_variable.values():
+        notes += _notes(each, table)
     return Measures(table, violations, risk, by_variable, tuple(notes))
+
+
+def _check_options(k: object, estimator: object, recursive_c: object, distance: object) -> None:
+    """Raise an `OptionError` where an option is of another type, or is not checked where it is used."""
+    if not isinstance(k, Iterable):
+        raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
+    if not isinstance(estimator, str):
+        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+    if distance not in ("equal", "ordered"):
+        raise OptionError(f"distance must be equal or ordered, not {distance!r}")
+    number = isinstance(recursive_c, numbers.Real) and not isinstance(recursive_c, bool)
+    if not number or not 0 < recursive_c <= _MOST_C:
+        raise OptionError(f"recursive_c must be a number above 0 and up to {_MOST_C:,}, not {recursive_c!r}")
+
+
+def _notes(each: Diversity, table: ClassTable) -> Iterator[str]:
+    name = shortened(each.variable)
+    for measured, reason in _INFINITE.items():
+        if each.file[measured] == np.inf:
+            yield f"{name}: {measured.replace('_', '-')} is infinite, since {reason}"
+    if each.distance != "ordered":
+        return
+    own_order = getattr(table.column(each.variable).dtype, "ordered", False)
+    if not own_order and any(isinstance(value, str) for value in each.values):
+        yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
+    if each.values.hasnans:
+        yield f"{name}: a missing value is the last in order for the ordered distance"
 
 
 def _diversity(each: Diversity) -> dict:

@@ -261,6 +261,34 @@ def test_an_infinite_delta_is_told_in_a_note():
     assert any("delta-disclosure is infinite" in note for note in result["notes"])
 
 
+def test_every_infinite_measure_is_told_in_a_note():
+    frame = pd.DataFrame({"key": [1, 1, 2, 2, 3], "s": ["a", "a", "b", "c", "c"]})
+    measured = measure(frame, KeySpec("key", sensitive_variables="s")).to_dict()
+    infinite = [name for name in MEASURES if measured["diversity"]["s"][name] is None]
+    assert infinite == ["delta_disclosure", "enhanced_beta_likeness"]
+    for name in infinite:
+        assert any(f"{name.replace('_', '-')} is infinite" in note for note in measured["notes"])
+
+
+@pytest.mark.parametrize(
+    ("values", "missing", "texts"),
+    [
+        (["low", "high", None], "category", ["alphabetical", "a missing value is the last"]),
+        (["low", "high", None], "wildcard", ["alphabetical"]),
+        ([1, 2, None], "category", ["a missing value is the last"]),
+        ([1, 2, 3], "category", []),
+        (pd.Categorical(["low", "high", "low"], categories=["low", "high"], ordered=True), "wildcard", []),
+    ],
+)
+def test_what_the_ordered_distance_takes_for_an_order_is_told_in_notes(values, missing, texts):
+    spec = KeySpec("key", weight="w", sensitive_variables="s", missing=missing)
+    frame = pd.DataFrame({"key": 1, "w": 2, "s": values})
+    notes = measure(frame, spec, distance="ordered").notes
+    assert len(notes) == len(texts)
+    assert all(text in note for text, note in zip(texts, notes))
+    assert measure(frame, spec).notes == ()
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -270,6 +298,13 @@ def test_an_infinite_delta_is_told_in_a_note():
         ({"w": [18, np.nan, 39, 17, 1, 8, 1, 92]}, "row 1"),
         ({"w": [18, np.inf, 39, 17, 1, 8, 1, 92]}, "row 1"),
         ({"w": list("abcdefgh")}, "column w"),
+        ({"w": ["1", "2", "3", "x", "5", None, "inf", "8"]}, r"row 3 \(and 1 more\): a weight that is no number"),
+        ({"w": ["1,5"] * 8}, r"row 0 .*: a weight with other signs than digits and one decimal point"),
+        ({"w": ["1"] * 7 + ["1_000"]}, "row 7: a weight with other signs"),
+        ({"w": ["1.10", "1.1"] * 4}, "column w is text, though every weight in it is a number"),
+        ({"w": [1, 2, 1e308, 1e308, 1, 1, 1, 1]}, r"survey: row 2 .*: a weight too large to be added up in column w"),
+        ({"w": [1, 2, 1e308, 1, 1, 1, 1, 1]}, "row 2: a weight too large to be added up in column w"),
+        ({"w": [0.5] * 8}, "leave out the weight"),
         ({"h": [1, 2, None, 1, 1, 1, 1, 1]}, "row 2"),
         ({"s": None}, "column s"),
     ],
@@ -277,7 +312,8 @@ def test_an_infinite_delta_is_told_in_a_note():
 def test_data_that_have_no_measures_are_refused_in_one_line(change, fault):
     frame = EIGHT.assign(h=1, s=1).assign(**change)
     with pytest.raises(DataError, match=fault) as caught:
-        measure(frame, KeySpec(["Key1", "Key2", "Key3", "Key4"], weight="w", household="h", sensitive_variables="s"))
+        spec = KeySpec(["Key1", "Key2", "Key3", "Key4"], weight="w", household="h", sensitive_variables="s")
+        measure(frame, spec, where="survey")
     assert "\n" not in str(caught.value)
 
 
@@ -289,9 +325,19 @@ def test_data_that_have_no_measures_are_refused_in_one_line(change, fault):
         {"distance": "hierarchical"},
         {"k": [0]},
         {"k": [2.5]},
+        {"k": 3},
+        {"k": "x"},
+        {"estimator": []},
         {"recursive_c": 0},
+        {"recursive_c": -1},
+        {"recursive_c": math.nan},
+        {"recursive_c": math.inf},
+        {"recursive_c": 1e308},
+        {"recursive_c": "x"},
     ],
 )
-def test_options_out_of_their_range(options):
-    with pytest.raises(OptionError):
-        measure(EIGHT, KeySpec(["Key1"], sensitive_variables="Key2"), **options)
+@pytest.mark.parametrize("sensitive", [(), "Key2"])
+def test_options_out_of_their_range(options, sensitive):
+    with pytest.raises(OptionError) as caught:
+        measure(EIGHT, KeySpec(["Key1"], sensitive_variables=sensitive), **options)
+    assert "\n" not in str(caught.value)

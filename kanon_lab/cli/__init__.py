@@ -1,13 +1,13 @@
 """The command ``kanon-lab``: its group, and how every error becomes one line and an exit code."""
 
 import errno
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
+from kanon_lab.cli.output import drop_output
 from kanon_lab.errors import KanonLabError, visible
 
 BAD_INPUT = 2
@@ -84,8 +84,7 @@ def run(args: Sequence[str]) -> int:
     except MemoryError:
         return _fail("not enough memory; close other programs, or use a smaller file or one year or place of it")
     except BrokenPipeError:
-        # the reader (such as head) has seen enough; what is still buffered must not fail at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):

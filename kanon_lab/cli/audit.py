@@ -2,7 +2,7 @@
 
 import click
 
-from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError
 
 _EXAMPLES = """
@@ -44,16 +44,8 @@ def audit(context, source, population, year, columns, strict, as_json):
         counts = load_counts(population, year=year, pool_from=85, columns=parse_columns(columns))
     result = published.audit(source, counts)
     summary = result.summary()
-    if as_json:
-        print_json(
-            {
-                "figures": _figures_of_one_column(result.figures),
-                "summary": summary,
-                "rows_that_do_not_add_up": result.rows_off,
-            }
-        )
-    else:
-        _print(result, summary)
+    with reader_may_leave():
+        _print(result, summary, as_json)
     if strict and not result.clean:
         context.exit(1)
 
@@ -67,7 +59,11 @@ def _computed(figures):
     return figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
 
 
-def _print(result, summary):
+def _print(result, summary, as_json):
+    if as_json:
+        figures = _figures_of_one_column(result.figures)
+        print_json({"figures": figures, "summary": summary, "rows_that_do_not_add_up": result.rows_off})
+        return
     print_frame(summary)
     findings = result.figures[result.figures["verdict"].isin(["disagrees", "published-error"])]
     click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention:")

@@ -4,7 +4,7 @@ import csv
 
 import click
 
-from kanon_lab.cli.output import print_json
+from kanon_lab.cli.output import print_json, reader_may_leave
 from kanon_lab.errors import OptionError, shortened, visible
 
 _EXAMPLES = """
@@ -28,8 +28,8 @@ _POLICIES = ["wildcard", "category", "error"]
     metavar="A,B,...",
     help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
 )
-@click.option("--weight", metavar="COLUMN", help="Sampling weight. Default: every weight is 1.")
-@click.option("--household", metavar="COLUMN", help="Identifier of the household.")
+@click.option("--weight", multiple=True, metavar="COLUMN", help="Sampling weight. Default: every weight is 1.")
+@click.option("--household", multiple=True, metavar="COLUMN", help="Identifier of the household.")
 @click.option("--sensitive", multiple=True, metavar="S,...", help="Variables that an intruder wants to learn.")
 @click.option(
     "--missing",
@@ -84,15 +84,18 @@ def measure(
     """
     k = whole_numbers(thresholds, "--k")
     (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
+    if not file:
+        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
     from kanon_lab.data import load_microdata, usual_marks
+    from kanon_lab.data.microdata import double_spellings
     from kanon_lab.keys import KeySpec
     from kanon_lab.measures import measure
 
     spec = KeySpec(
         names(keys, "--keys"),
-        weight=weight,
-        household=household,
+        weight=one_name(weight, "--weight"),
+        household=one_name(household, "--household"),
         sensitive_variables=names(sensitive, "--sensitive"),
         missing=missing,
     )
@@ -103,10 +106,15 @@ def measure(
         f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
         for name, marks in usual_marks(frame).items()
     ]
-    if as_json:
-        print_json(result)
-    else:
-        _print(result)
+    result["notes"] += [
+        f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
+        for name in double_spellings(frame)
+    ]
+    with reader_may_leave():
+        if as_json:
+            print_json(result)
+        else:
+            _print(result)
     if measured.k_achieved < k_required:
         below = f"{file}: k achieved is {measured.k_achieved}, below {k_required} (--fail-under-k)"
         click.echo(f"kanon-lab: {visible(below)}", err=True)
@@ -127,6 +135,16 @@ def names(texts, option):
             f"{option} {shortened(','.join(texts))!r}: write names of columns between commas, such as a,b,c"
         )
     return found
+
+
+def one_name(texts, option):
+    """The one name given, or None; a name may have commas."""
+    if len(texts) > 1:
+        raise OptionError(f"{option} stands {len(texts)} times; name one column")
+    name = texts[0].strip() if texts else None
+    if name == "":
+        raise OptionError(f"{option} is empty; name a column, or leave it out")
+    return name
 
 
 def whole_numbers(text, option, most=None):

@@ -2,8 +2,10 @@
 
 import json
 import math
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +17,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GAP = "  "
+
+
+@contextmanager
+def reader_may_leave() -> Iterator[None]:
+    """End what is printed in the block where its reader (such as head) has seen enough, but not the command.
+
+    So a verdict that follows the result is still given.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Send standard output nowhere from now on: what is still buffered must not fail at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None) -> None:

@@ -1,5 +1,6 @@
 """Microdata in csv: text cells, and which columns of them are numbers."""
 
+import codecs
 import csv
 import re
 from collections.abc import Callable, Sequence
@@ -17,8 +18,8 @@ _BLANK_LINE = re.compile(rb"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 _WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 _DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
-# The parser reads a file in blocks, and no quoted cell may be longer than one.
-_MOST_QUOTED = 2**30
+# The parser reads a file in blocks, and no row may be longer than one; with short ones it is quick.
+_SHORT, _LONG = 2**20, 2**30
 
 
 def read_delimited(
@@ -47,13 +48,18 @@ def read_delimited(
     Raises
     ------
     DataError
-        Wrong encoding, no header, a row with more or fewer cells than the header, or a quotation mark never closed.
+        Wrong encoding, no header, a row with more or fewer cells than the header, a quotation mark never closed, or
+        text after a closing one.
     """
     decoded_text, delimiter = decoded(content, where)
+    content = content.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n") + b"\n"
+    quoted = b'"' in content
+    if quoted:
+        _check_quotes(content, delimiter, where)
     header = _header(decoded_text, delimiter, where)
     del decoded_text
     names = choose(header)
-    table, rows = _cells(content, delimiter, [header.index(name) for name in names], len(header), where)
+    table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted, where)
     comma = delimiter != ","
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.int64(): pd.Int64Dtype()}.get
@@ -72,13 +78,48 @@ def _header(text: str, delimiter: str, where: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def _cells(content: bytes, delimiter: str, positions: list[int], width: int, where: str) -> tuple[pa.Table, pd.Index]:
+def _check_quotes(content: bytes, delimiter: str, where: str) -> None:
+    """Raise a `DataError` where a quoted cell goes on after its quotation, or the quotation never ends.
+
+    The parser takes the first for text, and so a stray mark that pairs with another hides the rows between them.
+    """
+    sign = re.escape(delimiter).encode()
+    cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
+    whole = rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign)
+    end = re.match(whole, content).end()
+    if end == len(content):
+        return
+    before = content[:end]
+    row, lines = len((before + b".").splitlines()), (re.sub(cell, b".", before) + b".").splitlines()
+    if len(lines) < row:  # as in `_row_numbers`: cells hold lines, so records are counted
+        row = len([line for line in lines if line.strip(b" \t")])
+    fault = "text stands after a closing quotation mark; mend the row, and double a mark that belongs to the text"
+    if not re.compile(cell).match(content, end):
+        fault = "a quotation mark is never closed; close it"
+    raise DataError(f"{where}: row {row}: {fault}")
+
+
+def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool, where: str) -> tuple[pa.Table, pd.Index]:
     """Columns of text without the header, and the row number of each record. Blank lines are no records."""
-    content = content.rstrip(b"\r\n") + b"\n"
-    quoted = b'"' in content
-    if quoted:
-        # A row of too many cells at the end: the parser hands it over as faulty, unless an open quotation swallows it.
-        content += delimiter.encode() * width
+    try:
+        table, faulty = _parsed(content, delimiter, positions, quoted, _LONG if quoted else _SHORT)
+    except pa.ArrowInvalid:
+        try:
+            table, faulty = _parsed(content, delimiter, positions, quoted, _LONG)
+        except pa.ArrowInvalid:
+            raise DataError(f"{where}: cannot be split into rows and cells; save it as CSV in UTF-8") from None
+    rows = _row_numbers(content, table.num_rows + len(faulty))
+    if faulty:
+        row = faulty[0]
+        fault = "fewer" if row.actual_columns < row.expected_columns else "more"
+        raise DataError(f"{where}: row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
+    return table.slice(1), rows[1:]
+
+
+def _parsed(
+    content: bytes, delimiter: str, positions: list[int], quoted: bool, block: int
+) -> tuple[pa.Table, list[arrow_csv.InvalidRow]]:
+    """Columns of text with the header, and the rows of another number of cells than it, which the table lacks."""
     faulty = []
 
     def note(row: arrow_csv.InvalidRow) -> str:
@@ -86,35 +127,19 @@ def _cells(content: bytes, delimiter: str, positions: list[int], width: int, whe
         return "skip"
 
     names = [f"f{position}" for position in positions]
-    try:
-        table = arrow_csv.read_csv(
-            pa.py_buffer(content),
-            arrow_csv.ReadOptions(
-                use_threads=False,  # with threads, faulty rows have no number
-                autogenerate_column_names=True,
-                block_size=min(len(content) + 1, _MOST_QUOTED) if quoted else None,
-            ),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted, invalid_row_handler=note),
-            arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid:
-        raise DataError(f"{where}: cannot be split into rows and cells; save it as CSV in UTF-8") from None
-    rows = _row_numbers(content, table.num_rows + len(faulty))
-    closed = not quoted or (bool(faulty) and faulty[-1].text == delimiter * width)
-    if quoted and closed:
-        faulty.pop()
-    if faulty:
-        row = faulty[0]
-        few = row.actual_columns < row.expected_columns
-        number = rows[row.number - 1]
-        if few and not closed and len(faulty) == 1:
-            raise DataError(f"{where}: row {number}: a quotation mark is never closed; close it")
-        raise DataError(f"{where}: row {number}: {'fewer' if few else 'more'} cells than the header has; mend the row")
-    if not closed:
-        raise DataError(f"{where}: row {rows[-1]}: a quotation mark is never closed; close it")
-    return table.slice(1), rows[1 : table.num_rows]
+    table = arrow_csv.read_csv(
+        pa.py_buffer(content),
+        arrow_csv.ReadOptions(
+            use_threads=False,  # with threads, faulty rows have no number
+            autogenerate_column_names=True,
+            block_size=min(len(content) + 1, block),
+        ),
+        arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted, invalid_row_handler=note),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), include_columns=names, strings_can_be_null=False
+        ),
+    )
+    return table, faulty
 
 
 def _row_numbers(content: bytes, records: int) -> pd.Index:

@@ -12,6 +12,7 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data import sets
 from kanon_lab.data.delimited import read_delimited
+from kanon_lab.data.sheet import check_cells
 from kanon_lab.data.table import NO_PARQUET, read_sheet
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
 
@@ -29,6 +30,7 @@ _Choose = Callable[[Iterable[str]], list[str]]
 _NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)]
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
+_EXACT_DIGITS = 16
 
 
 def read_microdata(
@@ -62,7 +64,7 @@ def read_microdata(
     ------
     DataError
         The file is absent, damaged, wrongly encoded, not rectangular, without a record or a column asked for, or has a
-        name twice.
+        name twice. A column of a sheet has merged cells, an error such as #N/A, or a formula without its value.
     OptionError
         `columns` is empty.
 
@@ -90,7 +92,7 @@ def read_microdata(
     text, na = _listed(text), _listed(na)
 
     def choose(names: Iterable[str]) -> list[str]:
-        return _chosen(list(names), wanted, where)
+        return _chosen(list(names), wanted, where, in_row_1=form in ("csv", "xlsx"))
 
     content = files.read_bytes(path)
     if form == "csv":
@@ -145,6 +147,19 @@ def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {name: marks for name, marks in found.items() if marks}
 
 
+def double_spellings(frame: pd.DataFrame) -> list[str]:
+    """Columns of text that spell some number in two ways, such as 1 and 1.0; they are two values."""
+    return [name for name, column in frame.items() if _spells_twice(column)]
+
+
+def _spells_twice(column: pd.Series) -> bool:
+    if not isinstance(column.dtype, pd.StringDtype):
+        return False
+    texts = pd.Series(column.dropna().unique(), dtype="str")
+    texts = texts[texts.str.len() < _EXACT_DIGITS]
+    return bool(pd.to_numeric(texts, errors="coerce").dropna().duplicated().any())
+
+
 def _marks(column: pd.Series) -> list[str]:
     if pd.api.types.is_numeric_dtype(column):
         return []
@@ -155,27 +170,28 @@ def _listed(names: Iterable[str] | str) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _chosen(names: list[str], wanted: list[str] | None, where: str) -> list[str]:
+def _chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1: bool) -> list[str]:
     """The columns to read, or an error that quotes names only where they surely are names.
 
-    A file without a header has data where names should be.
+    A file without a header has data in row 1, where names should be.
     """
+    place = "put them in the first row" if in_row_1 else "write it again with names"
     named = [name for name in names if name]
     if not named:
-        raise DataError(f"{where}: has no column names; put them in the first row")
+        raise DataError(f"{where}: has no column names; {place}")
     if absent := [name for name in wanted or [] if name not in names]:
-        raise DataError(f"{where}: no column {shortened(absent[0])}{_remedy(absent, named, wanted)}")
+        sure = not in_row_1 or len(absent) <= len(wanted) / 2
+        remedy = _remedy(absent[0], named) if sure else "; check that names of columns stand in the first row"
+        raise DataError(f"{where}: no column {shortened(absent[0])}{remedy}")
     first = dict(reversed([(name, i) for i, name in enumerate(names, start=1)]))
     if twice := [(first[name], i) for i, name in enumerate(names, start=1) if name and first[name] != i]:
         raise DataError(f"{where}: columns {twice[0][0]} and {twice[0][1]} have the same name; give each its own")
     return named if wanted is None else wanted
 
 
-def _remedy(absent: list[str], names: list[str], wanted: list[str]) -> str:
-    if close := nearest(absent[0], names):
+def _remedy(absent: str, names: list[str]) -> str:
+    if close := nearest(absent, names):
         return f"; did you mean {shortened(close)}?"
-    if len(absent) == len(wanted):
-        return "; check that names of columns stand in the first row"
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return f"; it has {', '.join(map(shortened, names[:_MOST_NAMES]))}{more}"
 
@@ -195,23 +211,36 @@ def _parquet(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataF
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     try:
-        frame = file.read(columns=chosen).to_pandas(types_mapper=whole.get, ignore_metadata=True)[chosen]
+        table = file.read(columns=chosen)
     except MemoryError:
         raise
     except Exception:
         raise DataError(f"{where}: {NO_PARQUET}") from None
-    return _numbered(frame)
+    columns = {}
+    for name in chosen:
+        try:
+            columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
+        except MemoryError:
+            raise
+        except Exception:  # such as a time in a zone that is unknown here
+            raise DataError(
+                f"{where}: column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+            ) from None
+    return _numbered(pd.DataFrame(columns))
 
 
 def _xlsx(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataFrame:
     frame = read_sheet(content, where)
     frame.columns = [name.strip() for name in frame.columns]
+    chosen = choose(frame.columns)
+    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen}, where)
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
     if empty[:records].any():
+        check_cells(content, dict(enumerate(frame.columns, start=1)), where)
         row = frame.index[int(empty.argmax())]
         raise DataError(f"{where}: row {row} is empty; delete it, or fill in a cell if it is a record")
-    return frame[choose(frame.columns)].iloc[:records]
+    return frame[chosen].iloc[:records]
 
 
 def _statistical(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataFrame:

@@ -16,6 +16,7 @@ _NAMED = (*COLUMNS, "year")
 _DELIMITERS = ",;\t|"
 NO_NAMES = "row 1: no column names; put them in the first row"
 NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
+NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
 """What messages say of a file without a header, and of a damaged one."""
 
 _MOST_NAMES = 8
@@ -81,6 +82,10 @@ def decoded(content: bytes, where: str) -> tuple[str, str]:
     DataError
         It is not UTF-8, or its first row is blank.
     """
+    if (zero := content.find(b"\0")) >= 0:
+        # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
+        row = content.count(b"\n", 0, zero) + 1
+        raise DataError(f"{where}: row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -148,7 +153,7 @@ def read_sheet(content: bytes, where: str) -> pd.DataFrame:
     except MemoryError:
         raise
     except Exception:  # as above: the workbook is a zip archive of XML, and any of it may be damaged
-        raise DataError(f"{where}: is not an xlsx workbook, or is damaged; save it again as xlsx") from None
+        raise DataError(f"{where}: {NO_WORKBOOK}") from None
     if frame.empty:
         raise DataError(f"{where}: its first sheet is empty; put the data there")
     return _headed(frame)

@@ -89,5 +89,5 @@ def _refuse_light_classes(table: ClassTable) -> None:
         raise DataError(
             f"{table.where}: row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
             f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
-            "itself at least, so mend weights below 1"
+            "itself at least, so mend weights below 1 or leave out the weight"
         )

@@ -1,6 +1,9 @@
 """``kanon-lab measure``."""
 
 import json
+import os
+import subprocess
+import sys
 from functools import partial
 from random import Random
 
@@ -122,6 +125,30 @@ def test_fail_under_k(capsys, write, k, code, form):
         assert json.loads(out)["k_achieved"] == 2
 
 
+@pytest.mark.parametrize(("k", "code"), [(2, 0), (3, 1)])
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_fail_under_k_holds_where_nobody_reads_the_result(write, k, code, form):
+    file = write("a,b\n1,x\n1,x\n")
+    read, written = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "kanon_lab", "measure", file, "--keys", "a,b", "--fail-under-k", str(k), *form]
+    done = subprocess.run(command, stdout=written, stderr=subprocess.PIPE, text=True)
+    os.close(written)
+    assert done.returncode == code
+    assert done.stderr.count("\n") == code
+
+
+def test_no_file(capsys):
+    code, out, err = call(capsys, "measure", "", "--keys", "a")
+    assert (code, out) == (2, "")
+    assert "FILE is empty" in err
+
+
+def test_two_spellings_of_a_number_are_pointed_out(capsys, write):
+    _, out, _ = call(capsys, "measure", write("a\n1\n1.0\n"), "--keys", "a", "--json")
+    assert "two spellings" in json.loads(out)["notes"][-1]
+
+
 def test_output_for_people(capsys, files):
     code, out, err = call(capsys, "measure", files["csv"], *ROLES)
     assert (code, err) == (0, "")
@@ -185,7 +212,8 @@ def test_choices_are_those_of_the_library():
         (["--keys", "region,,sex"], "--keys"),
         (["--keys", '"region'], "--keys"),
         (["--keys", "region,region"], "named twice"),
-        (["--keys", "regoin"], "did you mean region?"),
+        (["--keys", "regoin,sex"], "did you mean region?"),
+        (["--keys", "regoin"], "names of columns stand in the first row"),
         (["--keys", "\x1b[31m"], "no column"),
         (["--keys", "x" * 5000], "no column"),
         (["--keys", "region", "--weight", "region"], "region is a key variable and weight"),
@@ -193,6 +221,9 @@ def test_choices_are_those_of_the_library():
         (["--keys", "region", "--sensitive", ""], "--sensitive"),
         (["--keys", "region", "--weight", "W"], "did you mean w?"),
         (["--keys", "region", "--weight", "sex"], "column sex"),
+        (["--keys", "region", "--weight", ""], "--weight is empty"),
+        (["--keys", "region", "--weight", "w", "--weight", "hh"], "--weight stands 2 times"),
+        (["--keys", "region", "--household", " "], "--household is empty"),
         (["--keys", "region", "--household", "age"], "no household"),
         (["--keys", "region", "--k", "0"], "--k '0'"),
         (["--keys", "region", "--k", "2,x"], "--k '2,x'"),
@@ -206,6 +237,8 @@ def test_choices_are_those_of_the_library():
         (["--keys", "region", "--distance", "hierarchical"], "--distance"),
         (["--keys", "region", "--sensitive", "s", "--recursive-c", "-1"], "above 0"),
         (["--keys", "region", "--sensitive", "s", "--recursive-c", "nan"], "above 0"),
+        (["--keys", "region", "--recursive-c", "inf"], "up to 1,000,000"),
+        (["--keys", "region", "--recursive-c", "1e308"], "up to 1,000,000"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(capsys, files, args, fault):
@@ -220,7 +253,10 @@ def test_bad_options_are_one_line_and_exit_code_2(capsys, files, args, fault):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("a,w\n1,2\n1,x\n", "column w"),
+        ("a,w\n1,2\n1,x\n", "row 3: a weight that is no number in column w"),
+        ("a,w\n1,2\n\n1,x\n1,y\n", "row 4 (and 1 more): a weight that is no number in column w"),
+        ("a,w\n1,1e308\n1,1e308\n", "row 2 (and 1 more): a weight too large to be added up in column w"),
+        ('a,w\n1,2\n1,"3\n1,"2\n', "row 3: text stands after a closing quotation mark"),
         ("a,w\n1,2\n1,0\n", "row 3: a weight that is not above 0 in column w"),
         ("a,w\n1,2\n1,-1\n", "row 3: a weight that is not above 0 in column w"),
         ("a,w\n1,2\n1,\n", "row 3: a missing weight in column w"),

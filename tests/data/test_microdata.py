@@ -1,5 +1,6 @@
 """Microdata files: what is written is what is read, codes stay codes, and every fault is told in one line."""
 
+import csv
 import io
 from datetime import date
 from decimal import Decimal
@@ -7,12 +8,15 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyreadstat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from kanon_lab.data import load_microdata, read_microdata, usual_marks
+from kanon_lab.data.microdata import double_spellings
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 
 WRITERS = {
@@ -161,14 +165,47 @@ def test_blank_lines_are_no_records_but_rows_of_empty_cells_are(write, end):
         ('a,b\n1,"x\ny"\n1,2,3\n', "row 3: more cells than the header"),
         ('a,b\n1,2\n1,"x\n3,4\n', "row 3: a quotation mark is never closed"),
         ('a,b\n1,2\n"x,1\n3,4\n', "row 3: a quotation mark is never closed"),
-        ('a,"b\n1,2\n', "cannot be split"),
+        ('a,"b\n1,2\n', "row 1: a quotation mark is never closed"),
+        ('a,b\n1,"x\n2,"y\n3,z\n4,z\n', "row 2: text stands after a closing quotation mark"),
+        ('a,b\n1,"x\n2,y"z\n', "row 2: text stands after a closing quotation mark"),
+        ('a,b\n1,x\n\n1,"CAN"ARY\n', "row 4: text stands after a closing quotation mark"),
+        ('a,b\n1,"x\ny"\n\n"1" ,2\n', "row 3: text stands after a closing quotation mark"),
+        ('\ufeff"a"x,b\n1,2\n', "row 1: text stands after a closing quotation mark"),
         ("x" * 140_000 + "\n1\n", "row 1: no column names"),
         ("a,b\n1,niño\n".encode("latin-1"), "row 2: wrong encoding"),
         ("a,b\n1,2\n".encode("utf-16"), "row 1: wrong encoding"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "row 1: wrong encoding"),
+        ("a,b\n1,2\n1,\0\n", "row 3: wrong encoding"),
     ],
 )
 def test_faults_of_csv(write, text, fault):
     assert fault in fault_of(write(text))
+
+
+CELL = st.text(alphabet='a",;\n', max_size=4)
+
+
+@settings(max_examples=200, deadline=None)
+@given(lines=st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
+def test_quotation_marks_are_read_as_the_strict_parser_of_python_reads_them(tmp_path_factory, lines):
+    path = tmp_path_factory.mktemp("quotes") / "survey.csv"
+    text = "a,b\n" + "".join(f"{one},{other}\n" for one, other in lines)
+    path.write_text(text)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text), strict=True) if row][1:]
+    except csv.Error:
+        rows = None
+    if rows is None or any(len(row) != 2 for row in rows):
+        fault_of(path)
+    else:
+        frame = read_microdata(path, text=["a", "b"])
+        assert frame.fillna("").to_numpy().tolist() == [[cell.strip() for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize("sign", ["", '"'])
+def test_a_cell_of_megabytes(write, sign):
+    frame = read_microdata(write(f"a,b\n1,{sign}{'x' * 5_000_000}{sign}\n2,y\n"))
+    assert frame["b"].str.len().tolist() == [5_000_000, 1]
 
 
 def test_an_open_quotation_in_a_large_file(write):
@@ -183,6 +220,10 @@ def test_an_absent_column_is_named_with_the_nearest(write):
     assert "no column q; it has region, sex, age" in fault_of(path, columns=["q", "sex"])
     # a file without a header: nothing in its first row is told
     assert "region" not in fault_of(path, columns=["q"])
+    # nor where fewer than half of the names are there
+    headless = write("Essex,1,7,CANARY\n", "headless.csv")
+    assert "first row" in fault_of(headless, columns=["Esex", "age", "1"])
+    assert not any(value in fault_of(headless, columns=["Esex", "age", "1"]) for value in ("Essex", "CANARY"))
     wide = write(",".join(f"c{i}" for i in range(50)) + "\n" + ",".join("1" * 50) + "\n")
     assert "c7 and 42 more" in fault_of(wide, columns=["c1", "q" * 5000])
     assert len(fault_of(wide, columns=["c1", "q" * 5000])) < 200
@@ -241,6 +282,21 @@ def test_sheets(tmp_path):
     assert list(read.index) == [2, 3, 4]
     pd.concat([frame.iloc[:1], pd.DataFrame([{}]), frame]).to_excel(path, index=False)
     assert "row 3 is empty; delete it" in fault_of(path)
+
+
+def test_parquet_that_is_sound_but_of_no_use(tmp_path):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame(index=[0, 1]).to_parquet(path, index=False)
+    assert "has no column names; write it again with names" in fault_of(path)
+    times = pa.array([0], pa.timestamp("us", tz="Mars/Olympus"))
+    parquet.write_table(pa.table({"time": times, "a": [1]}), path)
+    assert "column time is of a type that cannot be read" in fault_of(path)
+    assert lists(read_microdata(path, columns=["a"])) == {"a": [1]}
+
+
+def test_two_spellings_of_one_number(write):
+    path = write("a,b,c,d\n1,01,x,1234567890123456781\n1.0,02,1,1234567890123456782\n")
+    assert double_spellings(read_microdata(path)) == ["a"]
 
 
 def test_parquet_keeps_what_csv_cannot(tmp_path):
