@@ -274,6 +274,63 @@ def test_numbers_of_a_table_have_a_true_minus_sign():
     assert 'aria-label="Changes &amp; more"' in html
 
 
+def test_a_caption_is_the_name_of_its_table():
+    html = page.scrolling_table(pd.DataFrame({"k": [1]}), "Table: x", caption="Classes & more")
+    assert 'aria-label="Classes &amp; more"' in html
+    assert "<caption><span>Classes &amp; more</span></caption>" in html
+    assert "<caption" not in page.scrolling_table(pd.DataFrame({"k": [1]}))
+
+
+@pytest.mark.parametrize(
+    ("first", "heads"),
+    [(["a", "b"], ["a", "b"]), (["a", "a"], []), (["a", None], []), ([1, 2], []), ([], [])],
+)
+def test_texts_that_are_all_different_head_their_rows(first, heads):
+    html = page.scrolling_table(pd.DataFrame({"place": first, "kind": ["x"] * len(first)}))
+    assert re.findall(r'<th scope="row"[^>]*>([^<]*)</th>', html) == heads
+    assert page.scrolling_table(pd.DataFrame()).count("<th") == 1
+
+
+def test_only_long_texts_ask_for_room():
+    html = page.scrolling_table(pd.DataFrame({"age": ["40-49"], "reason": ["word " * 9], "name": ["fourteen chars"]}))
+    assert re.findall(r'<td class="([^"]*)"', html) == ["text long", "text"]
+    assert 'class="text short">40-49<' in html
+
+
+def test_a_figure_with_a_table_names_both(survey):
+    alt = "Bar chart of records, by place. Two bars."
+    chart = charts.class_sizes(size_ranges(class_table(survey, "place")))
+    figure = page.figure(chart, table=pd.DataFrame({"k": [1]}), alt=alt)
+    html = page.figures.output_html(*figure.mimebundle())
+    assert 'Data of this figure<span class="kanon-hidden">: Bar chart of records</span></summary>' in html
+    assert 'aria-label="Data of this figure: Bar chart of records"' in html
+
+
+@pytest.mark.parametrize(("share", "last"), [(0.736, 0.8), (0.6, 0.6), (1.0, 1.0), (0.31, 0.4), (0.01, 0.06)])
+def test_the_axis_of_shares_goes_beyond_the_longest_bar(share, last):
+    x = charts.class_sizes(sizes(1).assign(share=share)).to_dict()["layer"][0]["encoding"]["x"]
+    assert x["axis"]["values"][-1] == last
+    assert x["scale"]["domain"][1] >= max(last, share)
+
+
+def test_versions_are_told_apart_by_a_legend(made, survey):
+    spec = made["class_sizes"].to_dict()
+    assert "legend" not in spec["layer"][0]["encoding"]["fill"]
+    words = {row["words"] for row in next(iter(spec["datasets"].values()))}
+    assert all(re.fullmatch(r"[\d.]+ %", text) for text in words)
+    alone = charts.class_sizes(size_ranges(class_table(survey, "place"))).to_dict()
+    assert alone["layer"][0]["encoding"]["fill"]["legend"] is None
+
+
+@pytest.mark.parametrize(("labels", "words"), [(["a", "a"], "one class"), (["a", "b"], "some classes")])
+def test_values_of_one_class_or_of_some(labels, words):
+    frame = pd.DataFrame({"class_label": labels, "value": "none", "share": [0, 0.5], "overall": 0.3})
+    spec = charts.class_distribution(frame).to_dict()
+    assert f"Sensitive values in {words}" in " ".join(spec["title"]["text"])
+    assert f"in {words} (" in spec["description"]
+    assert '"none" is 0.0 % of "a" and 30.0 % of the whole file.' in spec["description"]
+
+
 WITHOUT_DRAWING = """
 import sys
 for name in ("altair", "vl_convert", "ipywidgets"):

@@ -33,7 +33,7 @@ record("repeats", repeats)
 record("third", np.float64(1) / 3, text="a third")
 record("persons", np.int64(46951532))
 record("by-place", {"29025": [1, None]})
-record("frame", frame)
+record("frame", frame, caption="Persons by place")
 chart = alt.Chart(frame).mark_bar().encode(x="place", y="persons")
 record("figure", page.figure(chart, table=frame, alt="Two bars </script> & one 'name'"))
 """
@@ -80,7 +80,7 @@ def test_chapters_find_the_wording(executed):
     third = glued["third"]
     assert third.data[third.metadata["scrapbook"]["mime_prefix"] + "text/plain"] == "a third"
     assert glued["figure"].data["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
-    assert "text/html" in glued["frame"].data
+    assert "<caption><span>Persons by place</span></caption>" in glued["frame"].data["text/html"]
 
 
 @pytest.mark.parametrize("name", ["Upper", "two words", "a:b", "", "-x", "a--b"])
@@ -105,6 +105,12 @@ def test_record_refuses_a_frame_with_two_columns_of_one_name(columns):
 def test_record_refuses_a_text_of_another_kind(value, text, wanted):
     with pytest.raises(OptionError, match=f"the text of 'value' must be a {wanted}, not"):
         record("value", value, text=text)
+
+
+@pytest.mark.parametrize(("value", "caption"), [(3, "Three"), (pd.DataFrame({"a": [1]}), " "), (pd.DataFrame(), 5)])
+def test_record_refuses_a_caption_that_heads_nothing(value, caption):
+    with pytest.raises(OptionError, match="the caption of 'value' must be some words, and above a frame"):
+        record("value", value, caption=caption)
 
 
 @pytest.mark.parametrize("entry", [5, {"name": "a"}, {"name": "a", "kind": "frame", "value": [1]}])

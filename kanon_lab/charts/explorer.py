@@ -180,7 +180,7 @@ def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
 def _bindings(names: list[str], places: dict[str, str], k_max: int) -> dict:
     alt = altair()
     return {
-        "k": alt.binding_range(min=1, max=k_max, step=1, name="k: "),
+        "k": alt.binding_range(min=1, max=k_max, step=1, name="group of at most (k): "),
         "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
         "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
     }

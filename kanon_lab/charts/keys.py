@@ -1,4 +1,4 @@
-"""The explorer of what an intruder knows: which key variables, and how many records are then in small groups."""
+"""The explorer of what an outsider knows: which key variables, and how many records are then in small classes."""
 
 from __future__ import annotations
 
@@ -14,30 +14,36 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_TITLE = "Records in a group of k or fewer"
-_GROUP = "Group: records alike in all that the intruder knows"
+_TITLE = "Records in a class of k or fewer"
+_CLASS = "Class: records alike in all that the outsider knows"
 _CURVES = ("what is known", "all key variables")
 
 # The result in words, signals of their own: the title shows them, and a page tells them to screen readers.
 _WORDS = {
     "row": "data('sets')[indexof(pluck(data('sets'), 'set'), set)]",
     "whole": "data('sets')[length(data('sets')) - 1]",
-    "group": "k_group == 1 ? 'are alone (k = 1)' : 'are in a group of ' + k_group + ' or fewer'",
-    "count": (
-        "format(row.up_to[k_group - 1], ',') + ' of ' + format(records, ',') + ' records ('"
-        " + format(100 * row.up_to[k_group - 1] / records, '.1f') + ' %)'"
+    "small": "row.up_to[k_class - 1]",
+    "are": (
+        "(small > 1 ? 'are ' : 'is ') + (k_class == 1 ? 'alone (k = 1)' : 'in a class of ' + k_class + ' or fewer')"
     ),
-    "all": "'with all key variables: ' + format(100 * whole.up_to[k_group - 1] / records, '.1f') + ' %'",
+    "count": (
+        "(small ? format(small, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
+        " + (small ? ' (' + format(100 * small / records, '.1f') + ' %)' : '')"
+    ),
+    "all": (
+        "set == whole.set ? '' : 'with all key variables: '"
+        " + format(100 * whole.up_to[k_class - 1] / records, '.1f') + ' %'"
+    ),
     "alike": "'all ' + format(records, ',') + ' records look alike'",
-    "words": "set ? [count, group, all] : ['Nothing is known:', alike]",
-    "told": "[row.known + ': ' + (set ? count + ' ' + group + '; ' + all : alike)]",
+    "words": "set ? (all ? [count, are, all] : [count, are]) : ['Nothing is known:', alike]",
+    "told": "[row.known + ': ' + (set ? count + ' ' + are + (all ? '; ' + all : '') : alike)]",
 }
 
 
 def key_explorer(
     grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None = None, controls: bool = True
 ) -> alt.LayerChart:
-    """Share of records in groups of k or fewer, with a box to tick for each key variable the intruder knows.
+    """Share of records in classes of k or fewer, with a box to tick for each key variable the outsider knows.
 
     Parameters
     ----------
@@ -76,7 +82,7 @@ def key_explorer(
     data = alt.InlineData(name="sets", values=_compact(grid, keys, k_max))
     chart = finish(
         alt.layer(*_layers(len(keys), k_max), data=data).add_params(*params),
-        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP) if controls else title(_TITLE, _GROUP),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS) if controls else title(_TITLE, _CLASS),
         description=_description(grid, k, known),
         height=340 if controls else 300,
     )
@@ -116,7 +122,7 @@ def moved(spec: dict, grid: pd.DataFrame, *, k: int, known: Iterable[str]) -> di
 
 
 def up_to(grid: pd.DataFrame, known: Iterable[str]) -> pd.Series:
-    """Records in groups of k or fewer for one set of keys, by k; for the empty set all records are one group."""
+    """Records in classes of k or fewer for one set of keys, by k; for the empty set all records are one class."""
     ks = range(1, _last_k(grid) + 1)
     known = tuple(known)
     if not known:
@@ -139,19 +145,19 @@ def _check_start(keys: tuple[str, ...], k_max: int, k: int, known: tuple[str, ..
 
 
 def _values(keys: tuple[str, ...], known: tuple[str, ...], k: int) -> dict:
-    return {"k_group": k, **{f"knows{i}": name in known for i, name in enumerate(keys)}}
+    return {"k_class": k, **{f"knows{i}": name in known for i, name in enumerate(keys)}}
 
 
 def _bindings(keys: tuple[str, ...], k_max: int) -> dict:
     alt = altair()
     boxes = {f"knows{i}": alt.binding_checkbox(name=f"knows {name}: ") for i, name in enumerate(keys)}
-    return {"k_group": alt.binding_range(min=1, max=k_max, step=1, name="k: "), **boxes}
+    return {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): "), **boxes}
 
 
 def _subject(k_max: int) -> str:
     """What the chart shows in any of its states."""
     return (
-        f"Line chart of the share of records in a group of k records or fewer, by k from 1 to {k_max}, for an intruder "
+        f"Line chart of the share of records in a class of k records or fewer, by k from 1 to {k_max}, for an outsider "
         "who knows some key variables, and for one who knows all."
     )
 
@@ -180,7 +186,7 @@ def _layers(keys: int, k_max: int) -> list:
         "k:Q",
         scale=alt.Scale(domain=[1, k_max], nice=False, padding=6),
         axis=alt.Axis(values=[1, *range(5, k_max + 1, 5)], format="d", grid=False),
-        title="k: records in the group",
+        title="k: records in the class",
     )
     y = alt.Y(
         "share:Q",
@@ -210,7 +216,7 @@ def _layers(keys: int, k_max: int) -> list:
         tooltip=[
             alt.Tooltip("known:N", title="set"),
             alt.Tooltip("k:Q", title="k"),
-            alt.Tooltip("count:Q", title="records in a group of k or fewer", format=","),
+            alt.Tooltip("count:Q", title="records in a class of k or fewer", format=","),
             alt.Tooltip("share:Q", title="of the file", format=".2%"),
         ]
     )
@@ -223,7 +229,7 @@ def _chosen(x: alt.X, y: alt.Y) -> tuple:
     chosen = (
         alt.Chart()
         .transform_filter("datum.set == set")
-        .transform_calculate(k="k_group", share="datum.up_to[k_group - 1] / records", floor="0")
+        .transform_calculate(k="k_class", share="datum.up_to[k_class - 1] / records", floor="0")
     )
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="floor:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _GRID = ("n", "n_classes", "k_achieved", "weighted_level", 1)
-_TITLE = "Generalise more, suppress less"
-_HEIGHT, _LINE = 400, 16
+_TITLE = "Generalise more, remove less"
+_KIND = "Scatter plot"
+_MARKS = "Each mark: one plan (a level for each variable)"
+# Pixels: of the drawing, of a line of words, and from the drawing to the words below its axis.
+_HEIGHT, _LINE, _BELOW = 320, 16, 46
 _VERDICTS = ("within the limit", "over the limit")
 
 # Records in classes smaller than k, and whether so many may be removed; never all of them.
@@ -32,12 +35,12 @@ _WORDS = {
         " + (removed ? ' (' + format(100 * removed / records, '.1f') + ' %)' : '')"
     ),
     "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + ' % limit'",
-    "cost": "['k = ' + k_required + ': ' + count, 'must be suppressed: ' + verdict]",
+    "cost": "['k = ' + k_required + ': ' + count, 'must be removed: ' + verdict]",
     "classes": (
         "format(row.classes, ',') + (row.classes > 1 ? ' classes, ' : ' class, ')"
         " + format(records / row.classes, ',.1f') + ' records on average'"
     ),
-    "without": "'k achieved without suppression: ' + format(row.k, ',')",
+    "smallest": "'smallest class: ' + format(row.k, ',') + (row.k > 1 ? ' records' : ' record')",
 }
 
 
@@ -49,7 +52,7 @@ def level_explorer(
     levels: Mapping[str, int] | None = None,
     suppression_limit: float = 0.0,
 ) -> alt.LayerChart:
-    """Generalisation against suppression, with controls for k, the limit, and the level of each hierarchy.
+    """Generalisation against removed records, with controls for k, the limit, and the level of each hierarchy.
 
     Parameters
     ----------
@@ -77,13 +80,14 @@ def level_explorer(
     """
     alt = altair()
     state = _State.of(grid, level_names, k, suppression_limit, levels or {})
+    subject = state.subject(f"{_KIND} with controls")
     chart = finish(
         _drawn(state, _bindings(state)),
-        title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Each mark: one choice of levels; diamond: the chosen one"),
-        description=f"{state.subject()} {state.result()}",
+        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen one"]),
+        description=f"{subject} {state.result()}",
         height=_HEIGHT,
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": state.subject()}})
+    return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
 def nodes(
@@ -94,7 +98,7 @@ def nodes(
     suppression_limit: float = 0.0,
     chosen: Mapping[str, int] | None = None,
 ) -> alt.LayerChart:
-    """Generalisation against suppression of every node of a lattice, at one k.
+    """Generalisation against removed records of every node of a lattice, at one k.
 
     Parameters
     ----------
@@ -117,8 +121,8 @@ def nodes(
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
     return finish(
         _drawn(state, {}),
-        title=title(_TITLE, state.subtitle()),
-        description=f"{state.subject()} {state.result()}",
+        title=state.title(),
+        description=f"{state.subject(_KIND)} {state.result()}",
         height=_HEIGHT,
     )
 
@@ -157,8 +161,8 @@ def moved(
     values = state.values()
     return spec | {
         "params": [p | {"value": values[p["name"]]} if p["name"] in values else p for p in spec["params"]],
-        "title": spec["title"] | {"subtitle": title(_TITLE, state.subtitle()).subtitle},
-        "description": f"{state.subject()} {state.result()}",
+        "title": spec["title"] | {"subtitle": state.title().subtitle},
+        "description": f"{state.subject(_KIND)} {state.result()}",
     }
 
 
@@ -202,24 +206,28 @@ class _State:
         levels = {f"level{i}": level for i, level in enumerate((self.levels or {}).values())}
         return {"k_required": self.k, "limit": _per_cent(self.limit), **levels}
 
-    def subject(self) -> str:
+    def subject(self, kind: str) -> str:
         """What the chart shows in any of its states."""
         return (
-            f"Scatter plot of the {len(self.grid):,} choices of levels of {', '.join(self.names)}: the share of "
-            "records in classes smaller than k, which must be suppressed, against generalisation from 0 to 1."
+            f"{kind} of {len(self.grid):,} plans, each a level for every one of {', '.join(self.names)}: the share of "
+            "records in classes smaller than k, which must be removed, against generalisation from 0 to 1."
         )
 
-    def subtitle(self) -> str:
-        few = f"at most {_per_cent(self.limit):g} % of the records" if self.limit else "no record"
-        return f"k = {self.k}; {few} may be suppressed"
+    def title(self) -> alt.TitleParams:
+        return title(_TITLE, f"{self.allowed()}. {_MARKS}")
+
+    def allowed(self) -> str:
+        few = f"at most {_per_cent(self.limit):g} % of records" if self.limit else "no record"
+        return f"k = {self.k}; {few} may be removed"
 
     def result(self) -> str:
         if self.levels is None:
             few = within(removed_at(self.grid, self.k), self.limit, self.grid["n"])
-            return f"At {self.subtitle().replace(';', ', where')}: {int(few.sum()):,} of them stay within that limit."
+            return f"At {self.allowed().replace(';', ', where')}: {int(few.sum()):,} of them stay within that limit."
         row = node_at(self.grid, self.levels)
         words = ", ".join(f"{name}: {self.names[name][level]}" for name, level in self.levels.items())
-        return f"At k = {self.k}, with {words}: {percent(removed_at(row, self.k).iloc[0] / row['n'].iloc[0])}."
+        share = percent(removed_at(row, self.k).iloc[0] / row["n"].iloc[0])
+        return f"At k = {self.k}, {share} of the records must be removed with {words}."
 
 
 def last_k(grid: pd.DataFrame) -> int:
@@ -260,7 +268,9 @@ def _bindings(state: _State) -> dict:
     alt = altair()
     controls = {
         "k_required": alt.binding_range(min=1, max=last_k(state.grid), step=1, name="k required: "),
-        "limit": alt.binding_range(min=0, max=max(20, _per_cent(state.limit)), step=0.5, name="limit, %: "),
+        "limit": alt.binding_range(
+            min=0, max=max(20, _per_cent(state.limit)), step=0.5, name="may be removed, at most (%): "
+        ),
     }
     for i, (name, words) in enumerate(state.names.items()):
         # Names of levels stand in the list itself: a slider would show numbers.
@@ -274,8 +284,6 @@ def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
     params = [alt.param(name="records", value=int(state.grid["n"].iloc[0]))]
     params += [alt.param(name=n, value=v, bind=bindings.get(n, alt.Undefined)) for n, v in state.values().items()]
     params += [alt.param(name=name, expr=expression) for name, expression in words.items()]
-    # Words stand above 100 %.
-    above = _LINE * (len(state.levels) + 2) + 8 if words else 0
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
@@ -284,9 +292,9 @@ def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
     )
     y = alt.Y(
         "share:Q",
-        scale=alt.Scale(domain=[0, _HEIGHT / (_HEIGHT - above)], nice=False, padding=6),
+        scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%"),
-        title="Records to be suppressed (%)",
+        title="Records to be removed (%)",
     )
     layers = [_limit(y), _marks(state, x, y), *(_chosen(x, y) if words else [])]
     # With a name of its own, altair leaves the data where the words find them.
@@ -303,8 +311,8 @@ def _words(state: _State) -> dict[str, str]:
     return {
         "node": f"'' + {node}",
         **_WORDS,
-        "lines": f"[{', '.join(names)}, classes, without]",
-        "told": f"[join([{', '.join(names)}], ', ') + '. ' + join(cost, ' ') + '. ' + classes + '; ' + without]",
+        "lines": f"['Diamond:', {', '.join(names)}, classes, smallest]",
+        "told": f"[join(cost, ' ') + '. ' + join([{', '.join(names)}], ', ') + '. ' + classes + '; ' + smallest]",
     }
 
 
@@ -353,16 +361,16 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
         shape=alt.Shape("verdict:N", scale=alt.Scale(domain=_VERDICTS, range=scale["shape"]), title=None),
         tooltip=[
             *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
-            alt.Tooltip("removed:Q", title="records to be suppressed", format=","),
+            alt.Tooltip("removed:Q", title="records to be removed", format=","),
             alt.Tooltip("share:Q", title="of the file", format=".1%"),
             alt.Tooltip("classes:Q", title="classes", format=","),
-            alt.Tooltip("k:Q", title="k without suppression", format=","),
+            alt.Tooltip("k:Q", title="smallest class", format=","),
         ],
     )
 
 
 def _chosen(x: alt.X, y: alt.Y) -> tuple:
-    """The chosen node, and its words in the corner above the marks."""
+    """The chosen node, and its words below the axis."""
     alt = altair()
     node = (
         alt.Chart()
@@ -373,6 +381,6 @@ def _chosen(x: alt.X, y: alt.Y) -> tuple:
         filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
     )
     words = alt.Chart(alt.InlineData(values=[{}])).mark_text(
-        align="right", baseline="top", lineHeight=_LINE, text=alt.ExprRef("lines")
+        align="left", baseline="top", lineHeight=_LINE, text=alt.ExprRef("lines")
     )
-    return diamond.encode(x=x, y=y), words.encode(x=alt.value("width"), y=alt.value(0))
+    return diamond.encode(x=x, y=y), words.encode(x=alt.value(0), y=alt.value(_HEIGHT + _BELOW))

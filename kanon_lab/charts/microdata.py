@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from kanon_lab.charts.style import (
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_VERSION_COLORS = (BLUE, ORANGE, BLACK, GREY)
+# Versions differ in lightness too: every second one is pale inside its outline.
+_VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4", BLACK, "#e3e5e8")
 # From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
 _OUTCOME_FILLS = ("#8c2d04", "#e6763a", "#f8cfae", "#f7f7f8")
 # Pixels: of a character of the words beside a bar, and of the narrowest drawing behind its axis.
@@ -43,7 +45,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
-        Bars, each with its version and share in words.
+        Bars, each with its share in words; where there are several versions, a legend above them.
 
     Raises
     ------
@@ -60,11 +62,11 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
         )
     if rows.duplicated(["version", "label"]).any():
         raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
-    rows["words"] = [
-        f"{version}: " * (version != "") + percent(share) for version, share in rows[["version", "share"]].values
-    ]
+    rows["words"] = rows["share"].map(percent)
     base = alt.Chart(inline(rows[["label", "version", "records", "share", "words"]])).encode(
-        y=alt.Y("label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False)),
+        y=alt.Y(
+            "label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False, labelPadding=5)
+        ),
         yOffset=alt.YOffset("version:N", sort=versions),
         tooltip=[
             *([alt.Tooltip("version:N", title="version")] if len(versions) > 1 else []),
@@ -73,10 +75,14 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("share:Q", title="share of the records", format=".2%"),
         ],
     )
-    color = alt.Scale(domain=versions, range=list(_VERSION_COLORS[: len(versions)]))
-    bars = base.mark_bar().encode(
+    legend = {"title": None} if len(versions) > 1 else {"legend": None}
+    fills, outlines = (
+        alt.Scale(domain=versions, range=list(colors[: len(versions)])) for colors in (_VERSION_FILLS, _VERSION_COLORS)
+    )
+    bars = base.mark_bar(strokeWidth=1.5).encode(
         x=_shares("Records (% of the file)", rows["share"].max(), rows["words"].str.len().max()),
-        color=alt.Color("version:N", scale=color, legend=None),
+        fill=alt.Fill("version:N", scale=fills, **legend),
+        stroke=alt.Stroke("version:N", scale=outlines, **legend),
     )
     words = base.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N")
     firsts = rows[rows["label"] == labels[0]]
@@ -100,7 +106,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        ``version`` (of the release, drawn in the order given), ``outcome`` (what the intruder learns about a person),
+        ``version`` (of the release, drawn in the order given), ``outcome`` (what the outsider learns about a person),
         ``persons`` (how many) and ``order`` (of the outcomes, the worst first); at most four outcomes.
 
     Returns
@@ -162,9 +168,9 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
             ),
             labels.mark_text(align="left").encode(x=alt.value(17), text="words:N"),
         ),
-        title=title("What the intruder finds out", "Each bar: the persons looked for, by what was learnt about them"),
+        title=title("What the outsider finds out", "Each bar: the persons looked for, by what was learned about them"),
         description=(
-            "Stacked bars of the persons looked for in a linkage attack by what the intruder learns. "
+            "Stacked bars of the persons looked for in a linkage attack by what the outsider learns. "
             + " ".join(f"{name}: {'; '.join(part['words'])}." for name, part in rows.groupby("version", sort=False))
         ),
         height=19 * len(blocks),
@@ -233,11 +239,12 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
             heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
         ),
         title=title(
-            "Sensitive values in single classes", "Bars: share in the class; diamonds: share in the whole file"
+            f"Sensitive values in {'one class' if len(classes) == 1 else 'some classes'}",
+            "Bars: share in the class; diamonds: share in the whole file",
         ),
         description=(
-            f"Bars of the share of each sensitive value in {len(classes)} classes, with a diamond for its share in the "
-            f"whole file. {_most_uneven(rows)}"
+            f"Bars of the share of each sensitive value in {'one class' if len(classes) == 1 else 'some classes'} "
+            f"({', '.join(classes)}), with diamonds for the shares in the whole file. {_most_uneven(rows)}"
         ),
         height=21 * len(order),
     )
@@ -249,17 +256,19 @@ def _shares(text: str, most: float, characters: int) -> alt.X:
     room = min(0.6, (characters * _CHARACTER + 8) / _NARROW)
     most = max(most, 0.05)
     step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.02
+    ticks = [round(step * i, 2) for i in range(math.ceil(most / step - 1e-9) + 1)]
     return alt.X(
         "share:Q",
         title=text,
-        scale=alt.Scale(domain=[0, most / (1 - room)], nice=False),
-        axis=alt.Axis(format="~%", values=[round(step * i, 2) for i in range(round(1 / step) + 1) if step * i <= most]),
+        scale=alt.Scale(domain=[0, max(ticks[-1], most / (1 - room))], nice=False),
+        axis=alt.Axis(format="~%", values=ticks),
     )
 
 
 def _most_uneven(rows: pd.DataFrame) -> str:
     row = rows.loc[(rows["share"] - rows["overall"]).abs().idxmax()]
+    value, label = (f'"{row[name]}"' for name in ("value", "class_label"))
     return (
-        f"The largest difference: {row['value']}, {percent(row['share'])} of the class {row['class_label']} and "
-        f"{percent(row['overall'])} of the file."
+        f"The largest difference: {value} is {percent(row['share'])} of {label} and "
+        f"{percent(row['overall'])} of the whole file."
     )

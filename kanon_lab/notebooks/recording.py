@@ -22,7 +22,7 @@ _HIDDEN = "application/papermill.record/"
 _METADATA = "kanon_lab"
 
 
-def record(name: str, value: Any, text: Any = None) -> None:
+def record(name: str, value: Any, text: Any = None, *, caption: str | None = None) -> None:
     """Show a result in the notebook and record it under a name.
 
     Parameters
@@ -34,23 +34,29 @@ def record(name: str, value: Any, text: Any = None) -> None:
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame
         of rounded or worded cells in place of a frame. Absent: as Python and pandas write it.
+    caption : str, optional
+        What a table shows, in a line above it; screen readers call it by that. Only for a frame.
 
     Raises
     ------
     OptionError
-        If the name is malformed, the value is of a kind that cannot be recorded, or the text is not of its kind.
+        If the name is malformed, the value is of a kind that cannot be recorded, the text is not of its kind, or a
+        caption is no words or not for a frame.
     """
     if not _NAME.fullmatch(name):
         raise OptionError(f"record: name {name!r} is not lower-case letters, digits and single hyphens")
     kind, stored = _stored(name, value)
     if text is not None:
         _check_text(name, kind, text)
+    if caption is not None and (kind != "frame" or not isinstance(caption, str) or not caption.strip()):
+        raise OptionError(f"record: the caption of {name!r} must be some words, and above a frame")
     if kind == "figure":
         data, metadata = value.mimebundle()
         _display(name, kind, stored, data, metadata)
     elif kind == "frame":
         shown = value if text is None else text
-        table = scrolling_table(shown, f"Table: {name.removesuffix('-table').replace('-', ' ')}")
+        label = f"Table: {name.removesuffix('-table').replace('-', ' ')}"
+        table = scrolling_table(shown, label, caption=caption)
         _display(name, kind, stored, {"text/html": table, "text/plain": shown.to_string(index=False)})
     else:
         shown = repr(stored) if text is None else text

@@ -47,10 +47,14 @@ function draw(figure) {
 // The result in words of a chart with controls, for screen readers: said when it changes, and part of the description.
 function tell(figure, view, { signal, description }) {
   const place = figure.querySelector(".kanon-live");
-  view.addSignalListener(signal, (_, words) => {
+  const say = (_, words) => {
     place.textContent = words.filter(Boolean).join(" ") + ".";
     view.description(`${description} ${place.textContent}`);
-  });
+  };
+  say(signal, view.signal(signal));
+  // Only from now on: nobody wants to hear every figure of a page while it loads.
+  place.setAttribute("aria-live", "polite");
+  view.addSignalListener(signal, say);
 }
 
 function failed(figure, error) {

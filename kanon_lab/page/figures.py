@@ -43,8 +43,8 @@ class Figure:
 
         There is no HTML among the data: JupyterLab would prefer it to the drawing.
         """
-        subject = re.split(r"[.:;,] ", self.alt)[0]
-        table = None if self.table is None else markup.scrolling_table(self.table, f"{TABLE_LABEL}: {subject}")
+        label = f"{TABLE_LABEL}: {_subject(self.alt)}"
+        table = None if self.table is None else markup.scrolling_table(self.table, label)
         return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -93,7 +93,13 @@ def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
     """Return the ``<figure>`` for an output that holds a chart, to be drawn by `kanon_lab.page.bundle.script`."""
     spec = data[VEGALITE_MIME]
     table = metadata.get(VEGALITE_MIME, {}).get("table")
-    return markup.figure(fitted_width(spec), spec.get("description", ""), table, TABLE_LABEL)
+    alt = spec.get("description", "")
+    return markup.figure(fitted_width(spec), alt, table, TABLE_LABEL, _subject(alt))
+
+
+def _subject(alt: str) -> str:
+    """What a figure shows, in a few words: the alternative text up to its first pause."""
+    return re.split(r"[.:;,] ", alt)[0]
 
 
 def lite5(spec: dict[str, Any]) -> dict[str, Any]:

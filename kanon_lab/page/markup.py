@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     import pandas
 
 _DECIMALS = 6
+# Characters: up to these a column's texts stay on one line; beyond those the last column needs room for its sentences.
+_SHORT, _LONG = 12, 30
 
 
-def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str) -> str:
+def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str, subject: str) -> str:
     """Return one ``<figure>`` that the script of `kanon_lab.page.bundle` draws; its table is HTML, folded away.
+
+    `subject` tells screen readers which figure the `table_label` speaks of: a page may hold several.
 
     The controls stand outside the element with ``role="img"``: what is inside it does not exist for a screen reader.
     Nor does it hear a drawing change: an explorer says its result in an element of its own.
@@ -24,12 +28,13 @@ def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str) 
         '<figure class="kanon-figure">',
         f'<div class="kanon-drawing" role="img" aria-label="{escape(alt)}"></div>',
         f"<noscript><p>{escape(alt)} (The drawing needs JavaScript.)</p></noscript>",
-        '<p class="kanon-live" aria-live="polite"></p>',
+        '<p class="kanon-live kanon-hidden"></p>',
         '<form class="vega-bindings" onsubmit="return false"></form>',
         f'<script type="application/json" class="kanon-spec">{embedded_json(spec)}</script>',
     ]
     if table is not None:
-        parts.append(f'<details class="kanon-data"><summary>{escape(table_label)}</summary>{table}</details>')
+        summary = f'{escape(table_label)}<span class="kanon-hidden">: {escape(subject)}</span>'
+        parts.append(f'<details class="kanon-data"><summary>{summary}</summary>{table}</details>')
     return "\n".join([*parts, "</figure>"])
 
 
@@ -39,30 +44,45 @@ def embedded_json(value: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def scrolling_table(frame: pandas.DataFrame, label: str = "Table") -> str:
+def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: str | None = None) -> str:
     """Return a table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
 
-    It has no index column: frames of this package keep their labels in columns. Numbers stand to the right, with as
-    many decimals as their column needs, six at most, and commas between thousands. Keyboards reach it too
+    A `caption` stands above it and is its name instead. It has no index column: frames of this package keep their
+    labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
+    with as many decimals as their column needs, six at most, and commas between thousands. Keyboards reach it too
     (``tabindex``).
     """
-    kinds = ["number" if is_number else "text" for is_number in _are_numbers(frame)]
+    are_numbers = _are_numbers(frame)
     columns = [
-        _number_texts(frame[name]) if kind == "number" else ["" if _is_missing(v) else str(v) for v in frame[name]]
-        for name, kind in zip(frame.columns, kinds, strict=True)
+        _number_texts(frame[name]) if is_number else ["" if _is_missing(v) else str(v) for v in frame[name]]
+        for name, is_number in zip(frame.columns, are_numbers, strict=True)
     ]
-    head = _row("th", map(str, frame.columns), kinds)
-    body = "\n".join(_row("td", cells, kinds) for cells in zip(*columns, strict=True))
+    kinds = [
+        "number" if is_number else _text_kind(texts) for is_number, texts in zip(are_numbers, columns, strict=True)
+    ]
+    named = kinds[:1] not in ([], ["number"]) and len({*columns[0]} - {""}) == len(frame)
+    head = _row(map(str, frame.columns), kinds, ["col"] * len(kinds))
+    scopes = ["row" if named else "", *[""] * (len(kinds) - 1)]
+    body = "\n".join(_row(cells, kinds, scopes) for cells in zip(*columns, strict=True))
+    shown = "" if caption is None else f"<caption><span>{escape(caption)}</span></caption>\n"
     return (
-        f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f'<table class="kanon-table">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+        f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(caption or label)}">'
+        f'<table class="kanon-table">\n{shown}<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
     )
 
 
-def _row(tag: str, cells: Iterable[str], kinds: list[str]) -> str:
-    scope = ' scope="col"' if tag == "th" else ""
-    texts = zip(cells, kinds, strict=True)
-    return "<tr>" + "".join(f'<{tag}{scope} class="{kind}">{escape(cell)}</{tag}>' for cell, kind in texts) + "</tr>"
+def _text_kind(texts: list[str]) -> str:
+    longest = max(map(len, texts), default=0)
+    return "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
+
+
+def _row(cells: Iterable[str], kinds: list[str], scopes: list[str]) -> str:
+    """One row; a cell with a scope is the head of its column or row."""
+    parts = []
+    for cell, kind, scope in zip(cells, kinds, scopes, strict=True):
+        tag, extra = ("th", f' scope="{scope}"') if scope else ("td", "")
+        parts.append(f'<{tag}{extra} class="{kind}">{escape(cell)}</{tag}>')
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _are_numbers(frame: pandas.DataFrame) -> list[bool]:

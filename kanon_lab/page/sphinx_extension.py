@@ -28,6 +28,17 @@ WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
 
 
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets the words of its hint and its question.
+ANSWERS = """addEventListener("load", () => {
+  for (const button of document.querySelectorAll(".admonition-title > .toggle-button")) {
+    const question = button.parentElement.textContent.trim();
+    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${question}`);
+    new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
+    name();
+  }
+});"""
+
+
 class ChartMime:
     """Render charts, and what stands for live controls, in the pages of notebooks."""
 
@@ -65,6 +76,8 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     """Load the icon and the style sheet everywhere and the script, which is large, only where a figure stands."""
     context["metatags"] = context.get("metatags", "") + ICON
     app.add_css_file(STYLE)
+    if "dropdown admonition" in context.get("body", ""):
+        app.add_js_file(None, body=ANSWERS)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
 

@@ -1,4 +1,4 @@
-"""The explorer of what an intruder knows: a box for each key variable, and k."""
+"""The explorer of what an outsider knows: a box for each key variable, and k."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.classes import key_grid
 from kanon_lab.errors import shortened
 from kanon_lab.keys import as_spec
-from kanon_lab.widgets.parts import STYLE, WIDTH, drawing, ipywidgets, status, table, template
+from kanon_lab.widgets.parts import WORDY, drawing, ipywidgets, status, table, template
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ K_MAX = 20
 def explore_keys(
     frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, k: int = 1, known: Iterable[str] | None = None
 ) -> KeyExplorer:
-    """An explorer of what an intruder knows and of k, for JupyterLab.
+    """An explorer of what an outsider knows and of k, for JupyterLab.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class KeyExplorer:
         self._grid, self._keys = grid, grid["keys"].iloc[-1]
         self._template = template(key_explorer(grid, k=k, known=known, controls=False))
         widgets = ipywidgets()
-        self.k = widgets.IntSlider(k, 1, K_MAX, description="k, group size", style=STYLE, layout=WIDTH)
+        self.k = widgets.IntSlider(k, 1, K_MAX, description="class of at most (k)", **WORDY)
         self.knows = {
             name: widgets.Checkbox(name in known, description=f"knows {name}", indent=False, layout={"width": "auto"})
             for name in self._keys
@@ -108,12 +108,13 @@ class KeyExplorer:
 
     def _sentence(self) -> str:
         if not self.known:
-            return f"Who knows nothing cannot tell the {self._n:,} records apart: they are one group."
+            return f"Who knows nothing cannot tell the {self._n:,} records apart: they are one class."
         records, share = self._counts(self.known)
-        group = "are alone" if self.k.value == 1 else f"are in a group of {self.k.value} records or fewer"
+        small = "alone" if self.k.value == 1 else f"in a class of {self.k.value} records or fewer"
+        count = f"<b>{records:,}</b> of {self._n:,} records (<b>{100 * share:.1f} %</b>)"
         return (
-            f"For somebody who knows {escape(_listed(self.known))}, <b>{records:,}</b> of {self._n:,} records "
-            f"(<b>{100 * share:.1f} %</b>) {group}."
+            f"For somebody who knows {escape(_listed(self.known))}, "
+            f"{count if records else f'<b>none</b> of {self._n:,} records'} {'are' if records > 1 else 'is'} {small}."
         )
 
     def _table(self) -> str:
@@ -126,9 +127,9 @@ class KeyExplorer:
         for name, members in sets.items():
             records, share = self._counts(members)
             rows.append((name, f"{records:,}", f"{100 * share:.1f} %"))
-        group = "alone" if self.k.value == 1 else f"in a group of {self.k.value} or fewer"
-        heads = ("Known", group, "of the records")
-        return table("Records in small groups", heads, rows, chosen=0)
+        small = "alone" if self.k.value == 1 else f"in a class of {self.k.value} or fewer"
+        heads = ("Known", small, "of the records")
+        return table("Records in small classes", heads, rows, chosen=0)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
         return self.box._repr_mimebundle_(**kwargs)

@@ -1,4 +1,4 @@
-"""The explorer of generalisation: the level of each hierarchy, k and the limit of suppression."""
+"""The explorer of generalisation: the level of each hierarchy, k and how many records may be removed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.lattice import LOSSES, level_grid, search
-from kanon_lab.widgets.parts import STYLE, WIDTH, drawing, ipywidgets, status, table, template
+from kanon_lab.widgets.parts import WORDY, drawing, ipywidgets, status, table, template
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +28,9 @@ def explore_levels(
     levels: Mapping[str, int] | None = None,
     suppression_limit: float = 0.0,
     loss: str = "discernibility",
+    k_max: int | None = None,
 ) -> LevelExplorer:
-    """An explorer of the levels of hierarchies, k and a limit of suppression, for JupyterLab.
+    """An explorer of the levels of hierarchies, k and how many records may be removed, for JupyterLab.
 
     Parameters
     ----------
@@ -40,13 +41,15 @@ def explore_levels(
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys.
     k : int
-        The k required that is shown first, 1 to 20.
+        The k required that is shown first, 1 to `k_max`.
     levels : mapping of str to int, optional
         The levels shown first, 0 where none is given.
     suppression_limit : float
         Share (0-1) of the records that may be removed, shown first.
     loss : str
         What the button for the best levels makes least: one of `kanon_lab.lattice.LOSSES`.
+    k_max : int, optional
+        The largest k required that can be chosen, at least 2; by default 20, or `k` if that is more.
 
     Returns
     -------
@@ -60,7 +63,12 @@ def explore_levels(
     MissingPackageError
         Where ipywidgets or altair is not installed.
     """
-    return LevelExplorer(frame, hierarchies, spec, k, levels or {}, suppression_limit, loss)
+    if not isinstance(k, int) or k < 1:
+        raise OptionError(f"k must be a whole number, at least 1, not {k!r}")
+    k_max = max(K_MAX, k) if k_max is None else k_max
+    if not isinstance(k_max, int) or k_max < 2:
+        raise OptionError(f"k_max must be a whole number, at least 2, not {k_max!r}")
+    return LevelExplorer(frame, hierarchies, spec, k, levels or {}, suppression_limit, loss, k_max)
 
 
 class LevelExplorer:
@@ -70,7 +78,7 @@ class LevelExplorer:
     ----------
     k : IntSlider
     limit : FloatSlider
-        Limit of suppression in per cent.
+        Share of the records that may be removed, in per cent.
     levels : dict of str to SelectionSlider
         By variable that has a choice; the value is the level, its name is shown.
     best : Button
@@ -90,33 +98,39 @@ class LevelExplorer:
         levels: Mapping[str, int],
         suppression_limit: float,
         loss: str,
+        k_max: int,
     ) -> None:
         from kanon_lab.charts import nodes
 
         if loss not in LOSSES:
             raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
         self._frame, self._hierarchies, self._spec, self._loss = frame, hierarchies, spec, loss
-        self._grid = level_grid(frame, hierarchies, spec=spec, k_max=K_MAX - 1)
+        self._grid = level_grid(frame, hierarchies, spec=spec, k_max=k_max - 1)
         self._names = {name: hierarchy.level_names for name, hierarchy in hierarchies.items()}
         chart = nodes(self._grid, self._names, k_required=k, suppression_limit=suppression_limit, chosen=levels)
         self._template = template(chart)
         self._moving = False
-        self._build(k, levels, 100 * suppression_limit)
+        self._build(k, k_max, levels, 100 * suppression_limit)
         self._refresh()
 
-    def _build(self, k: int, levels: Mapping[str, int], limit: float) -> None:
+    def _build(self, k: int, k_max: int, levels: Mapping[str, int], limit: float) -> None:
         widgets = ipywidgets()
-        look = {"style": STYLE, "layout": WIDTH}
-        self.k = widgets.IntSlider(k, 1, K_MAX, description="k required", **look)
+        self.k = widgets.IntSlider(k, 1, k_max, description="k required", **WORDY)
         self.limit = widgets.FloatSlider(
-            limit, min=0, max=max(20, limit), step=0.5, readout_format=".1f", description="limit, %", **look
+            limit,
+            min=0,
+            max=max(20, limit),
+            step=0.5,
+            readout_format=".1f",
+            description="may be removed, at most (%)",
+            **WORDY,
         )
         self.levels = {
             name: widgets.SelectionSlider(
                 options=[(words, level) for level, words in enumerate(names)],
                 value=levels.get(name, 0),
                 description=name,
-                **look,
+                **WORDY,
             )
             for name, names in self._names.items()
             if len(names) > 1
@@ -176,7 +190,7 @@ class LevelExplorer:
         self.chart.outputs = drawing(spec)
 
     def _measured(self, levels: Mapping[str, int]) -> tuple[int, int, int, int]:
-        """Records to be suppressed, records, classes and k achieved of a node."""
+        """Records to be removed, records, classes and k achieved of a node."""
         from kanon_lab.charts.levels import node_at, removed_at
 
         row = node_at(self._grid, levels)
@@ -190,9 +204,10 @@ class LevelExplorer:
         words = ", ".join(f"{name}: {self._words(name, level)}" for name, level in self.chosen.items())
         verdict = "within" if within(removed, self.limit.value / 100, n) else "over"
         return (
-            f"With {escape(words)}, <b>{removed:,}</b> of {n:,} records (<b>{100 * removed / n:.1f} %</b>) must be "
-            f"suppressed: {verdict} the limit of {self.limit.value:g} %. There are {classes:,} classes of "
-            f"{n / classes:,.1f} records on average; without suppression k is {k:,}."
+            f"<b>{removed:,}</b> of {n:,} records (<b>{100 * removed / n:.1f} %</b>) must be removed with "
+            f"{escape(words)}: {verdict} the limit of {self.limit.value:g} %. "
+            f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
+            f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
         )
 
     def _table(self) -> str:
@@ -205,7 +220,7 @@ class LevelExplorer:
         for words, levels in names.items():
             removed, n, classes, k = self._measured(levels)
             rows.append((words, f"{removed:,}", f"{100 * removed / n:.1f} %", f"{classes:,}", f"{k:,}"))
-        heads = ("One level up", "to be suppressed", "of the records", "classes", "k without suppression")
+        heads = ("One level up", "to be removed", "of the records", "classes", "smallest class")
         return table("What one more step would bring", heads, rows, chosen=0)
 
     def _words(self, name: str, level: int) -> str:

@@ -10,6 +10,8 @@ from kanon_lab.errors import MissingPackageError
 
 STYLE = {"description_width": "7.5em"}
 WIDTH = {"max_width": "100%", "width": "32em"}
+# For controls whose labels are longer.
+WORDY = {"style": {"description_width": "14em"}, "layout": {"max_width": "100%", "width": "38em"}}
 
 
 def ipywidgets() -> Any:

@@ -111,20 +111,21 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
     opened = visit.open(f"{book}/book/spain.html")
     figure = opened.query_selector(".kanon-figure:has(input[type=range])")
     live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
-    assert live.text_content() == ""
+    assert "in a group of" in live.text_content()
+    before = live.text_content()
     figure.query_selector("input[type=range]").focus()
     opened.keyboard.press("ArrowRight")
-    opened.wait_for_function("e => e.textContent.includes('in a group of')", arg=live, timeout=5_000)
+    opened.wait_for_function("([e, before]) => e.textContent !== before", arg=[live, before], timeout=5_000)
     assert live.text_content() in drawing.get_attribute("aria-label")
 
 
 @pytest.mark.parametrize(
     ("page", "control", "key", "told"),
     [
-        ("what-k-says", "input[type=range]", "ArrowRight", "in a group of 2 or fewer"),
+        ("what-k-says", "input[type=range]", "ArrowRight", "in a class of 2 or fewer"),
         ("what-k-says", "input[type=checkbox]", "Space", "with all key variables"),
-        ("generalise", "input[type=range]", "ArrowRight", "must be suppressed"),
-        ("generalise", "select", None, "must be suppressed"),
+        ("generalise", "input[type=range]", "ArrowRight", "must be removed"),
+        ("generalise", "select", None, "must be removed"),
     ],
 )
 def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):
@@ -133,14 +134,15 @@ def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key,
     opened = visit.open(f"{book}/book/{page}.html")
     figure = opened.query_selector(f".kanon-figure:has({control})")
     live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
-    before = drawing.query_selector(".role-title").text_content()
+    before, said = drawing.query_selector(".role-title").text_content(), live.text_content()
+    assert said
     moved = figure.query_selector(control)
     if key is None:
         moved.select_option(index=(moved.evaluate("e => e.selectedIndex") + 1) % moved.evaluate("e => e.length"))
     else:
         moved.focus()
         opened.keyboard.press(key)
-    opened.wait_for_function("e => e.textContent", arg=live, timeout=5_000)
+    opened.wait_for_function("([e, said]) => e.textContent !== said", arg=[live, said], timeout=5_000)
     assert told in live.text_content()
     assert live.text_content() in drawing.get_attribute("aria-label")
     assert drawing.query_selector(".role-title").text_content() != before
@@ -172,6 +174,23 @@ def test_tables_have_names_and_only_data_of_figures_scroll_down(book, visit):
             ".kanon-scroll", "all => all.filter(e => !e.closest('details')).map(e => getComputedStyle(e).maxHeight)"
         )
         assert set(heights) <= {"none"}
+
+
+def test_answers_have_names(book, visit):
+    opened = visit.open(f"{book}/{pages_with('dropdown admonition')[0]}")
+    named = "all => all.map(e => e.getAttribute('aria-label'))"
+    names = opened.eval_on_selector_all(".toggle-button", named)
+    assert len(set(names)) == len(names)
+    assert all(name.startswith("Show the answer: ") for name in names)
+    opened.query_selector(".toggle-button").click()
+    assert opened.eval_on_selector_all(".toggle-button", named)[0].startswith("Hide the answer: ")
+
+
+def test_tables_of_figures_say_which_figure(book, visit):
+    for page in pages_with("kanon-data"):
+        opened = visit.open(f"{book}/{page}")
+        names = opened.eval_on_selector_all(".kanon-data summary", "all => all.map(e => e.textContent)")
+        assert len(set(names)) == len(names)
 
 
 def test_paper_shows_everything(book, visit):

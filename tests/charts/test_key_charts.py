@@ -1,4 +1,4 @@
-"""The explorer of what an intruder knows: its words are evaluated by Vega and compared with loops over the records."""
+"""The explorer of what an outsider knows: its words are evaluated by Vega and compared with loops over the records."""
 
 import html
 import json
@@ -43,9 +43,20 @@ def drawn(chart) -> str:
 def test_the_words_are_the_counts(survey, grid, known, k):
     text = drawn(charts.key_explorer(grid, k=k, known=known))
     records, all_records = (records_by_hand(survey, names, k) for names in (known, KEYS))
-    assert f"{records} of 120 records ({records / 1.2:.1f} %)" in text
-    assert ("are alone (k = 1)" if k == 1 else "are in a group of 7 or fewer") in text
-    assert f"with all key variables: {all_records / 1.2:.1f} %" in text
+    assert (f"{records} of 120 records ({records / 1.2:.1f} %)" if records else "none of 120 records") in text
+    verb = "are" if records > 1 else "is"
+    assert (f">{verb} alone (k = 1)<" if k == 1 else f">{verb} in a class of 7 or fewer<") in text
+    assert (f"with all key variables: {all_records / 1.2:.1f} %" in text) == (known != KEYS)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"), [([2, 2], "none of 4 records"), ([1, 3], "1 of 4 records"), ([1, 1], "2 of 2 records")]
+)
+def test_none_and_one_are_singular(sizes, words):
+    frame = pd.DataFrame({"place": np.repeat(range(len(sizes)), sizes)})
+    text = drawn(charts.key_explorer(key_grid(frame, KeySpec("place"), k_max=2)))
+    assert words in text
+    assert ("is alone" in text) == (sizes != [1, 1])
 
 
 def test_who_knows_nothing_is_told_so_in_words(grid):
@@ -65,12 +76,12 @@ def test_controls_are_a_box_for_each_key_and_a_slider(grid):
     params = {param["name"]: param for param in charts.key_explorer(grid, known=["sex"]).to_dict()["params"]}
     assert [params[f"knows{i}"]["value"] for i in range(3)] == [False, True, False]
     assert "place" in params["knows0"]["bind"]["name"]
-    assert (params["k_group"]["bind"]["min"], params["k_group"]["bind"]["max"]) == (1, 10)
+    assert (params["k_class"]["bind"]["min"], params["k_class"]["bind"]["max"]) == (1, 10)
 
 
 def test_one_key_is_enough(survey):
-    one = key_grid(survey, KeySpec("place"), k_max=4)
-    assert f"{records_by_hand(survey, ['place'], 4)} of 120 records" in drawn(charts.key_explorer(one, k=4))
+    one = key_grid(survey, KeySpec("place"), k_max=12)
+    assert f"{records_by_hand(survey, ['place'], 12)} of 120 records" in drawn(charts.key_explorer(one, k=12))
 
 
 def test_it_tells_a_page_its_result(grid):

@@ -54,9 +54,9 @@ def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
     count = f"{removed} of 300 records ({removed / 3:.1f} %)" if removed else "none of 300 records"
     verdict = "within" if removed <= 300 * limit and removed < 300 else "over"
     assert f"k = {k}: {count}" in text
-    assert f"must be suppressed: {verdict} the {100 * limit:g} % limit" in text
+    assert f"must be removed: {verdict} the {100 * limit:g} % limit" in text
     assert f"{classes} class{'es' * (classes > 1)}, {300 / classes:.1f} records on average" in text
-    assert f"k achieved without suppression: {achieved}" in text
+    assert f"smallest class: {achieved} record{'s' * (achieved > 1)}<" in text
     for name, level in levels.items():
         assert f"{name}: {NAMES[name][level]}" in text
 
@@ -88,7 +88,21 @@ def test_it_tells_a_page_its_result(grid):
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
-    assert re.search(r"age: 10 years, sex: as it .* [\d.]+ %\.$", spec["description"])
+    assert re.search(r" [\d.]+ % of the records must be removed with age: 10 years, sex: as it ", spec["description"])
+
+
+def test_two_figures_of_one_grid_have_different_names(grid):
+    one, other = (
+        chart.to_dict()["description"]
+        for chart in (charts.level_explorer(grid, NAMES), charts.nodes(grid, NAMES, k_required=5))
+    )
+    assert one.split(",")[0] != other.split(",")[0]
+
+
+def test_shares_end_at_the_whole_file(grid):
+    for chosen in (None, {"age": 1}):
+        layers = charts.nodes(grid, NAMES, k_required=5, chosen=chosen).to_dict()["layer"]
+        assert {tuple(y["scale"]["domain"]) for layer in layers if "scale" in (y := layer["encoding"]["y"])} == {(0, 1)}
 
 
 def test_nodes_without_names_and_without_a_chosen_one(grid):

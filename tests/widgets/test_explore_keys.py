@@ -1,4 +1,4 @@
-"""The JupyterLab explorer of what an intruder knows without a browser: move the controls, read what it shows."""
+"""The JupyterLab explorer of what an outsider knows without a browser: move the controls, read what it shows."""
 
 import json
 import re
@@ -45,7 +45,15 @@ def test_the_sentence_follows_every_control(explorer, survey):
     explorer.knows["place"].value = False
     assert shown(explorer) == by_hand(survey, KEYS[1:], 6)
     assert explorer.known == ("sex", "<age>")
-    assert "in a group of 6 records or fewer" in explorer.sentence.value
+    assert "in a class of 6 records or fewer" in explorer.sentence.value
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [([1, 1], "<b>none</b> of 2 records is alone."), ([1, 2, 2], "<b>1</b> of 3 records (<b>33.3 %</b>) is alone.")],
+)
+def test_none_and_one_are_singular(places, words):
+    assert words in explore_keys(pd.DataFrame({"place": places}), "place").sentence.value
 
 
 def test_who_knows_nothing_is_told_so(survey):

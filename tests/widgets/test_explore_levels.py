@@ -37,7 +37,7 @@ def explorer(survey):
 
 
 def shown(explorer) -> tuple[int, float]:
-    """Records to be suppressed, and their per cent, in the sentence."""
+    """Records to be removed, and their per cent, in the sentence."""
     records, share = re.findall(r"<b>([\d.,]+)(?: %)?</b>", explorer.sentence.value)
     return int(records.replace(",", "")), float(share)
 
@@ -58,6 +58,14 @@ def test_the_sentence_follows_every_control(explorer, survey):
     assert "over the limit of 5 %" in explorer.sentence.value
     explorer.limit.value = 20
     assert "within the limit of 20 %" in explorer.sentence.value
+
+
+@pytest.mark.parametrize(("options", "last"), [({}, 20), ({"k": 25}, 25), ({"k": 3, "k_max": 6}, 6)])
+def test_k_reaches_what_is_asked_for(survey, options, last):
+    explorer = explore_levels(survey, LADDERS, **options)
+    explorer.k.value = 1_000
+    assert explorer.k.value == last
+    assert shown(explorer)[0] == by_hand(survey, {"age": 0, "sex": 0}, last)
 
 
 def test_the_button_moves_to_the_optimum(explorer, survey):
@@ -117,7 +125,10 @@ def test_the_data_stay_as_they_were(survey):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ({"k": 0}, "k must be from 1 to 20"),
+        ({"k": 0}, "k must be a whole number, at least 1, not 0"),
+        ({"k": "5"}, "k must be a whole number, at least 1, not '5'"),
+        ({"k": 5, "k_max": 4}, "k must be from 1 to 4, not 5"),
+        ({"k_max": 1}, "k_max must be a whole number, at least 2, not 1"),
         ({"levels": {"age": 9}}, "no level 9 of age"),
         ({"suppression_limit": 2}, "must be a share from 0 to 1"),
         ({"loss": "beauty"}, "loss must be one of"),
