@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.diversity import MEASURES, Diversity, diversity
+from kanon_lab.diversity import MEASURES, Bands, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.risk import ESTIMATORS, FileRisk, file_risk
@@ -97,6 +97,7 @@ def measure(
     estimator: str = "benedetti-franconi",
     recursive_c: float = 2.0,
     distance: str = "equal",
+    bands: Mapping[str, Bands] | None = None,
     where: str = "the data",
 ) -> Measures:
     """Measure the anonymity, the risk and the diversity of a microdata file.
@@ -115,6 +116,8 @@ def measure(
         The c of recursive (c, l)-diversity, above 0 and up to a million.
     distance : {"equal", "ordered"}
         Between values of a sensitive variable, for t-closeness. `kanon_lab.diversity.diversity` takes a hierarchy.
+    bands : mapping of str to Bands, optional
+        For sensitive variables that are quantities, the bands to put them into first.
     where : str
         What to call the frame in messages.
 
@@ -126,22 +129,25 @@ def measure(
     ------
     DataError
         A variable is absent, there are no records, a weight is not a finite number above 0, the weights of a class add
-        up to less than its records, a record has no household, a sensitive variable has no value, or one is missing
-        under the policy ``error``. Records are named by the index of the frame.
+        up to less than its records, a record has no household, a sensitive variable has no value, one is missing under
+        the policy ``error``, or one is outside its bands. Records are named by the index of the frame.
     OptionError
-        An unknown estimator or distance, or a k or c out of its range.
+        An unknown estimator or distance, a k or c out of its range, or bands of a variable that is not sensitive.
     """
     _check_options(k, estimator, recursive_c, distance)
-    table = class_table(frame, as_spec(spec), where=where)
+    spec, bands = as_spec(spec), bands or {}
+    if strange := [name for name in bands if name not in spec.sensitive_variables]:
+        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
+    table = class_table(frame, spec, where=where)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
     by_variable = {
-        name: diversity(table, name, recursive_c=recursive_c, distance=distance)
-        for name in table.spec.sensitive_variables
+        name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
+        for name in spec.sensitive_variables
     }
     notes = [UNWEIGHTED] if table.spec.weight is None else []
     for each in by_variable.values():
-        notes += _notes(each, table)
+        notes += _notes(each, table, bands)
     return Measures(table, violations, risk, by_variable, tuple(notes))
 
 
@@ -158,14 +164,16 @@ def _check_options(k: object, estimator: object, recursive_c: object, distance: 
         raise OptionError(f"recursive_c must be a number above 0 and up to {_MOST_C:,}, not {recursive_c!r}")
 
 
-def _notes(each: Diversity, table: ClassTable) -> Iterator[str]:
+def _notes(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
     name = shortened(each.variable)
     for measured, reason in _INFINITE.items():
         if each.file[measured] == np.inf:
             yield f"{name}: {measured.replace('_', '-')} is infinite, since {reason}"
+    if each.variable in bands:
+        yield f"{name}: measured in bands, {'; '.join(bands[each.variable].labels)}"
     if each.distance != "ordered":
         return
-    own_order = getattr(table.column(each.variable).dtype, "ordered", False)
+    own_order = each.variable in bands or getattr(table.column(each.variable).dtype, "ordered", False)
     if not own_order and any(isinstance(value, str) for value in each.values):
         yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
     if each.values.hasnans:

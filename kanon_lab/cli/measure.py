@@ -54,6 +54,12 @@ _POLICIES = ["wildcard", "category", "error"]
     help="Between sensitive values, for t-closeness.",
 )
 @click.option(
+    "--bands",
+    multiple=True,
+    metavar="S=EDGE,...",
+    help="Bands of a sensitive quantity: income=1000,2000 is below 1000, 1000 to below 2000, and the rest. May repeat.",
+)
+@click.option(
     "--fail-under-k",
     default="1",
     metavar="K",
@@ -74,6 +80,7 @@ def measure(
     estimator,
     recursive_c,
     distance,
+    bands,
     fail_under_k,
     as_json,
 ):
@@ -99,8 +106,9 @@ def measure(
         sensitive_variables=names(sensitive, "--sensitive"),
         missing=missing,
     )
+    options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
     frame = load_microdata(file, columns=spec.variables, na=na)
-    measured = measure(frame, spec, k=k, estimator=estimator, recursive_c=recursive_c, distance=distance, where=file)
+    measured = measure(frame, spec, k=k, **options, where=file)
     result = {"file": file, **measured.to_dict()}
     result["notes"] += [
         f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
@@ -145,6 +153,25 @@ def one_name(texts, option):
     if name == "":
         raise OptionError(f"{option} is empty; name a column, or leave it out")
     return name
+
+
+def parse_bands(texts):
+    """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
+    from kanon_lab.diversity import Bands
+
+    found = {}
+    for text in texts:
+        name, _, edges = text.rpartition("=")
+        try:
+            numbers = [float(edge) for edge in edges.split(",")]
+            found[name.strip()] = Bands([None, *numbers, None], "left")
+        except (ValueError, OptionError):
+            name = ""
+        if not name.strip():
+            raise OptionError(
+                f"--bands {shortened(text)!r}: write a variable and rising edges, such as income=1000,2000"
+            )
+    return found
 
 
 def whole_numbers(text, option, most=None):

@@ -274,3 +274,24 @@ def test_faulty_files_are_one_line_and_exit_code_2(capsys, write, text, fault):
     assert (code, out) == (2, "")
     assert fault in err
     assert err.count("\n") == 1
+
+
+def test_a_quantity_is_measured_in_bands(capsys, write):
+    """Incomes of 900, 1000, 1999 and 2000 are in three bands closed on the left: below 1000, to 2000, and the rest."""
+    path = write("place,income\n1,900\n1,1000\n1,1999\n1,2000\n")
+    options = ["--keys", "place", "--sensitive", "income", "--bands", "income=1000,2000", "--json"]
+    code, out, _ = call(capsys, "measure", path, *options)
+    result = json.loads(out)
+    assert code == 0
+    assert result["diversity"]["income"]["distinct"] == 3
+    assert result["diversity"]["income"]["alpha"] == 0.5
+    assert any("measured in bands" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize("bands", ["income", "=1", "income=", "income=2,1", "income=a", "income=nan", "place=1"])
+def test_bands_that_are_none_are_refused(capsys, write, bands):
+    path = write("place,income\n1,900\n1,1000\n")
+    code, out, err = call(capsys, "measure", path, "--keys", "place", "--sensitive", "income", "--bands", bands)
+    assert (code, out) == (2, "")
+    assert err.startswith("kanon-lab: ") and err.count("\n") == 1
+    assert "bands" in err
