@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kanon_lab.data import read_microdata
 from kanon_lab.diversity import MEASURES
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
@@ -341,3 +342,18 @@ def test_options_out_of_their_range(options, sensitive):
     with pytest.raises(OptionError) as caught:
         measure(EIGHT, KeySpec(["Key1"], sensitive_variables=sensitive), **options)
     assert "\n" not in str(caught.value)
+
+
+def test_the_real_survey_of_victimisation(shared):
+    """ENUSC 2019 (INE Chile): 24,465 persons; what pandas groups must be what the class table groups."""
+    frame = read_microdata(shared("enusc-2019.csv.gz"))
+    keys = ["enc_region", "rph_edad", "rph_sexo"]
+    measured = measure(frame, KeySpec(keys, weight="Fact_Pers", sensitive_variables="VA_DC"), k=[2, 3, 5]).to_dict()
+    grouped = frame.groupby(keys)
+    f_k, weights = grouped["VA_DC"].transform("size"), grouped["Fact_Pers"].transform("sum")
+    assert measured["n"] == 24_465
+    assert measured["classes"] == grouped.ngroups
+    assert measured["k_achieved"] == f_k.min()
+    assert measured["violations"] == {str(k): int((f_k < k).sum()) for k in (2, 3, 5)}
+    assert measured["sum_population_frequency"] == pytest.approx(weights.sum())
+    assert measured["diversity"]["VA_DC"]["distinct"] == grouped["VA_DC"].nunique().min()
