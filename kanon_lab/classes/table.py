@@ -68,11 +68,11 @@ class ClassTable:
     """
 
     spec: KeySpec
-    index: pd.Index
-    class_of_record: np.ndarray
-    records: np.ndarray
-    f_k: np.ndarray
-    F_k: np.ndarray
+    index: pd.Index = field(repr=False)
+    class_of_record: np.ndarray = field(repr=False)
+    records: np.ndarray = field(repr=False)
+    f_k: np.ndarray = field(repr=False)
+    F_k: np.ndarray = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
     where: str = field(repr=False)
@@ -132,6 +132,8 @@ class ClassTable:
         OptionError
             A k is not a whole number from 1 on.
         """
+        if not isinstance(k, Iterable):
+            raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
         return {int(each): int(self.records[self.f_k < each].sum()) for each in map(_whole, k)}
 
     @cached_property
@@ -323,7 +325,7 @@ def _refuse_texts(column: pd.Series, where: str) -> None:
     _refuse(bad, column.index, column.name, fault, remedy, where)
     raise DataError(
         f"{where}: column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
-        "number in one way only, without leading zeros or a plus, or convert the column (pandas.to_numeric)"
+        "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
     )
 
 

@@ -41,7 +41,11 @@ _POLICIES = ["wildcard", "category", "error"]
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @click.option("--k", "thresholds", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
 @click.option(
-    "--estimator", type=click.Choice(_ESTIMATORS), default=_ESTIMATORS[0], show_default=True, help="Of individual risk."
+    "--estimator",
+    type=click.Choice(_ESTIMATORS),
+    default=_ESTIMATORS[0],
+    show_default=True,
+    help="Of individual risk: the mean of 1/F_k given f_k by approximation, the same exactly, or 1 by the weights.",
 )
 @click.option(
     "--recursive-c", type=float, default=2.0, show_default=True, metavar="C", help="The c of recursive (c,l)-diversity."
@@ -87,7 +91,8 @@ def measure(
     """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
 
     FILE is a .csv, .parquet, .xlsx, .sav or .dta file (.gz may follow) with a row for each record, or a data set such
-    as health-survey. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    as health-survey. A csv file is in UTF-8. f_k is the number of records that share a record's keys, F_k the sum of
+    their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
     """
     k = whole_numbers(thresholds, "--k")
     (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
@@ -95,7 +100,7 @@ def measure(
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
     from kanon_lab.data import load_microdata, usual_marks
-    from kanon_lab.data.microdata import double_spellings
+    from kanon_lab.data.microdata import double_spellings, nearly_numbers
     from kanon_lab.keys import KeySpec
     from kanon_lab.measures import measure
 
@@ -117,6 +122,10 @@ def measure(
     result["notes"] += [
         f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
         for name in double_spellings(frame)
+    ]
+    result["notes"] += [
+        f"{shortened(name)}: is text, since {count:,} of its cells are no numbers; if they mean missing, say so (--na)"
+        for name, count in nearly_numbers(frame).items()
     ]
     with reader_may_leave():
         if as_json:
@@ -190,6 +199,7 @@ def _print(result):
 
 
 def _lines(result):
+    from kanon_lab.diversity import MEASURES
     from kanon_lab.keys import MISSING_POLICIES
 
     n, missing = result["n"], result["missing"]
@@ -214,11 +224,16 @@ def _lines(result):
         numbers = {measure: value for measure, value in values.items() if measure not in ("recursive_c", "distance")}
         yield from _aligned(
             title,
-            {measure: "infinite" if value is None else f"{value:.6g}" for measure, value in numbers.items()},
+            {
+                f"{measure} ({'least' if MEASURES[measure] else 'largest'})": "infinite"
+                if value is None
+                else f"{value:.6g}"
+                for measure, value in numbers.items()
+            },
         )
-    for note in result["notes"]:
+    if result["notes"]:
         yield ""
-        yield note
+    yield from result["notes"]
 
 
 def _aligned(title, texts):

@@ -18,6 +18,8 @@ _BLANK_LINE = re.compile(rb"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 _WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 _DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
+# In a file that could write a decimal comma, a point before three digits may stand between thousands.
+_THOUSANDS = r"^-?[1-9]\d{0,2}(\.\d{3})+$"
 # The parser reads a file in blocks, and no row may be longer than one; with short ones it is quick.
 _SHORT, _LONG = 2**20, 2**30
 
@@ -163,7 +165,7 @@ def _typed(cells: pa.ChunkedArray, stays: bool, na: Sequence[str], comma: bool) 
         return cells.cast(pa.int64())
     if comma and _all_match(cells, _DECIMAL_COMMA):
         numbers = pc.replace_substring(cells, ",", ".")
-    elif _all_match(cells, _DECIMAL):
+    elif _all_match(cells, _DECIMAL) and not (comma and _all_match(cells, _THOUSANDS)):
         numbers = cells
     else:
         return cells

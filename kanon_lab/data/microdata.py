@@ -74,9 +74,10 @@ def read_microdata(
     Stata, and what `na` lists. NA and the like are values otherwise: it may be the code of a country.
 
     *Numbers.* A csv column is numbers when that loses nothing: no cell has a leading zero, a plus or more than 18
-    digits, and no two texts are one number (1.1 and 1.10). Blanks around a cell are dropped. The decimal comma is
-    understood where cells are not separated by commas. In every format, numbers that are all whole are integers
-    (``Int64`` when some are missing).
+    digits, and no two texts are one number (1.1 and 1.10). Blanks around a cell are dropped. Where cells are not
+    separated by commas, the decimal comma is understood, and a column whose every cell has points before three digits
+    (1.234) stays text, since these may stand between thousands. In every format, numbers that are all whole are
+    integers (``Int64`` when some are missing).
 
     *Labels* of SPSS and Stata codes are not applied: two codes may bear one label, and would become one value.
     """
@@ -147,6 +148,13 @@ def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {name: marks for name, marks in found.items() if marks}
 
 
+def nearly_numbers(frame: pd.DataFrame) -> dict[str, int]:
+    """For each text column in which nine of ten cells or more are numbers, but not all, how many are none."""
+    texts = {name: column.dropna() for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}
+    others = {name: int(pd.to_numeric(column, errors="coerce").isna().sum()) for name, column in texts.items()}
+    return {name: count for name, count in others.items() if 0 < count <= len(texts[name]) / 10}
+
+
 def double_spellings(frame: pd.DataFrame) -> list[str]:
     """Columns of text that spell some number in two ways, such as 1 and 1.0; they are two values."""
     return [name for name, column in frame.items() if _spells_twice(column)]
@@ -181,7 +189,10 @@ def _chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1:
         raise DataError(f"{where}: has no column names; {place}")
     if absent := [name for name in wanted or [] if name not in names]:
         sure = not in_row_1 or len(absent) <= len(wanted) / 2
-        remedy = _remedy(absent[0], named) if sure else "; check that names of columns stand in the first row"
+        alike = [name for name in named if name.casefold() == absent[0].casefold()]
+        remedy = "; check that names of columns stand in the first row"
+        if sure or alike:
+            remedy = _remedy(absent[0], alike or named)
         raise DataError(f"{where}: no column {shortened(absent[0])}{remedy}")
     first = dict(reversed([(name, i) for i, name in enumerate(names, start=1)]))
     if twice := [(first[name], i) for i, name in enumerate(names, start=1) if name and first[name] != i]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import floor
 
 import numpy as np
@@ -55,9 +55,10 @@ class LatticeResult:
     node: Node
     loss: float
     loss_name: str
-    nodes: pd.DataFrame
-    frame: pd.DataFrame
-    suppressed: pd.Index
+    nodes: pd.DataFrame = field(repr=False)
+    # Records do not belong on a screen.
+    frame: pd.DataFrame = field(repr=False)
+    suppressed: pd.Index = field(repr=False)
 
 
 def search(
@@ -137,6 +138,8 @@ def search(
     nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
     `suppression_limit` holds it down.
     """
+    if not isinstance(hierarchies, Mapping):
+        raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
     if loss not in LOSSES:
         raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
     if not 0 <= as_number(suppression_limit) <= 1:

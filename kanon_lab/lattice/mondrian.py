@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -35,8 +35,9 @@ class MondrianResult:
         Records by classes by k_required (LeFevre et al. 2006, C_AVG).
     """
 
-    frame: pd.DataFrame
-    classes: pd.DataFrame
+    # Records do not belong on a screen.
+    frame: pd.DataFrame = field(repr=False)
+    classes: pd.DataFrame = field(repr=False)
     k_achieved: int
     discernibility: int
     average_class_size: float

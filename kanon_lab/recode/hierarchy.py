@@ -278,7 +278,11 @@ class Hierarchy:
         labels = self.labels(values, level)
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         column = self.name if series.name is None else series.name
-        refuse(uncovered, series.index, column, f"{self.rules[level - 1].uncovered} (level {level})", where)
+        rule = self.rules[level - 1]
+        fault = f"{rule.uncovered} (level {level})"
+        if isinstance(rule, Bands) and any(isinstance(value, str) for value in values):
+            fault = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
+        refuse(uncovered, series.index, column, fault, where)
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would tell who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]

@@ -252,3 +252,13 @@ def test_sparse_and_dense_counts_agree(monkeypatch):
     for name in ("class_", "value", "count", "overall"):
         assert (getattr(sparse, name) == getattr(dense, name)).all()
     assert dense.count.sum() > len(frame)
+
+
+def test_one_k_is_not_several():
+    with pytest.raises(OptionError, match=r"k must be several whole numbers, such as \[2, 3, 5\], not 3"):
+        class_table(pd.DataFrame({"a": [1]}), "a").violations(3)
+
+
+def test_no_record_shows_when_a_table_is_printed():
+    frame = pd.DataFrame({"a": ["CANARY"], "s": ["CANARY"]}, index=["CANARY"])
+    assert "CANARY" not in repr(class_table(frame, KeySpec("a", sensitive_variables="s")))

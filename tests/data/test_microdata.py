@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from kanon_lab.data import load_microdata, read_microdata, usual_marks
-from kanon_lab.data.microdata import double_spellings
+from kanon_lab.data.microdata import double_spellings, nearly_numbers
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 
 WRITERS = {
@@ -385,3 +385,28 @@ def test_a_zipped_sheet_reads_too(tmp_path):
     pd.DataFrame({"a": [1, 2]}).to_excel(content, index=False)
     (tmp_path / "a.xlsx.gz").write_bytes(gzip.compress(content.getvalue()))
     assert lists(read_microdata(tmp_path / "a.xlsx.gz")) == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    "text,values",
+    [
+        ("a;w\n1;1.234\n2;2.500\n", ["1.234", "2.500"]),
+        ("a;w\n1;1.234\n2;2.5\n", [1.234, 2.5]),
+        ("a;w\n1;1,234\n2;2,500\n", [1.234, 2.5]),
+        ("a,w\n1,1.234\n2,2.500\n", [1.234, 2.5]),
+    ],
+)
+def test_points_that_may_stand_between_thousands_leave_text(write, text, values):
+    """1.234 in a file that could write a decimal comma: as in Spanish, it may be one thousand and more."""
+    assert read_microdata(write(text))["w"].tolist() == values
+
+
+def test_a_name_in_other_capitals_is_offered(write):
+    assert fault_of(write("Essex,edad\n1,2\n"), columns=["EDAD"]) == "no column EDAD; did you mean edad?"
+    assert "Essex" not in fault_of(write("Essex,edad\n1,2\n"), columns=["sex"])
+
+
+def test_columns_that_are_nearly_numbers_are_found():
+    ages = pd.Series([str(age) for age in range(30)] + ["S/D"], dtype="str")
+    frame = pd.DataFrame({"age": ages, "name": pd.Series(list("ab") * 15 + ["7"], dtype="str"), "n": range(31)})
+    assert nearly_numbers(frame) == {"age": 1}

@@ -342,3 +342,11 @@ def test_recoded_columns_survive_csv(tmp_path):
     frame = pd.DataFrame({"age": AGES.recode(pd.Series([40, np.nan, 37]), 1)})
     frame.to_csv(tmp_path / "f.csv", index=False)
     assert pd.read_csv(tmp_path / "f.csv")["age"].fillna("-").tolist() == ["40-49", "-", "30-39"]
+
+
+def test_one_cell_that_is_no_number_is_named_as_the_cause():
+    ages = pd.Series(["68", "NA"], name="age")
+    with pytest.raises(
+        DataError, match="column age: row 0 .*text, and bands are of numbers"
+    ):
+        Hierarchy.from_intervals([[0, 100]], closed="left").recode(ages, 1)
