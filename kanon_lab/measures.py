@@ -166,6 +166,9 @@ def _check_options(k: object, estimator: object, recursive_c: object, distance: 
 
 def _notes(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
     name = shortened(each.variable)
+    absent = int(table.column(each.variable).isna().sum())
+    if absent and each.missing == "wildcard":
+        yield f"{name}: missing in {absent:,} of the records, which may have any value and so add no diversity"
     for measured, reason in _INFINITE.items():
         if each.file[measured] == np.inf:
             yield f"{name}: {measured.replace('_', '-')} is infinite, since {reason}"

@@ -275,7 +275,7 @@ def test_every_infinite_measure_is_told_in_a_note():
     ("values", "missing", "texts"),
     [
         (["low", "high", None], "category", ["alphabetical", "a missing value is the last"]),
-        (["low", "high", None], "wildcard", ["alphabetical"]),
+        (["low", "high", None], "wildcard", ["missing in 1 of the records", "alphabetical"]),
         ([1, 2, None], "category", ["a missing value is the last"]),
         ([1, 2, 3], "category", []),
         (pd.Categorical(["low", "high", "low"], categories=["low", "high"], ordered=True), "wildcard", []),
@@ -287,7 +287,8 @@ def test_what_the_ordered_distance_takes_for_an_order_is_told_in_notes(values, m
     notes = measure(frame, spec, distance="ordered").notes
     assert len(notes) == len(texts)
     assert all(text in note for text, note in zip(texts, notes))
-    assert measure(frame, spec).notes == ()
+    # Without an order nothing is said of one.
+    assert measure(frame, spec).notes == tuple(note for note in notes if "order" not in note)
 
 
 @pytest.mark.parametrize(
@@ -357,3 +358,12 @@ def test_the_real_survey_of_victimisation(shared):
     assert measured["violations"] == {str(k): int((f_k < k).sum()) for k in (2, 3, 5)}
     assert measured["sum_population_frequency"] == pytest.approx(weights.sum())
     assert measured["diversity"]["VA_DC"]["distinct"] == grouped["VA_DC"].nunique().min()
+
+
+def test_missing_sensitive_values_are_said():
+    frame = pd.DataFrame({"a": [1, 1, 1], "s": ["x", None, "y"]})
+    notes = measure(frame, KeySpec("a", sensitive_variables="s")).notes
+    assert "s: missing in 1 of the records, which may have any value and so add no diversity" in notes
+    category = measure(frame, KeySpec("a", sensitive_variables="s", missing="category"))
+    assert not any("add no diversity" in note for note in category.notes)
+    assert category.to_dict()["diversity"]["s"]["distinct"] == 3

@@ -152,3 +152,25 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     return number[group], distinct[order]
+
+
+def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct rows of codes in their order, -1 last.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n, columns)
+        From 0 on, or -1 for a missing value. Without columns all rows are one.
+
+    Returns
+    -------
+    group : ndarray of int, shape (n,)
+        The number of each row.
+    some : ndarray of int
+        For each number the position of a row that has it.
+    """
+    columns = [np.zeros(len(codes), dtype=np.int64), *codes.T]
+    group, distinct = grouped(*pack(columns, [int(column.max()) + 2 for column in columns]))
+    some = np.empty(len(distinct), dtype=np.intp)
+    some[group] = np.arange(len(group))
+    return group, some

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from kanon_lab.classes.coding import grouped, pack
+from kanon_lab.classes.coding import distinct_rows, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
 _PER_JOIN, _PER_JOINED_ROW = 60_000, 60
@@ -74,13 +74,13 @@ def compatible_counts(codes: np.ndarray, counts: sparse.csr_array) -> sparse.csr
 
 
 def _sums_of_equal(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    group, distinct = _rows_grouped(codes)
-    return _totals(group, numbers, len(distinct))[group]
+    group, some = distinct_rows(codes)
+    return _totals(group, numbers, len(some))[group]
 
 
 def _by_masks(codes: np.ndarray, numbers: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """Rows that miss the same keys come together; two such groups are joined on the keys that both know."""
-    mask_of_row, masks = _rows_grouped(missing.astype(np.int8))
+    mask_of_row, masks = distinct_rows(missing.astype(np.int8))
     rows_of_mask = np.split(np.argsort(mask_of_row, kind="stable"), np.cumsum(np.bincount(mask_of_row))[:-1])
     sizes = np.array([len(rows) for rows in rows_of_mask])
     joins = len(masks) * (len(masks) - 1) / 2
@@ -182,12 +182,6 @@ def _near(column: np.ndarray) -> np.ndarray:
     padded = np.zeros((len(values), -(-len(column) // 64) * 64), dtype=bool)
     padded[:, : len(column)] = match
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
-def _rows_grouped(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if codes.shape[1] == 0:
-        return np.zeros(len(codes), dtype=np.intp), np.zeros(1, dtype=np.int64)
-    return grouped(*pack(list(codes.T), [int(top) + 2 for top in codes.max(axis=0)]))
 
 
 def _totals(group: np.ndarray, numbers: np.ndarray, groups: int) -> np.ndarray:

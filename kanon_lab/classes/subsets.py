@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes.coding import grouped, pack
+from kanon_lab.classes.coding import distinct_rows
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.table import class_table
 from kanon_lab.errors import OptionError
@@ -69,7 +69,5 @@ def check_last_k(k_max: int) -> None:
 
 def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct rows, and the records of each."""
-    group, distinct = grouped(*pack(list(codes.T), [int(top) + 2 for top in codes.max(axis=0)]))
-    first = np.empty(len(distinct), dtype=np.intp)
-    first[group] = np.arange(len(group))
-    return codes[first], np.bincount(group, weights=records).astype(np.int64)
+    group, some = distinct_rows(codes)
+    return codes[some], np.bincount(group, weights=records).astype(np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kanon_lab.classes.coding import Coded, coded, grouped, pack
+from kanon_lab.classes.coding import Coded, coded, distinct_rows, pack
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec
 
@@ -152,9 +152,7 @@ def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
 
 def _patterns(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pattern of each row, and the distinct patterns."""
-    group, distinct = grouped(*pack(list(codes.T), [int(top) + 2 for top in codes.max(axis=0)]))
-    some = np.empty(len(distinct), dtype=np.int64)
-    some[group] = np.arange(len(group))
+    group, some = distinct_rows(codes)
     return group, codes[some]
 
 
