@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -90,6 +91,13 @@ class KeySpec:
 def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
     """A `KeySpec` as it is; names of key variables as one that has nothing else."""
     return spec if isinstance(spec, KeySpec) else KeySpec(spec)
+
+
+def check_k(k: object, name: str = "k") -> int:
+    """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+        raise OptionError(f"{name} must be a whole number from 1 on, not {k!r}")
+    return int(k)
 
 
 def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.recode.columns import distinct
 
 # Keys packed into one number must fit 63 bits.
 _MOST = 2**63 - 1
@@ -45,13 +45,7 @@ def coded(column: pd.Series, where: str) -> Coded:
     elif (narrow := _narrow(column)) is not None:
         codes, values = narrow
     else:
-        try:
-            codes, values = pd.factorize(column, use_na_sentinel=True)
-        except TypeError:
-            raise DataError(
-                f"{where}: column {shortened(str(column.name))} holds lists or the like; keep one value a cell"
-            ) from None
-        values = pd.Index(values)
+        codes, values = distinct(column, where)
     return _canonical(codes, values)
 
 

@@ -48,29 +48,39 @@ def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
     return sums.astype(values.dtype).reshape(values.shape)
 
 
-def compatible_counts(codes: np.ndarray, counts: sparse.csr_array) -> sparse.csr_array:
-    """For every row, the sum of the sparse `counts` (one row each) over all rows compatible with it.
+def compatible_counts(
+    codes: np.ndarray, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts of values in every row, summed over all rows compatible with it.
 
     Parameters
     ----------
     codes : ndarray of int, shape (P, keys)
         As in `compatible_sums`.
-    counts : csr_array of int, shape (P, m)
+    class_, value, count : ndarray of int
+        The counts that are not zero: their row, their value (0 to m - 1), and themselves.
+    m : int
+        Number of values.
 
     Returns
     -------
-    csr_array
-        Shape and dtype of `counts`.
+    class_, value, count : ndarray of int
+        The sums that are not zero, sorted by row and then by value.
     """
-    rows, m = counts.shape
+    rows = len(codes)
+    own = sparse.csr_array((count, (class_, value)), shape=(rows, m))
     pairs = compatible_sums(codes, np.ones(rows, dtype=np.int64)).sum()
     if rows * m <= _MOST_DENSE or pairs > _MOST_PAIRS:
         step = max(1, _MOST_DENSE // rows)
-        blocks = [counts[:, start : start + step].toarray() for start in range(0, m, step)]
-        return sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks], format="csr")
-    found = [(row, other) for _, _, row, other in _pairs(codes)]
-    row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return sparse.csr_array((np.ones(len(row), counts.dtype), (row, other)), shape=(rows, rows)) @ counts
+        blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
+        sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
+    else:
+        found = [(row, other) for _, _, row, other in _pairs(codes)]
+        row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
+    sums = sums.tocoo()
+    order = np.lexsort((sums.col, sums.row))
+    return sums.row[order], sums.col[order], sums.data[order]
 
 
 def _sums_of_equal(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:

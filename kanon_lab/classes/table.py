@@ -9,12 +9,11 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from kanon_lab.classes.coding import Coded, coded, grouped, pack
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.keys import KeySpec, as_spec, check_k
 
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
 _MISSING_REMEDY = "fill it in, or choose another policy for missing values"
@@ -134,7 +133,7 @@ class ClassTable:
         """
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
-        return {int(each): int(self.records[self.f_k < each].sum()) for each in map(_whole, k)}
+        return {int(each): int(self.records[self.f_k < each].sum()) for each in map(check_k, k)}
 
     @cached_property
     def household_of_record(self) -> np.ndarray | None:
@@ -218,10 +217,9 @@ class ClassTable:
         row = np.full(self.n_classes, -1)
         row[joint] = np.arange(len(joint))
         here = row[class_] >= 0
-        own = sparse.csr_array((count[here], (row[class_[here]], value[here])), shape=(len(joint), m))
-        summed = compatible_counts(self.codes[joint], own).tocoo()
-        rows = np.concatenate([class_[~here], joint[summed.row]])
-        columns, counts = np.concatenate([value[~here], summed.col]), np.concatenate([count[~here], summed.data])
+        rows, *summed = compatible_counts(self.codes[joint], row[class_[here]], value[here], count[here], m)
+        rows = np.concatenate([class_[~here], joint[rows]])
+        columns, counts = (np.concatenate(parts) for parts in zip((value[~here], count[~here]), summed, strict=True))
         order = np.lexsort((columns, rows))
         return rows[order], columns[order], counts[order]
 
@@ -344,9 +342,3 @@ def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remed
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
         raise DataError(f"{where}: row {row}{more}: {fault} in column {column}; {remedy}")
-
-
-def _whole(k: object) -> int:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-        raise OptionError(f"k must be a whole number from 1 on, not {k!r}")
-    return int(k)

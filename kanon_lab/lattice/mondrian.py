@@ -10,9 +10,9 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.keys import KeySpec
+from kanon_lab.keys import KeySpec, check_k
 from kanon_lab.lattice.dimensions import Dimension, dimension
-from kanon_lab.lattice.requirement import check_k, check_k_of_file
+from kanon_lab.lattice.requirement import check_k_of_file
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.columns import spread
 
@@ -102,7 +102,7 @@ def mondrian(
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), sections 3 and 4.
     """
-    check_k(k_required)
+    check_k(k_required, "k_required")
     spec = KeySpec(keys, missing="category")
     table = class_table(frame, spec, where=where)
     check_k_of_file(k_required, table.n)

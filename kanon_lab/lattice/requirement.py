@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon_lab.classes import ValueCounts, compatible_sums
+from kanon_lab.classes import ValueCounts, compatible_counts, compatible_sums
 from kanon_lab.diversity import (
     DISTANCES,
     distinct_l,
@@ -18,6 +18,7 @@ from kanon_lab.diversity import (
     recursive_l,
 )
 from kanon_lab.errors import OptionError
+from kanon_lab.keys import check_k
 from kanon_lab.lattice.nodes import NodeClasses
 from kanon_lab.recode import Hierarchy
 
@@ -47,7 +48,7 @@ class Requirement:
     distance_hierarchy: Hierarchy | None = None
 
     def __post_init__(self):
-        check_k(self.k_required)
+        check_k(self.k_required, "k_required")
         if self.l_kind not in L_KINDS:
             raise OptionError(f"l_kind must be one of {', '.join(L_KINDS)}, not {self.l_kind!r}")
         if self.l_required is not None and not as_number(self.l_required) >= 1:
@@ -125,18 +126,10 @@ class Requirement:
 
 def _compatible_values(counts: ValueCounts, patterns: np.ndarray, kept: np.ndarray) -> ValueCounts:
     """Values among the kept records that each kept class is compatible with."""
-    dense = np.zeros((len(patterns), len(counts.values)), dtype=np.int64)
-    dense[counts.class_, counts.value] = counts.count
-    rows = np.flatnonzero(kept)
-    sums = compatible_sums(patterns[rows], dense[rows])
-    class_, value = np.nonzero(sums)
-    return replace(counts, class_=rows[class_], value=value, count=sums[class_, value])
-
-
-def check_k(k_required: int) -> None:
-    """Raise an `OptionError` unless k is a whole number from 1 on."""
-    if isinstance(k_required, bool) or not isinstance(k_required, (int, np.integer)) or k_required < 1:
-        raise OptionError(f"k_required must be a whole number from 1 on, not {k_required!r}")
+    rows, here = np.flatnonzero(kept), kept[counts.class_]
+    own = np.searchsorted(rows, counts.class_[here]), counts.value[here], counts.count[here]
+    class_, value, count = compatible_counts(patterns[rows], *own, len(counts.values))
+    return replace(counts, class_=rows[class_], value=value, count=count)
 
 
 def check_k_of_file(k_required: int, n: int) -> None:
