@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
@@ -18,6 +18,9 @@ MISSING_POLICIES = {
     "category": "a missing key is a value of its own",
     "error": "no key may be missing",
 }
+
+# Roles that several variables may have.
+_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
 
 
 @dataclass(frozen=True)
@@ -34,14 +37,20 @@ class KeySpec:
         Identifier of the household.
     sensitive_variables, numeric_variables : sequence of str, or str
         Variables that an intruder wants to learn, and variables that are quantities.
+    strata : sequence of str, or str
+        Variables within whose groups protection is applied.
+    ghost_variables : mapping of str to sequence of str, or str
+        By key variable, those that say the same in other words: what is suppressed in the key is suppressed in them.
+    direct_identifiers : sequence of str, or str
+        Variables that name a person; they are never released.
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 
     Raises
     ------
     OptionError
-        No key variable, a name given twice or that none can be, a key variable that is also weight, household or
-        sensitive, or another policy.
+        No key variable, a name given twice or that none can be, a variable in two roles that exclude each other, ghosts
+        of what is no key variable, or another policy.
     """
 
     key_variables: tuple[str, ...]
@@ -49,38 +58,39 @@ class KeySpec:
     household: str | None = None
     sensitive_variables: tuple[str, ...] = ()
     numeric_variables: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    ghost_variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
 
     def __post_init__(self):
-        for role in ("key_variables", "sensitive_variables", "numeric_variables"):
+        for role in _SEVERAL:
             object.__setattr__(self, role, _names(getattr(self, role), role))
+        object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
         if not self.key_variables:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
         for role in ("weight", "household"):
             _check_name(getattr(self, role), role)
         if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
             raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {self.missing!r}")
-        roles = {"weight": (self.weight,), "household": (self.household,), "sensitive": self.sensitive_variables}
-        for role, names in roles.items():
-            if both := [name for name in names if name in self.key_variables]:
-                raise OptionError(
-                    f"{shortened(str(both[0]))} is a key variable and {role}: give it one of the two roles"
-                )
-        if self.weight is not None and self.weight in (self.household, *self.sensitive_variables):
-            raise OptionError(
-                f"{shortened(str(self.weight))} is the weight and has another role: give it one of the two"
-            )
+        _refuse_two_roles(self)
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Every variable named, once, key variables first."""
+        """Every variable that is measured, once, key variables first: all but ghosts and direct identifiers."""
         single = [name for name in (self.weight, self.household) if name is not None]
-        return tuple(dict.fromkeys([*self.key_variables, *single, *self.sensitive_variables, *self.numeric_variables]))
+        several = [*self.sensitive_variables, *self.numeric_variables, *self.strata]
+        return tuple(dict.fromkeys([*self.key_variables, *single, *several]))
+
+    @property
+    def ghosts(self) -> tuple[str, ...]:
+        """Every ghost variable."""
+        return tuple(name for names in self.ghost_variables.values() for name in names)
 
     def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
         """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
         columns = list(frame.columns)
-        for name in self.variables:
+        for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
             if (count := columns.count(name)) != 1:
                 fault = "stands twice" if count else "is not there"
                 raise DataError(f"{where}: column {shortened(str(name))} {fault}{_remedy(name, columns)}")
@@ -98,6 +108,41 @@ def check_k(k: object, name: str = "k") -> int:
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
         raise OptionError(f"{name} must be a whole number from 1 on, not {k!r}")
     return int(k)
+
+
+def _refuse_two_roles(spec: KeySpec) -> None:
+    """Raise an `OptionError` where one variable has two roles that exclude each other."""
+    single = {"weight": _given(spec.weight), "household": _given(spec.household)}
+    exclusive = [
+        (
+            "a key variable",
+            spec.key_variables,
+            {**single, "sensitive": spec.sensitive_variables, "a ghost": spec.ghosts},
+        ),
+        ("the weight", _given(spec.weight), {"household": single["household"], "sensitive": spec.sensitive_variables}),
+        ("a direct identifier", spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),
+    ]
+    for role, names, others in exclusive:
+        for other, taken in others.items():
+            if both := [name for name in names if name in taken]:
+                raise OptionError(f"{shortened(str(both[0]))} is {role} and {other}: give it one of the two roles")
+
+
+def _given(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    if not isinstance(ghosts, Mapping):
+        raise OptionError("ghost_variables: give a mapping of key variable to the variables that follow it")
+    for key in ghosts:
+        if key not in keys:
+            raise OptionError(
+                f"ghost_variables: {shortened(str(key))} is no key variable; name the key that they follow"
+            )
+    found = {key: _names(names, "ghost_variables") for key, names in ghosts.items()}
+    _names([name for names in found.values() for name in names], "ghost_variables")
+    return found
 
 
 def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:

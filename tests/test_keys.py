@@ -30,7 +30,7 @@ def test_names_may_be_a_list_or_one_name():
         ({"key_variables": ["a"], "weight": "a"}, "a is a key variable and weight"),
         ({"key_variables": ["a"], "household": "a"}, "a is a key variable and household"),
         ({"key_variables": ["a"], "sensitive_variables": ["a"]}, "a is a key variable and sensitive"),
-        ({"key_variables": ["a"], "weight": "w", "household": "w"}, "w is the weight and has another role"),
+        ({"key_variables": ["a"], "weight": "w", "household": "w"}, "w is the weight and household"),
     ],
 )
 def test_roles_that_clash_are_refused(arguments, message):

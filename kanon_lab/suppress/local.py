@@ -1,0 +1,207 @@
+"""Local suppression to k."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations as subsets
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import class_table
+from kanon_lab.classes.coding import distinct_rows
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.keys import KeySpec, as_spec, check_k
+from kanon_lab.suppress.category import suppressed_as_category
+from kanon_lab.suppress.claims import claims_of, strata_codes
+from kanon_lab.suppress.counting import compatible_records, equal_records
+from kanon_lab.suppress.result import Suppression, without_cells
+from kanon_lab.suppress.wildcard import suppressed_as_wildcards
+
+_MOST_COMBINATIONS = 5000
+_Combination = tuple[list[int], int]
+
+
+def local_suppression(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    k_required: int,
+    importance: Mapping[str, int] | None = None,
+    combinations: Sequence[Mapping] | None = None,
+    where: str = "the data",
+) -> Suppression:
+    """Remove single key values until every record is alike to enough others.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    spec : KeySpec or sequence of str
+        The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
+        compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
+    k_required : int
+        From 1 on, at most the records of the smallest stratum.
+    importance : mapping of str to int, optional
+        By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
+        which all less important ones together are not enough. Keys that are not named are less important than all that
+        are. Without it all are alike, and a key with more different values is suppressed first.
+    combinations : sequence of mappings, optional
+        What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
+        3}`` for all sets of so many keys; without ``k``, `k_required`.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    Suppression
+        The same for the same records in any order.
+
+    Raises
+    ------
+    DataError
+        A variable is absent, there are no records, a record has no stratum, or a stratum has fewer records than k.
+    OptionError
+        A k below 1 or above the number of records, the policy ``error`` (suppressed values are missing), an importance
+        or combination that names no key or is out of range.
+
+    Notes
+    -----
+    For one combination of keys, the records that have too few others alike lose at least one value each, and no other
+    record loses any (under ``category`` a few others may, to keep the last ones company). Fewer cells would do under
+    ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
+    to tell apart as before. So the claims are counted in three ways (`kanon_lab.suppress.protection_claims`). Under
+    ``category`` all three hold.
+
+    References
+    ----------
+    INE Chile (2023), section 8.2.2.
+    """
+    spec = as_spec(spec)
+    if spec.missing == "error":
+        raise OptionError("missing: suppressed values are missing, which error forbids; choose wildcard or category")
+    k_required = check_k(k_required, "k_required")
+    wanted = _combinations(combinations, spec, k_required)
+    table = class_table(frame, replace(spec, weight=None), where=where)
+    stratum = strata_codes(frame, spec, where)
+    _check_sizes(stratum, max(k for _, k in wanted), where, bool(spec.strata))
+    ranks = _importance(importance, spec)
+    known = table.codes[table.class_of_record].astype(np.int64)
+    group, some = distinct_rows(np.column_stack([known, stratum]))
+    start, records = np.column_stack([known, stratum])[some], np.bincount(group)
+    codes = _suppressed(start, records, wanted, ranks, [len(labels) for labels in table.labels], spec.missing)
+    violating = np.zeros(len(start), dtype=bool)
+    for columns, k in wanted:
+        violating |= _violating(start, records, columns, k, spec.missing)
+    gone = (codes[:, :-1] < 0) & (start[:, :-1] >= 0)
+    of_record = gone[group]
+    protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec)
+    claims = claims_of(known, codes[group, :-1], stratum, wanted, spec.key_variables)
+    return Suppression(protected, cells, int(violating[group].sum()), int(of_record.any(axis=1).sum()), claims)
+
+
+def _suppressed(
+    start: np.ndarray,
+    records: np.ndarray,
+    wanted: Sequence[_Combination],
+    ranks: Sequence[int],
+    values: Sequence[int],
+    missing: str,
+) -> np.ndarray:
+    """Codes that meet every combination that is wanted."""
+    search = suppressed_as_wildcards if missing == "wildcard" else suppressed_as_category
+    codes = start.copy()
+    while True:
+        before = codes
+        for columns, k in wanted:
+            violating = _violating(codes, records, columns, k, missing)
+            if violating.any():
+                tiers = _tiers(columns, ranks, values)
+                part = [*columns, codes.shape[1] - 1]
+                codes = codes.copy()
+                codes[:, part] = search(codes[:, part], records, k, tiers, violating)
+        # Wildcards only ever gain company; values of their own may leave a class of another combination too small.
+        if missing == "wildcard" or (codes == before).all():
+            return codes
+
+
+def _violating(codes: np.ndarray, records: np.ndarray, columns: Sequence[int], k: int, missing: str) -> np.ndarray:
+    """Whether each class has too few records alike in the columns, and in its stratum."""
+    part = codes[:, [*columns, codes.shape[1] - 1]]
+    alike = compatible_records if missing == "wildcard" else equal_records
+    return alike(part, part, records) < k
+
+
+def _tiers(columns: Sequence[int], ranks: Sequence[int], values: Sequence[int]) -> list[np.ndarray]:
+    """Positions in `columns` by importance, most important first; in a tier the keys with most values first."""
+    tiers = []
+    for rank in sorted({ranks[column] for column in columns}):
+        tier = [i for i, column in enumerate(columns) if ranks[column] == rank]
+        tiers.append(np.array(sorted(tier, key=lambda i: -values[columns[i]]), dtype=np.intp))
+    return tiers
+
+
+def _importance(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
+    """The importance of each key, 1 first."""
+    if importance is None:
+        return [1] * len(spec.key_variables)
+    if not isinstance(importance, Mapping):
+        raise OptionError(
+            "importance must be a mapping of key variable to a whole number, such as {'sex': 1, 'age': 2}"
+        )
+    for name in importance:
+        _check_key(name, spec, "importance")
+    ranks = {name: check_k(rank, f"importance of {shortened(str(name))}") for name, rank in importance.items()}
+    least = max(ranks.values(), default=0) + 1
+    return [ranks.get(name, least) for name in spec.key_variables]
+
+
+def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_required: int) -> list[_Combination]:
+    """Columns and k of each combination of keys to be met."""
+    keys = list(spec.key_variables)
+    if combinations is None:
+        return [(list(range(len(keys))), k_required)]
+    if isinstance(combinations, (str, Mapping)) or not isinstance(combinations, Sequence) or not combinations:
+        raise OptionError("combinations must be a list such as [{'size': 2, 'k': 3}, {'keys': ['sex', 'age']}]")
+    found: list[_Combination] = []
+    for each in combinations:
+        if not isinstance(each, Mapping) or ("keys" in each) == ("size" in each) or set(each) - {"keys", "size", "k"}:
+            raise OptionError("combinations: give each either keys or size, and k if it is another than k_required")
+        k = check_k(each.get("k", k_required), "combinations: k")
+        if "keys" in each:
+            names = [each["keys"]] if isinstance(each["keys"], str) else each["keys"]
+            if not isinstance(names, Sequence) or not names:
+                raise OptionError("combinations: keys must be a list of key variables")
+            for name in names:
+                _check_key(name, spec, "combinations")
+            found.append((sorted({keys.index(name) for name in names}), k))
+            continue
+        size = each["size"]
+        if isinstance(size, bool) or not isinstance(size, numbers.Integral) or not 1 <= size <= len(keys):
+            raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
+        found += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
+        if len(found) > _MOST_COMBINATIONS:
+            raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
+    return found
+
+
+def _check_key(name: object, spec: KeySpec, where: str) -> None:
+    if name not in spec.key_variables:
+        close = nearest(str(name), spec.key_variables)
+        remedy = f"did you mean {shortened(close)}?" if close else "name key variables only"
+        raise OptionError(f"{where}: {shortened(str(name))} is no key variable; {remedy}")
+
+
+def _check_sizes(stratum: np.ndarray, k: int, where: str, strata: bool) -> None:
+    """Refuse a k that no suppression can reach."""
+    sizes = np.bincount(stratum)
+    if sizes.min() >= k:
+        return
+    if not strata:
+        raise OptionError(f"k_required is {k}, and {where} has {len(stratum)} records; choose a k up to that")
+    raise DataError(
+        f"{where}: {int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
+        f"{int(sizes.min())}; merge strata, or choose a smaller k"
+    )

@@ -1,0 +1,47 @@
+"""Suppression in records whose individual risk is above a threshold."""
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab.classes import class_table
+from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.risk import file_risk
+from kanon_lab.suppress import suppress_above_risk
+
+SPEC = KeySpec(["a", "b"], weight="w")
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 50)), min_size=1, max_size=20),
+    st.floats(0.01, 1),
+    st.sampled_from([["a"], ["b", "a"]]),
+)
+def test_a_record_loses_a_variable_only_while_it_is_above(rows, threshold, variables):
+    frame = pd.DataFrame(rows, columns=["a", "b", "w"])
+    current = frame.astype({"a": "Int64", "b": "Int64"})
+    for name in variables:
+        risk = file_risk(class_table(current, SPEC)).risk
+        current[name] = current[name].mask(risk > threshold)
+    result = suppress_above_risk(frame, SPEC, threshold=threshold, variables=variables)
+    pd.testing.assert_frame_equal(result.frame, current, check_dtype=False)
+    left = int((file_risk(class_table(current, SPEC)).risk > threshold).sum())
+    assert result.claims["records"].tolist() == [left]
+    assert result.violating == int((file_risk(class_table(frame, SPEC)).risk > threshold).sum())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 1.5, "variables": "a"}, "threshold must be a number from 0 to 1"),
+        ({"threshold": 0.1, "variables": "w"}, "variables: w is no key variable"),
+        ({"threshold": 0.1, "variables": []}, "no key variables"),
+        ({"threshold": 0.1, "variables": "a", "estimator": "guess"}, "estimator must be one of"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        suppress_above_risk(pd.DataFrame({"a": [1, 2], "b": [1, 1], "w": [3, 4]}), SPEC, **options)
