@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.errors import DataError, nearest, shortened
 
 
 def distinct(series: pd.Series, where: str) -> tuple[np.ndarray, pd.Index]:
@@ -25,6 +25,8 @@ def plain(series: pd.Series) -> pd.Series:
     """A column without categories: of the type that its categories have."""
     if not isinstance(series.dtype, pd.CategoricalDtype):
         return series
+    if len(series.cat.categories) == 0:
+        return pd.Series(np.nan, index=series.index, name=series.name, dtype=object)
     values = series.cat.categories.take(series.cat.codes.clip(lower=0))
     return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
 
@@ -39,9 +41,19 @@ def one_column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
     """Column of a frame; a `DataError` where it is absent or stands twice."""
     count = list(frame.columns).count(name)
     if count != 1:
-        fault = "stands twice; give every column its own name" if count else "is not there; check the name"
+        near = nearest(name, frame.columns)
+        remedy = f"did you mean {shortened(near)}?" if near else "check the name"
+        fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
         raise DataError(f"{where}: column {shortened(str(name))} {fault}")
     return frame[name]
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """A copy of a frame with other columns under the names of some of its own."""
+    result = frame.copy()
+    for name, column in columns.items():
+        result[name] = column
+    return result
 
 
 def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, where: str) -> None:

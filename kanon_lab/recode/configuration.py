@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import chain
 
 from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.recode.bands import equal_edges
 from kanon_lab.recode.hierarchy import Hierarchy
 
 # Kind of hierarchy -> other settings it takes.
-_COMMON = {"level_names"}
-_MOST_BANDS = 10_000
 _SETTINGS = {
-    "masks": {"width", "mask"},
-    "bands": {"closed", "whole", "labels", "top", "nested"},
-    "widths": {"closed", "from", "to", "top"},
-    "mapping": {"top", "nested"},
-    "dates": {"date_format", "top"},
+    "masks": {"width", "mask", "level_names"},
+    "bands": {"closed", "whole", "labels", "top", "nested", "level_names"},
+    "widths": {"closed", "from", "to", "top", "level_names"},
+    "mapping": {"top", "nested", "level_names"},
+    "dates": {"date_format", "top", "level_names"},
     "file": {"header", "numbers", "nested"},
 }
 
@@ -48,18 +48,36 @@ def hierarchies(settings: Mapping[str, Mapping]) -> dict[str, Hierarchy]:
     return {name: _hierarchy(name, setting) for name, setting in settings.items()}
 
 
+def only_kind(settings: Mapping, kinds: Mapping[str, Collection[str]], where: str) -> str:
+    """The one of `kinds` (name -> other settings it takes) that is among the settings.
+
+    Raises
+    ------
+    OptionError
+        There is none, or several; or a setting that it does not take.
+    """
+    found = [kind for kind in kinds if isinstance(settings, Mapping) and kind in settings]
+    if not found and isinstance(settings, Mapping):
+        check_settings(settings, {*kinds, *chain(*kinds.values())}, where)
+    if len(found) != 1:
+        raise OptionError(f"{where}: give one of {', '.join(kinds)}")
+    check_settings(settings, {found[0], *kinds[found[0]]}, where)
+    return found[0]
+
+
+def check_settings(settings: Mapping, known: Collection[str], where: str) -> None:
+    """Raise an `OptionError` that names the first setting that is not `known`, and the nearest one that is."""
+    for key in settings:
+        if key not in known:
+            near = nearest(key, sorted(known))
+            remedy = f"did you mean {near}?" if near else f"there are {', '.join(sorted(known))}"
+            raise OptionError(f"{where}: unknown setting {shortened(str(key))}; {remedy}")
+
+
 def _hierarchy(name: str, setting: Mapping) -> Hierarchy:
     where = f"hierarchy of {shortened(str(name))}"
-    kinds = [kind for kind in _SETTINGS if isinstance(setting, Mapping) and kind in setting]
-    if len(kinds) != 1:
-        raise OptionError(f"{where}: give one of {', '.join(_SETTINGS)}")
-    kind = kinds[0]
+    kind = only_kind(setting, _SETTINGS, where)
     options = {key: value for key, value in setting.items() if key != kind}
-    known = _SETTINGS[kind] | (_COMMON if kind != "file" else set())
-    if unknown := [key for key in options if key not in known]:
-        near = nearest(unknown[0], sorted(known))
-        remedy = f"did you mean {near}?" if near else f"{kind} takes {', '.join(sorted(known))}"
-        raise OptionError(f"{where}: unknown setting {shortened(str(unknown[0]))}; {remedy}")
     if not isinstance(options.get("top") or "", str):
         raise OptionError(f"{where}: top must be text, such as '*'")
     if not isinstance(options.get("level_names", []), (list, tuple)):
@@ -78,13 +96,7 @@ def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
 
 def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
     low, high = options.pop("from"), options.pop("to")
-    levels = []
-    for width in widths:
-        if width <= 0 or (high - low) % width:
-            raise OptionError(f"bands of {width} do not fill {low} to {high}")
-        if (high - low) / width > _MOST_BANDS:
-            raise OptionError(f"bands of {width} from {low} to {high} are more than {_MOST_BANDS:,}; make them wider")
-        levels.append([low + i * width for i in range(int((high - low) // width) + 1)])
+    levels = [equal_edges(width, low, high) for width in widths]
     return Hierarchy.from_intervals(levels, closed=closed, **options)
 
 

@@ -56,6 +56,8 @@ def recode_dates(
     """
     if to not in (*UNITS, "age"):
         raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")
+    if not isinstance(date_format, str):
+        raise OptionError(f"date_format must be text, such as {ISO}, not {date_format!r}")
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")
     codes, values = distinct(series, where)

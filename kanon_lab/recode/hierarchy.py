@@ -129,7 +129,9 @@ class Hierarchy:
         names = [None] * len(levels) if labels is None else list(labels)
         if len(names) != len(levels):
             raise OptionError(f"labels: give one list for each of the {len(levels)} levels")
-        rules = [Bands.of(edges, closed, whole, n, i) for i, (edges, n) in enumerate(zip(levels, names), start=1)]
+        rules = [
+            Bands.of(edges, closed, whole, n, f"level {i}") for i, (edges, n) in enumerate(zip(levels, names), start=1)
+        ]
         if nested:
             for level, (fine, coarse) in enumerate(zip(rules, rules[1:]), start=2):
                 _check_bands(fine, coarse, level)

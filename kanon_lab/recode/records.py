@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.recode.columns import as_text, one_column, plain
+from kanon_lab.recode.columns import as_text, one_column, plain, with_columns
 from kanon_lab.recode.hierarchy import Hierarchy
 
 
@@ -47,7 +47,7 @@ def generalise(
     recoded = {}
     for name, level in levels.items():
         recoded[name] = _of(hierarchies, name).recode(one_column(frame, name, where), level, where=where)
-    return _assigned(frame, recoded)
+    return with_columns(frame, recoded)
 
 
 def generalise_records(
@@ -91,7 +91,7 @@ def generalise_records(
             labels = hierarchy.recode(series[rows], level, where=where)
             column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
         recoded[name] = pd.Series(column, index=frame.index, name=name)
-    return _assigned(frame, recoded)
+    return with_columns(frame, recoded)
 
 
 def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Series | pd.Index) -> pd.DataFrame:
@@ -143,10 +143,3 @@ def _of(hierarchies: Mapping[str, Hierarchy], name: str) -> Hierarchy:
     if name not in hierarchies:
         raise OptionError(f"{shortened(str(name))} has no hierarchy; give one, or leave out its level")
     return hierarchies[name]
-
-
-def _assigned(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    result = frame.copy()
-    for name, column in columns.items():
-        result[name] = column
-    return result

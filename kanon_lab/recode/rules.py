@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Protocol
@@ -14,6 +14,9 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError
 from kanon_lab.recode.dates import as_dates, date_labels, not_a_date
+
+# Up to this every whole number is a floating-point number.
+_EXACT = 2**53
 
 
 class Rule(Protocol):
@@ -90,7 +93,7 @@ class Masked:
     def _text(self, value: object) -> str:
         if isinstance(value, str):
             return value
-        number = _number(value)
+        number = as_number(value)
         if not number.is_integer() or number < 0:
             return ""
         return str(int(value)).zfill(self.width if self.fill_zeros else 0)
@@ -134,9 +137,9 @@ class Bands:
 
     @classmethod
     def of(
-        cls, edges: Sequence[float | None], closed: str, whole: bool | None, names: Sequence[str] | None, level: int
+        cls, edges: Sequence[float | None], closed: str, whole: bool | None, names: Sequence[str] | None, what: str
     ) -> Bands:
-        """Bands from edges as they are asked for: None at either end leaves that side open."""
+        """Bands from edges as they are asked for: None at either end leaves that side open. Errors call them `what`."""
         edges = list(edges)
         if closed not in ("left", "right"):
             raise OptionError(f"closed must be left or right, not {closed!r}")
@@ -144,20 +147,22 @@ class Bands:
             edges[0] = -math.inf
         if edges and edges[-1] is None:
             edges[-1] = math.inf
-        edges = [_number(edge) for edge in edges]
+        edges = [as_number(edge) for edge in edges]
         if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
             raise OptionError(
-                f"level {level}: edges must be two numbers or more that rise; only the first and the last may be None "
+                f"{what}: edges must be two numbers or more that rise; only the first and the last may be None "
                 "(an open side)"
             )
-        all_whole = all(edge.is_integer() for edge in edges if math.isfinite(edge))
+        all_whole = all(edge.is_integer() and abs(edge) <= _EXACT for edge in edges if math.isfinite(edge))
         whole = all_whole if whole is None else whole
         if whole and not all_whole:
-            raise OptionError(f"level {level}: edges of bands of whole numbers must be whole; or say whole=False")
+            raise OptionError(f"{what}: edges of bands of whole numbers must be whole; or say that whole is false")
         made = [_band_name(low, high, closed, whole) for low, high in zip(edges, edges[1:])]
-        names = made if names is None else list(names)
-        if len(names) != len(made) or len(set(names)) != len(names) or not all(isinstance(n, str) for n in names):
-            raise OptionError(f"level {level}: has {len(made)} bands and needs a different label (text) for each")
+        if names is None:
+            names = made
+        names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else []
+        if not all(isinstance(n, str) for n in names) or len(names) != len(made) or len(set(names)) != len(names):
+            raise OptionError(f"{what}: give a list of {len(made)} labels (text), another one for each band")
         return cls(tuple(edges), closed, whole, tuple(names))
 
     @property
@@ -167,30 +172,43 @@ class Bands:
     @property
     def uncovered(self) -> str:
         brackets = "[)" if self.closed == "left" else "(]"
-        reach = f"{brackets[0]}{_shown(self.edges[0])}, {_shown(self.edges[-1])}{brackets[1]}"
+        reach = f"{brackets[0]}{shown(self.edges[0])}, {shown(self.edges[-1])}{brackets[1]}"
         kind = "whole number" if self.whole else "number"
         fraction = ", or say whole=False where fractions are meant" if self.whole else ""
         return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
 
     def labels(self, values: pd.Index) -> list[str | None]:
         values = as_numbers(values)
-        side = "right" if self.closed == "left" else "left"
-        band = np.searchsorted(self.edges, values, side=side) - 1
-        covered = np.isfinite(values) & (band >= 0) & (band < len(self.names))
+        bands = self.positions(values)
+        covered = np.isfinite(values) & (bands >= 0) & (bands < len(self.names))
         if self.whole:
             covered &= np.floor(values) == values
-        return [self.names[b] if is_covered else None for b, is_covered in zip(band, covered)]
+        return [self.names[b] if is_covered else None for b, is_covered in zip(bands, covered)]
+
+    def positions(self, values: np.ndarray) -> np.ndarray:
+        """The place of each number's band in `names`; -1 below all of them, their number above."""
+        return np.searchsorted(self.edges, values, side="right" if self.closed == "left" else "left") - 1
 
 
 def as_numbers(values: pd.Index) -> np.ndarray:
     """Values as numbers, NaN where one is none: text and truth values are not."""
-    return np.array([_number(value) for value in values], dtype=float)
+    kind = getattr(values.dtype, "kind", "O")
+    if kind == "f" and values.dtype.itemsize < 8:
+        # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
+        return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
+    if kind in "iuf":
+        return values.to_numpy(dtype=float)
+    return np.array([as_number(value) for value in values], dtype=float)
 
 
-def _number(value: object) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, Decimal)):
+def as_number(value: object) -> float:
+    """A value as a number, NaN where it is none: text and truth values are not."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
         return math.nan
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _band_name(low: float, high: float, closed: str, whole: bool) -> str:
@@ -201,24 +219,25 @@ def _band_name(low: float, high: float, closed: str, whole: bool) -> str:
     if math.isinf(first) and math.isinf(last):
         return "any"
     if math.isinf(first):
-        return f"under {_shown(last + 1)}"
+        return f"under {shown(last + 1)}"
     if math.isinf(last):
-        return f"{_shown(first)}+"
+        return f"{shown(first)}+"
     if first == last:
-        return _shown(first)
-    return f"{_shown(first)}-{_shown(last)}" if first >= 0 else f"{_shown(first)} to {_shown(last)}"
+        return shown(first)
+    return f"{shown(first)}-{shown(last)}" if first >= 0 else f"{shown(first)} to {shown(last)}"
 
 
 def _fraction_name(low: float, high: float, closed: str) -> str:
     if math.isinf(low) and math.isinf(high):
         return "any"
     if math.isinf(low):
-        return f"< {_shown(high)}" if closed == "left" else f"<= {_shown(high)}"
+        return f"< {shown(high)}" if closed == "left" else f"<= {shown(high)}"
     if math.isinf(high):
-        return f">= {_shown(low)}" if closed == "left" else f"> {_shown(low)}"
+        return f">= {shown(low)}" if closed == "left" else f"> {shown(low)}"
     brackets = "[)" if closed == "left" else "(]"
-    return f"{brackets[0]}{_shown(low)}, {_shown(high)}{brackets[1]}"
+    return f"{brackets[0]}{shown(low)}, {shown(high)}{brackets[1]}"
 
 
-def _shown(number: float) -> str:
-    return f"{number:.15g}"
+def shown(number: float) -> str:
+    """A number as labels and messages show it."""
+    return str(int(number)) if number.is_integer() and abs(number) <= _EXACT else f"{number:.15g}"

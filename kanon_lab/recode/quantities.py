@@ -1,0 +1,127 @@
+"""A column of numbers as its distinct numbers, and back; what is no number is refused, never lost."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recode.columns import distinct, plain, refuse
+from kanon_lab.recode.rules import as_number, as_numbers
+
+# Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
+_MOST = 2**62
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of numbers.
+
+    Attributes
+    ----------
+    column : Series
+        As it is.
+    where : str
+        What to call the data in messages.
+    codes : ndarray of int, shape (n,)
+        Position of each row's value among `values`, or -1 where it is missing.
+    values : ndarray
+        The distinct values: int64, float64, or objects such as decimals.
+    numbers : ndarray of float
+        `values` as floating-point numbers, all finite.
+    nullable : bool
+        Whether the column's type has a missing value of its own.
+    """
+
+    column: pd.Series
+    where: str
+    codes: np.ndarray
+    values: np.ndarray
+    numbers: np.ndarray
+    nullable: bool
+
+    def rows(self, which: np.ndarray) -> np.ndarray:
+        """Whether each row holds one of the distinct values that `which` marks."""
+        return np.isin(self.codes, np.flatnonzero(which))
+
+    def refuse(self, which: np.ndarray, fault: str) -> None:
+        """Raise a `DataError` that names the first row with a value that `which` marks, if there is one."""
+        if which.any():
+            refuse(self.rows(which), self.column.index, self.column.name, fault, self.where)
+
+    def rewritten(self, values: np.ndarray) -> pd.Series:
+        """The column with other `values` in place of its own: int64, float64 or objects; nullable where it was."""
+        if values.dtype == object:
+            cells = pd.Series(values, dtype=object).array.take(self.codes, allow_fill=True)
+        else:
+            cells = pd.array(values, dtype="Int64" if values.dtype.kind == "i" else "Float64")
+            cells = cells.take(self.codes, allow_fill=True)
+            if not self.nullable:
+                # Of whole numbers none is missing then.
+                cells = cells.to_numpy(values.dtype, **({"na_value": math.nan} if cells.isna().any() else {}))
+        return pd.Series(cells, index=self.column.index, name=self.column.name)
+
+
+def quantity(series: pd.Series, where: str) -> Quantity:
+    """The numbers of a column.
+
+    Raises
+    ------
+    DataError
+        A value is text, a truth value, a date, infinite, or too large to reckon with.
+    """
+    column = plain(series)
+    if column.dtype == object:
+        # To a hash table 1 and True are one value.
+        truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
+        refuse(truth, series.index, series.name, _fault(True), where)
+    codes, values = distinct(column, where)
+    found = as_numbers(values)
+    kind = getattr(values.dtype, "kind", "O")
+    bad = ~np.isfinite(found)
+    if kind in "iu":
+        bad |= np.abs(found) > _MOST
+    if bad.any():
+        fault = _fault(values[int(bad.argmax())])
+        refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault, where)
+    exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
+    return Quantity(series, where, codes, exact, found, not isinstance(column.dtype, np.dtype))
+
+
+def as_decimal(number: object) -> Decimal:
+    """A number as it is written: 0.1 is a tenth, not the binary fraction next to it."""
+    return number if isinstance(number, Decimal) else Decimal(str(number))
+
+
+def like(number: Decimal, value: object) -> object:
+    """A decimal as a value of the kind of `value`: a decimal; a whole number, where it is one; else a float."""
+    if isinstance(value, Decimal):
+        return number
+    whole = isinstance(value, numbers.Integral) and number == number.to_integral_value()
+    return int(number) if whole else float(number)
+
+
+def check_number(number: object, name: str) -> object:
+    """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number."""
+    if not math.isfinite(as_number(number)):
+        raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
+    return number
+
+
+def _fault(value: object) -> str:
+    """What is wrong with a value that is no number to reckon with, and what to do."""
+    if isinstance(value, str):
+        return "text, and numbers are needed; one cell that is no number makes text of a whole column"
+    if isinstance(value, (bool, np.bool_)):
+        return "a truth value, and numbers are needed; group such values"
+    if isinstance(value, (datetime.date, datetime.timedelta)):
+        return "a date or time, and numbers are needed; recode it as a date"
+    if isinstance(value, (numbers.Real, Decimal)):
+        return "a number that is infinite or beyond 4e18; mend it, or make it missing"
+    return "no number; mend it"

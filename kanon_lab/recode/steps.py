@@ -1,0 +1,132 @@
+"""Recodings of one recipe step, from plain settings as a YAML file holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+
+import pandas as pd
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recode.bands import cut_bands
+from kanon_lab.recode.columns import one_column, with_columns
+from kanon_lab.recode.configuration import check_settings, hierarchies, only_kind
+from kanon_lab.recode.dates import recode_dates
+from kanon_lab.recode.groups import group_categories
+from kanon_lab.recode.rounding import round_values
+from kanon_lab.recode.tails import bottom_code, top_code
+
+_BANDS = {"closed", "whole", "labels", "outside"}
+# What `recode` goes by -> other settings it takes.
+_RECODINGS = {
+    "bands": _BANDS,
+    "width": {"start", "stop", *_BANDS},
+    "groups": {"others"},
+    "dates": {"reference", "date_format"},
+    "hierarchy": {"level"},
+}
+
+
+def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data") -> pd.DataFrame:
+    """One step `recode` of a recipe.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    settings : mapping
+        ``variable``: the name of a column, or a list of names, each recoded alike; and one of
+
+        - ``bands``: edges, null for an open end; with ``closed``, ``whole``, ``labels``, ``outside`` as in `cut_bands`;
+        - ``width``: with ``start``, ``stop`` and the same;
+        - ``groups``: new label to old values, with ``others``, as in `group_categories`;
+        - ``dates``: month, quarter, year, decade or age, with ``reference`` and ``date_format``, as in `recode_dates`;
+        - ``hierarchy``: settings as in `kanon_lab.recode.configuration.hierarchies`, with a ``level``.
+    where : str
+        What to call the data in messages.
+
+    Returns
+    -------
+    DataFrame
+        The same records and columns, the variables recoded.
+
+    Raises
+    ------
+    DataError
+        A variable is absent, or one of its values cannot be recoded.
+    OptionError
+        Settings that are unknown, absent or cannot be used.
+    """
+    names, options = _parted(settings, "recode")
+    kind = only_kind(options, _RECODINGS, f"recode of {_listed(names)}")
+    return _applied(frame, names, "recode", partial(_RECODERS[kind], **options), where)
+
+
+def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:
+    return recode_dates(series, to=dates, **options)
+
+
+def _by_hierarchy(series: pd.Series, *, hierarchy: Mapping, level: int | None = None, where: str) -> pd.Series:
+    return hierarchies({series.name: hierarchy})[series.name].recode(series, level, where=where)
+
+
+_RECODERS = {
+    "bands": cut_bands,
+    "width": cut_bands,
+    "groups": group_categories,
+    "dates": _by_date,
+    "hierarchy": _by_hierarchy,
+}
+# Other steps: their function, the setting that each needs, and those that it may have.
+_OTHERS = {
+    "top_code": (top_code, "above", {"label", "value"}),
+    "bottom_code": (bottom_code, "below", {"label", "value"}),
+    "round": (round_values, "base", {"half"}),
+}
+
+
+def _other_step(step: str, frame: pd.DataFrame, settings: Mapping, where: str = "the data") -> pd.DataFrame:
+    recode, needed, others = _OTHERS[step]
+    names, options = _parted(settings, step)
+    of = f"{step} of {_listed(names)}"
+    check_settings(options, {needed, *others}, of)
+    if needed not in options:
+        raise OptionError(f"{of}: has no {needed}; give it")
+    return _applied(frame, names, step, partial(recode, **options), where)
+
+
+#: By name of a step a function of the frame, the settings, and what to call the frame in messages, which gives a frame.
+RECODE_STEPS: Mapping[str, Callable[..., pd.DataFrame]] = {
+    "recode": recode_step,
+    **{step: partial(_other_step, step) for step in _OTHERS},
+}
+
+
+def _parted(settings: Mapping, step: str) -> tuple[list[Hashable], dict[str, object]]:
+    """Names of the variables, and the other settings."""
+    if not isinstance(settings, Mapping) or "variable" not in settings:
+        raise OptionError(f"{step}: has no variable; give settings such as {{variable: age, ...}}")
+    names = settings["variable"]
+    names = list(names) if isinstance(names, (list, tuple)) else [names]
+    if not names or not all(isinstance(name, Hashable) and name is not None for name in names):
+        raise OptionError(f"{step}: variable must be the name of a column, or a list of names")
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{step}: {shortened(str(twice[0]))} is named twice; name each variable once")
+    return names, {key: value for key, value in settings.items() if key != "variable"}
+
+
+def _listed(names: list[Hashable]) -> str:
+    return shortened(", ".join(str(name) for name in names))
+
+
+def _applied(
+    frame: pd.DataFrame, names: list[Hashable], step: str, recode: Callable[..., pd.Series], where: str
+) -> pd.DataFrame:
+    columns = {}
+    for name in names:
+        column = one_column(frame, name, where)
+        try:
+            columns[name] = recode(column, where=where)
+        except OptionError as error:
+            raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
+    return with_columns(frame, columns)
