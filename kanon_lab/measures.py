@@ -13,9 +13,12 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import MEASURES, Bands, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.risk import ESTIMATORS, FileRisk, file_risk
+from kanon_lab.risk import ESTIMATORS, FileRisk, file_risk, records_above, with_household_size
 
-UNWEIGHTED = "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k)"
+UNWEIGHTED = (
+    "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k); "
+    "the measures of risk are made for a sample with its weights"
+)
 
 _MOST_C = 1_000_000
 # Measures that may be infinite, and why.
@@ -36,6 +39,11 @@ class Measures:
     violations : dict of int to int
         For each k asked for, the number of records with f_k below it.
     risk : FileRisk
+    records_above : dict of float to int
+        For each threshold asked for, the number of records with a risk strictly above it.
+    with_household_size : dict of str to int or None
+        ``classes``, ``k_achieved`` and ``sample_uniques`` with the counted size of the household for a further key
+        (`kanon_lab.risk.with_household_size`); None without a household.
     diversity : dict of str to Diversity
         By sensitive variable.
     notes : tuple of str
@@ -45,6 +53,8 @@ class Measures:
     table: ClassTable
     violations: dict[int, int]
     risk: FileRisk
+    records_above: dict[float, int]
+    with_household_size: dict[str, int] | None
     diversity: dict[str, Diversity]
     notes: tuple[str, ...]
 
@@ -61,11 +71,12 @@ class Measures:
         dict
             ``n`` (records), ``keys``, ``weight``, ``household``, ``missing`` (the policy), ``classes`` (patterns under
             ``wildcard``), ``k_achieved``, ``sample_uniques``, ``violations`` (k as str), ``estimator``, ``global_risk``
-            (0-1), ``expected_reidentifications`` (records), ``household_risk`` (0-1) and
-            ``expected_household_reidentifications`` (households), None without a household,
-            ``sum_population_frequency`` (sum over records of F_k), ``diversity`` (per variable the file's worst value
-            of each of `kanon_lab.diversity.MEASURES`, None where it is infinite; ``recursive_c`` and ``distance``) and
-            ``notes``.
+            (0-1), ``expected_reidentifications`` (records), ``records_above`` (records by threshold as str),
+            ``household_risk`` (0-1), ``expected_household_reidentifications`` (households),
+            ``expected_persons_in_reidentified_households`` (records) and ``with_household_size``, these four None
+            without a household, ``sum_population_frequency`` (sum over records of F_k), ``diversity`` (per variable the
+            file's worst value of each of `kanon_lab.diversity.MEASURES`, None where it is infinite; ``recursive_c`` and
+            ``distance``) and ``notes``.
         """
         spec, table, risk = self.table.spec, self.table, self.risk
         return {
@@ -81,8 +92,11 @@ class Measures:
             "estimator": risk.estimator,
             "global_risk": risk.global_risk,
             "expected_reidentifications": risk.expected_reidentifications,
+            "records_above": {str(threshold): records for threshold, records in self.records_above.items()},
             "household_risk": risk.household_risk,
             "expected_household_reidentifications": risk.expected_household_reidentifications,
+            "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
+            "with_household_size": self.with_household_size,
             "sum_population_frequency": risk.sum_population_frequency,
             "diversity": {name: _diversity(each) for name, each in self.diversity.items()},
             "notes": list(self.notes),
@@ -94,6 +108,7 @@ def measure(
     spec: KeySpec | Iterable[str] | str,
     *,
     k: Iterable[int] = (2, 3, 5),
+    thresholds: Iterable[float] = (0.05,),
     estimator: str = "benedetti-franconi",
     recursive_c: float = 2.0,
     distance: str = "equal",
@@ -109,7 +124,9 @@ def measure(
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
-        Thresholds, from 1 on, for which to count the records below.
+        Thresholds, from 1 on, for which to count the records with f_k below.
+    thresholds : iterable of float
+        Risks, 0-1, for which to count the records with a risk above.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     recursive_c : float
@@ -132,29 +149,40 @@ def measure(
         up to less than its records, a record has no household, a sensitive variable has no value, one is missing under
         the policy ``error``, or one is outside its bands. Records are named by the index of the frame.
     OptionError
-        An unknown estimator or distance, a k or c out of its range, or bands of a variable that is not sensitive.
+        An unknown estimator or distance, a k, threshold or c out of its range, or bands of a variable that is not
+        sensitive.
+
+    Notes
+    -----
+    The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
+    note says.
     """
-    _check_options(k, estimator, recursive_c, distance)
+    _check_options(k, thresholds, estimator, recursive_c, distance)
     spec, bands = as_spec(spec), bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
     table = class_table(frame, spec, where=where)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
+    above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}
+    counted = None if table.spec.household is None else with_household_size(table)
     by_variable = {
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
         for name in spec.sensitive_variables
     }
     notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes += _size_notes(table, counted)
     for each in by_variable.values():
         notes += _notes(each, table, bands)
-    return Measures(table, violations, risk, by_variable, tuple(notes))
+    return Measures(table, violations, risk, above, counted, by_variable, tuple(notes))
 
 
-def _check_options(k: object, estimator: object, recursive_c: object, distance: object) -> None:
+def _check_options(k: object, thresholds: object, estimator: object, recursive_c: object, distance: object) -> None:
     """Raise an `OptionError` where an option is of another type, or is not checked where it is used."""
     if not isinstance(k, Iterable):
         raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
     if not isinstance(estimator, str):
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
     if distance not in ("equal", "ordered"):
@@ -162,6 +190,17 @@ def _check_options(k: object, estimator: object, recursive_c: object, distance: 
     number = isinstance(recursive_c, numbers.Real) and not isinstance(recursive_c, bool)
     if not number or not 0 < recursive_c <= _MOST_C:
         raise OptionError(f"recursive_c must be a number above 0 and up to {_MOST_C:,}, not {recursive_c!r}")
+
+
+def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:
+    """What the members of households, counted, add to the keys."""
+    if counted is not None and counted["classes"] > table.n_classes:
+        yield (
+            f"{shortened(str(table.spec.household))}: whoever has it can count the members, even where a variable of "
+            "household size is removed; with that count as a further key, k achieved: "
+            f"{counted['k_achieved']:,}, sample uniques: {counted['sample_uniques']:,} "
+            f"(without it {table.k_achieved:,} and {table.sample_uniques:,})"
+        )
 
 
 def _notes(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:

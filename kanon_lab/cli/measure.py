@@ -28,7 +28,12 @@ _POLICIES = ["wildcard", "category", "error"]
     metavar="A,B,...",
     help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
 )
-@click.option("--weight", multiple=True, metavar="COLUMN", help="Sampling weight. Default: every weight is 1.")
+@click.option(
+    "--weight",
+    multiple=True,
+    metavar="COLUMN",
+    help="Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1.",
+)
 @click.option("--household", multiple=True, metavar="COLUMN", help="Identifier of the household.")
 @click.option("--sensitive", multiple=True, metavar="S,...", help="Variables that an intruder wants to learn.")
 @click.option(
@@ -39,7 +44,15 @@ _POLICIES = ["wildcard", "category", "error"]
     help="A missing key is compatible with anything, a value of its own, or an error.",
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
-@click.option("--k", "thresholds", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
+@click.option("--k", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
+@click.option(
+    "--threshold",
+    multiple=True,
+    default=["0.05"],
+    show_default=True,
+    metavar="R,...",
+    help="Count the records with an individual risk above these, from 0 to 1. May repeat.",
+)
 @click.option(
     "--estimator",
     type=click.Choice(_ESTIMATORS),
@@ -80,7 +93,8 @@ def measure(
     sensitive,
     missing,
     na,
-    thresholds,
+    k,
+    threshold,
     estimator,
     recursive_c,
     distance,
@@ -94,7 +108,7 @@ def measure(
     as health-survey. A csv file is in UTF-8. f_k is the number of records that share a record's keys, F_k the sum of
     their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
     """
-    k = whole_numbers(thresholds, "--k")
+    k = whole_numbers(k, "--k")
     (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
@@ -112,6 +126,7 @@ def measure(
         missing=missing,
     )
     options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
+    options["thresholds"] = shares(threshold, "--threshold")
     frame = load_microdata(file, columns=spec.variables, na=na)
     measured = measure(frame, spec, k=k, **options, where=file)
     result = {"file": file, **measured.to_dict()}
@@ -183,6 +198,19 @@ def parse_bands(texts):
     return found
 
 
+def shares(texts, option):
+    """The numbers from 0 to 1 in comma-separated texts."""
+    try:
+        found = [float(part) for text in texts for part in text.split(",")]
+    except ValueError:
+        found = [-1]
+    if not all(0 <= share <= 1 for share in found):
+        raise OptionError(
+            f"{option} {shortened(','.join(texts))!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2"
+        )
+    return found
+
+
 def whole_numbers(text, option, most=None):
     """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
     parts = [part.strip() for part in text.split(",")]
@@ -215,9 +243,12 @@ def _lines(result):
         "expected re-identifications": f"{result['expected_reidentifications']:,.2f}",
         "sum of F_k over records": f"{result['sum_population_frequency']:,.1f}",
     }
+    for threshold, records in result["records_above"].items():
+        risk[f"records with a risk above {threshold}"] = f"{records:,} ({records / n:.2%})"
     if result["household"]:
         risk["household risk"] = f"{result['household_risk']:.4%}"
         risk["expected households re-identified"] = f"{result['expected_household_reidentifications']:,.2f}"
+        risk["expected persons in those households"] = f"{result['expected_persons_in_reidentified_households']:,.2f}"
     yield from _aligned(f"Risk of re-identification ({result['estimator']})", risk)
     for name, values in result["diversity"].items():
         title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"

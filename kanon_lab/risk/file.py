@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.risk.households import household_risk
+from kanon_lab.risk.households import household_risks
 from kanon_lab.risk.individual import individual_risk, too_light
 
 
@@ -29,7 +29,10 @@ class FileRisk:
     household_risk : float or None
         Mean over records of the risk of their household; None without households.
     expected_household_reidentifications : float or None
-        Sum over households, each once, of their risk; None without households.
+        Sum over households, each once, of their risk: the households expected to be re-identified, which are those with
+        some member who is; None without households.
+    expected_persons_in_reidentified_households : float or None
+        Sum over records of the risk of their household: the persons in those households; None without households.
     sum_population_frequency : float
         Sum over records of F_k.
     """
@@ -40,6 +43,7 @@ class FileRisk:
     expected_reidentifications: float
     household_risk: float | None
     expected_household_reidentifications: float | None
+    expected_persons_in_reidentified_households: float | None
     sum_population_frequency: float
 
 
@@ -49,8 +53,10 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     Parameters
     ----------
     table : ClassTable
-        Without a weight in its spec every record weighs 1, so that the risks are 1/f_k: those of a whole population.
+        Of a sample, with weights: the measures are made for that. Without a weight in its spec every record weighs 1,
+        so that the risks are 1/f_k: those of a whole population.
     estimator : {"benedetti-franconi", "exact", "inverse"}
+        See `kanon_lab.risk.ESTIMATORS`; ``inverse`` where F_k was counted in a known population.
 
     Returns
     -------
@@ -63,26 +69,26 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     DataError
         The weights of a class add up to less than its records, or a record has no household.
     """
-    _refuse_light_classes(table)
+    refuse_light_classes(table)
     risk = individual_risk(table.f_k, table.F_k, estimator=estimator)[table.class_of_record]
-    of_records = of_households = None
-    household = table.household_of_record
-    if household is not None:
-        by_record = household_risk(risk, household)
-        first_member = np.unique(household, return_index=True)[1]
-        of_records, of_households = float(by_record.mean()), float(by_record[first_member].sum())
+    of_households = of_persons = None
+    if table.household_of_record is not None:
+        homes = household_risks(risk, table.household_of_record)
+        of_households, of_persons = float(homes["risk"].sum()), float(homes["risk"] @ homes["members"])
     return FileRisk(
         estimator,
         risk,
         float(risk.mean()),
         float(risk.sum()),
-        of_records,
+        None if of_persons is None else of_persons / table.n,
         of_households,
+        of_persons,
         float((table.records * table.F_k).sum()),
     )
 
 
-def _refuse_light_classes(table: ClassTable) -> None:
+def refuse_light_classes(table: ClassTable) -> None:
+    """Raise a `DataError` where the weights of a class add up to less than its records."""
     light = too_light(table.f_k, table.F_k)
     if light.any():
         row = shortened(str(table.index[int(light[table.class_of_record].argmax())]))

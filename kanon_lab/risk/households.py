@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.classes import ClassTable, compatible_sums
+from kanon_lab.classes.coding import Coded, coded, grouped
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.risk.thresholds import as_risk
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
@@ -15,7 +18,7 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     ----------
     risk : array of float, shape (n,)
         Individual risk of each record, 0-1.
-    household : array, shape (n,)
+    household : array or Series, shape (n,)
         The household of each record: numbers or texts.
 
     Returns
@@ -32,20 +35,147 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Members are taken to be re-identified independently of each other. Members that are not in the file do not count.
+    Members are taken to be re-identified independently of each other; `household_risks` has the bounds that hold
+    without that. Members that are not in the file do not count.
 
     References
     ----------
     INE Chile (2023), section 7.8.
     """
-    risk = np.asarray(risk, dtype=float)
+    risk, homes = _checked(risk, household)
+    return _some_member(risk, homes)[homes.codes]
+
+
+def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
+    """Risk of each household, with the bounds that hold however its members depend on each other.
+
+    Parameters
+    ----------
+    risk : array of float, shape (n,)
+        Individual risk of each record, 0-1.
+    household : array or Series, shape (n,)
+        The household of each record: numbers or texts.
+
+    Returns
+    -------
+    DataFrame
+        One row a household, under its identifier (numbers, then texts): ``members`` (records); ``risk``, that some
+        member is re-identified if that happens to each independently, 1 - prod(1 - r); ``lower``, the largest r, and
+        ``upper``, the sum of the r and 1 at most: the risk lies between them whatever the dependence. All are 0-1.
+
+    Raises
+    ------
+    OptionError
+        Arrays of different lengths, or a risk outside 0-1.
+    DataError
+        A record has no household.
+
+    Notes
+    -----
+    ``lower`` is reached where whoever finds one member finds those with a larger risk too, ``upper`` where at most one
+    member is found: the inequalities of Fréchet for the union of events.
+
+    References
+    ----------
+    INE Chile (2023), section 7.8, for ``risk``; it does not say that this assumes independence.
+    """
+    risk, homes = _checked(risk, household)
+    lower = np.zeros(len(homes.values))
+    np.maximum.at(lower, homes.codes, risk)
+    upper = np.minimum(np.bincount(homes.codes, weights=risk, minlength=len(lower)), 1)
+    measures = {
+        "members": np.bincount(homes.codes, minlength=len(lower)),
+        "risk": np.clip(_some_member(risk, homes), lower, upper),
+        "lower": lower,
+        "upper": upper,
+    }
+    return pd.DataFrame(measures, index=homes.values.rename("household"))
+
+
+def household_size(household: pd.Series) -> pd.Series:
+    """Number of records in each record's household: a size variable, counted from the file.
+
+    Parameters
+    ----------
+    household : Series
+        The household of each record: numbers or texts.
+
+    Returns
+    -------
+    Series of int
+        Under the index of `household`.
+
+    Raises
+    ------
+    DataError
+        A record has no household.
+
+    Notes
+    -----
+    Whoever has the identifier of the household can do the same, so removing a size variable hides nothing (INE Chile
+    2023, section 7.8); it may differ from that variable where members were not interviewed.
+    """
+    household = pd.Series(household)
+    homes = _homes(household)
+    return pd.Series(np.bincount(homes.codes)[homes.codes], index=household.index, name="household_size")
+
+
+def with_household_size(table: ClassTable) -> dict[str, int]:
+    """Classes of a file whose households are counted, and their size taken for a further key variable.
+
+    Parameters
+    ----------
+    table : ClassTable
+        Its spec names a household.
+
+    Returns
+    -------
+    dict of str to int
+        ``classes``, ``k_achieved`` and ``sample_uniques``, as of a class table with that key. As many classes as
+        before: the keys gave the size away already.
+
+    Raises
+    ------
+    OptionError
+        The spec names no household.
+    DataError
+        A record has no household.
+    """
+    household = table.household_of_record
+    if household is None:
+        raise OptionError("no household: name the variable that identifies it in the spec")
+    members = np.bincount(household)[household]
+    size, sizes = grouped(members, int(members.max()) + 1)
+    number, distinct = grouped(table.class_of_record.astype(np.int64) * len(sizes) + size, table.n_classes * len(sizes))
+    records = f_k = np.bincount(number, minlength=len(distinct))
+    if (table.f_k != table.records).any():
+        class_, size = np.divmod(distinct, len(sizes))
+        f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
+    uniques = int(records[f_k == 1].sum())
+    return {"classes": len(distinct), "k_achieved": int(f_k.min()), "sample_uniques": uniques}
+
+
+def _checked(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
+    risk = as_risk(risk)
     if len(risk) != len(household):
         raise OptionError(f"there are {len(risk)} risks and {len(household)} households: give one of each per record")
-    if not ((risk >= 0) & (risk <= 1)).all():
-        raise OptionError("a risk must be a number from 0 to 1")
-    codes, names = pd.factorize(pd.Series(household))
-    if (codes < 0).any():
-        raise DataError(f"record {int((codes < 0).argmax())} has no household; fill it in or drop the record")
+    return risk, _homes(household)
+
+
+def _homes(household: np.ndarray | pd.Series) -> Coded:
+    """The households by number; none is without members."""
+    household = pd.Series(household)
+    if household.empty:
+        raise DataError("no records, so no households; nothing can be measured")
+    homes = coded(household, "the households")
+    if (absent := np.asarray(homes.codes) < 0).any():
+        row = shortened(str(household.index[int(absent.argmax())]))
+        raise DataError(f"record {row} has no household; fill it in or drop the record")
+    return homes
+
+
+def _some_member(risk: np.ndarray, homes: Coded) -> np.ndarray:
+    """The probability of each household that some member is re-identified, each independently of the others."""
     with np.errstate(divide="ignore"):  # a member who is certain to be found makes the household certain
-        logs = np.bincount(codes, weights=np.log1p(-risk), minlength=len(names))
-    return -np.expm1(logs)[codes]
+        logs = np.bincount(homes.codes, weights=np.log1p(-risk), minlength=len(homes.values))
+    return -np.expm1(logs)

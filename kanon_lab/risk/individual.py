@@ -53,11 +53,11 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     ----------
     Benedetti and Franconi (1998); Franconi and Polettini (2004).
     """
-    if estimator not in ESTIMATORS:
+    if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
-    f, F = np.asarray(f_k, dtype=float), np.asarray(F_k, dtype=float)
-    if f.shape != F.shape or f.ndim != 1:
-        raise OptionError("f_k and F_k must be two arrays of one dimension and the same length")
+    f, F = as_numbers(f_k, "f_k"), as_numbers(F_k, "F_k")
+    if f.shape != F.shape:
+        raise OptionError("f_k and F_k must be two arrays of the same length")
     _check(f, F)
     F = np.maximum(F, f)
     if estimator == "inverse":
@@ -69,6 +69,17 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     few = f < 3
     risk[few] = _exact(f[few], F[few])
     return risk
+
+
+def as_numbers(values: object, name: str) -> np.ndarray:
+    """An array of floats, shape (n,); an `OptionError` that calls it `name` for anything else."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.empty(())
+    if numbers.ndim != 1:
+        raise OptionError(f"{name} must be an array of numbers in one dimension")
+    return numbers
 
 
 def too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:

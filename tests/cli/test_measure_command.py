@@ -83,14 +83,17 @@ def call(capsys, *args):
 @pytest.mark.parametrize("form", list(WRITERS))
 def test_every_format_and_policy_gives_what_the_library_gives(capsys, files, form, missing):
     options = ["--k", "3,10,2", "--estimator", "exact", "--recursive-c", "1.5", "--distance", "ordered"]
+    options += ["--threshold", "0.1,1e-3", "--threshold", "0.5"]
     code, out, err = call(capsys, "measure", files[form], *ROLES, *options, "--missing", missing, "--json")
     result = json.loads(out)
     spec = KeySpec(**{**vars(SPEC), "missing": missing})
-    measured = measure(a_file(), spec, k=[3, 10, 2], estimator="exact", recursive_c=1.5, distance="ordered").to_dict()
+    same = {"thresholds": [0.1, 0.001, 0.5], "estimator": "exact", "recursive_c": 1.5, "distance": "ordered"}
+    measured = measure(a_file(), spec, k=[3, 10, 2], **same).to_dict()
     assert (code, err) == (0, "")
     assert result.pop("file") == str(files[form])
     assert result == json.loads(json.dumps(measured))
     assert list(result["violations"]) == ["3", "10", "2"]
+    assert list(result["records_above"]) == ["0.1", "0.001", "0.5"]
     assert set(CONTRACT) <= set(result)
     assert "SECRET" not in out.replace(str(files[form]), "")
 
@@ -108,8 +111,10 @@ def test_without_a_household_its_measures_are_null(capsys, files):
     result = json.loads(out)
     assert code == 0
     assert result["household_risk"] is result["expected_household_reidentifications"] is result["weight"] is None
+    assert result["expected_persons_in_reidentified_households"] is result["with_household_size"] is None
     assert result["diversity"] == {}
     assert "every weight is 1" in result["notes"][0]
+    assert "made for a sample with its weights" in result["notes"][0]
 
 
 @pytest.mark.parametrize(("k", "code"), [(1, 0), (2, 0), (3, 1)])
@@ -160,6 +165,9 @@ def test_output_for_people(capsys, files):
         "household: hh",
         "k achieved",
         "f_k below 5",
+        "a risk above 0.05",
+        "expected persons in those households",
+        "hh: whoever has it can count the members",
     ]:
         assert text in out
     assert "benedetti-franconi" in out
@@ -229,6 +237,12 @@ def test_choices_are_those_of_the_library():
         (["--keys", "region", "--k", "2,x"], "--k '2,x'"),
         (["--keys", "region", "--k", ""], "--k ''"),
         (["--keys", "region", "--k", "9" * 5000], "whole numbers from 1 on"),
+        (["--keys", "region", "--threshold", "1.5"], "--threshold '1.5'"),
+        (["--keys", "region", "--threshold", "-0.1"], "--threshold '-0.1'"),
+        (["--keys", "region", "--threshold", "nan"], "--threshold 'nan'"),
+        (["--keys", "region", "--threshold", "0.1;0.2"], "numbers from 0 to 1 with a point"),
+        (["--keys", "region", "--threshold", "0.1,"], "--threshold '0.1,'"),
+        (["--keys", "region", "--threshold", ""], "--threshold ''"),
         (["--keys", "region", "--fail-under-k", "1.5"], "--fail-under-k '1.5'"),
         (["--keys", "region", "--fail-under-k", "2,3"], "--fail-under-k '2,3'"),
         (["--keys", "region", "--fail-under-k", ""], "--fail-under-k ''"),

@@ -1,4 +1,4 @@
-"""Individual and household risk: printed and computed numbers, the definition, and hard corners."""
+"""Individual risk: printed and computed numbers, the definition, quadrature, and hard corners."""
 
 import math
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.risk import ESTIMATORS, household_risk, individual_risk
+from kanon_lab.risk import ESTIMATORS, individual_risk
 
 
 def negative_binomial_mean(f, F):
@@ -53,12 +54,40 @@ def test_exact_risk_is_the_mean_of_one_over_f_k(f, times):
     assert risk == pytest.approx([negative_binomial_mean(f, f * times)], rel=1e-8)
 
 
-def test_exact_risk_of_three():
-    """The closed form for f_k = 3: p / (2 q^3) (q (3 q - 2) - 2 p^2 ln p)."""
-    p = 3 / np.array([3.9, 10, 500])
-    q = 1 - p
-    expected = p / (2 * q**3) * (q * (3 * q - 2) - 2 * p**2 * np.log(p))
-    np.testing.assert_allclose(individual_risk([3, 3, 3], 3 / p, estimator="exact"), expected, rtol=1e-8)
+@pytest.mark.parametrize("estimator", ["benedetti-franconi", "exact"])
+@pytest.mark.parametrize("F", [3.9, 10, 500, 1e12])
+def test_closed_forms_up_to_three(F, estimator):
+    """Benedetti and Franconi (1998), for f_k of 1, 2 and 3; the approximation takes over at 3."""
+    risk = individual_risk([1, 2, 3], [F, F, F], estimator=estimator)
+    closed = []
+    for f in (1, 2, 3):
+        p = f / F
+        q = 1 - p
+        forms = {1: -math.log(p), 2: (p * math.log(p) + q) / q, 3: (q * (3 * q - 2) / 2 - p**2 * math.log(p)) / q**2}
+        closed.append(p / q * forms[f])
+    np.testing.assert_allclose(risk[:2], closed[:2], rtol=1e-9)
+    if estimator == "exact":
+        assert risk[2] == pytest.approx(closed[2], rel=1e-8)
+
+
+def by_quadrature(f, F):
+    """E[1/F_k] as the integral of E[s^F_k]/s, s = exp(-t/f): that of exp(-t) (p / (1 - q exp(-t/f)))^f / f."""
+    p = f / F
+    q = (F - f) / F
+
+    def integrand(t):
+        return math.exp(-t + f * math.log(p / (p - q * math.expm1(-t / f)))) / f
+
+    # For p near 0 most of it lies at t of the order of p f, far from 0 in logarithms only.
+    return quad(lambda u: integrand(math.exp(u)) * math.exp(u), -60, 8, epsabs=0, epsrel=1e-11, limit=500)[0]
+
+
+@pytest.mark.parametrize("f", [1, 2, 3, 4, 10, 31, 32, 107, 176, 1000, 10**6])
+@pytest.mark.parametrize("F_over_f", [1 + 1e-9, 1.001, 1.9, 2, 2.1, 30, 1e4, 1e12])
+def test_exact_risk_by_quadrature(f, F_over_f):
+    """Also where sdcMicro 5.8 gives NaN, from f_k of about 176 (PEERS.md)."""
+    risk = individual_risk([f], [f * F_over_f], estimator="exact")
+    assert risk == pytest.approx([by_quadrature(f, f * F_over_f)], rel=1e-9)
 
 
 def test_approximation_from_three_on():
@@ -110,32 +139,9 @@ def test_rounding_of_sums_of_weights_is_no_fault():
 def test_unknown_estimator_or_lengths():
     with pytest.raises(OptionError, match="estimator must be one of"):
         individual_risk([1], [1], estimator="mean")
+    with pytest.raises(OptionError, match="estimator must be one of"):
+        individual_risk([1], [1], estimator=["exact"])
     with pytest.raises(OptionError, match="same length"):
         individual_risk([1, 2], [1])
-
-
-def test_household_of_the_guide():
-    """INE Chile (2023), section 7.8: 1 - (.98)(.97)(.97) = .077918, printed .078."""
-    risk = household_risk([0.02, 0.5, 0.03, 0.03], ["a", "b", "a", "a"])
-    np.testing.assert_allclose(risk, [0.077918, 0.5, 0.077918, 0.077918], atol=1e-12)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 5)), min_size=1, max_size=30))
-def test_household_risk_by_plain_loops(members):
-    result = household_risk([risk for risk, _ in members], [home for _, home in members])
-    for (own, home), found in zip(members, result):
-        safe = 1.0
-        for risk, other in members:
-            safe *= 1 - risk if other == home else 1
-        assert found == pytest.approx(1 - safe, abs=1e-12)
-        assert found >= own * (1 - 1e-12)
-
-
-def test_households_that_cannot_be():
-    with pytest.raises(DataError, match="record 1 has no household"):
-        household_risk([0.1, 0.1], [1, None])
-    with pytest.raises(OptionError, match="one of each"):
-        household_risk([0.1], [1, 2])
-    with pytest.raises(OptionError, match="from 0 to 1"):
-        household_risk([1.5], [1])
+    with pytest.raises(OptionError, match="F_k must be an array of numbers in one dimension"):
+        individual_risk([1], ["many"])

@@ -1,0 +1,70 @@
+"""Risk by what is known about the target: the attackers called prosecutor, journalist and marketer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable
+from kanon_lab.risk.file import refuse_light_classes
+from kanon_lab.risk.individual import individual_risk
+from kanon_lab.risk.thresholds import as_share, records_above
+
+_MEANINGS = {
+    "prosecutor": "knows that the target is in the file: 1/f_k",
+    "journalist": "looks for anyone, and knows the population: 1/F_k",
+    "marketer": "links everyone in the population to the file: share of the links that are right",
+}
+
+
+def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str = "inverse") -> pd.DataFrame:
+    """Risk of the file for three attackers who know different things.
+
+    Parameters
+    ----------
+    table : ClassTable
+        F_k from weights, or from a known population.
+    threshold : float
+        Records with a risk strictly above it are counted, 0-1.
+    estimator : {"inverse", "benedetti-franconi", "exact"}
+        Of the expected 1/F_k; ``inverse`` takes F_k as known. Where weights only estimate F_k, ``inverse`` is less
+        than the expected 1/F_k.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``prosecutor``, ``journalist`` and ``marketer``; columns ``meaning``, ``highest`` and ``mean`` (risk, over
+        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has a mean only, since no single
+        target matters to that attacker; the rest is missing.
+
+    Raises
+    ------
+    OptionError
+        A threshold outside 0-1, or another estimator.
+    DataError
+        The weights of a class add up to less than its records.
+
+    Notes
+    -----
+    The means of journalist and marketer are one number with two meanings: the risk of a record taken at random, and
+    the expected share of records that are linked rightly. Without weights F_k = f_k, and all three are the same.
+
+    References
+    ----------
+    El Emam and Dankar (2008) for prosecutor and journalist; Dankar and El Emam (2010) for the marketer.
+    """
+    threshold = as_share(threshold, "threshold")
+    refuse_light_classes(table)
+    risks = {
+        "prosecutor": 1 / table.f_k,
+        "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
+    }
+    rows = {}
+    for attacker, of_class in risks.items():
+        risk = of_class[table.class_of_record]
+        above = records_above(risk, threshold=threshold)
+        rows[attacker] = (_MEANINGS[attacker], risk.max(), risk.mean(), above.records, above.share)
+    rows["marketer"] = (_MEANINGS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
+    columns = ["meaning", "highest", "mean", "records_above", "share_above"]
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return found.astype({"highest": float, "mean": float, "records_above": "Int64", "share_above": float})

@@ -1,0 +1,121 @@
+"""Expected counts of a hierarchical log-linear model, by iterative proportional fitting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon_lab.errors import DataError, OptionError
+
+#: Cells of the largest table that is fitted.
+MOST_CELLS = 20_000_000
+#: Fitting ends where no count in a margin is off by more than this many records, or after so many rounds.
+FINISHED, MOST_ROUNDS = 1e-6, 500
+#: Where rounds end first, a fit is taken in which no count in a margin is off by more records than this.
+TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class Block:
+    """Key variables that interact with each other and with no other.
+
+    Attributes
+    ----------
+    names : tuple of str
+    keys : tuple of int
+        Their columns among the codes.
+    margins : tuple of tuple of int
+        The interactions, none inside another: positions in `keys`.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[int, ...]
+    margins: tuple[tuple[int, ...], ...]
+
+
+def blocks(terms: tuple[tuple[str, ...], ...], names: tuple[str, ...]) -> list[Block]:
+    """The blocks of a hierarchical model of all main effects and the interactions in `terms`."""
+    margins = {frozenset(term) for term in (*terms, *((name,) for name in names))}
+    margins = {margin for margin in margins if not any(margin < other for other in margins)}
+    groups: list[set[str]] = []
+    for margin in margins:
+        together = [group for group in groups if group & margin]
+        groups = [group for group in groups if not group & margin] + [set(margin).union(*together)]
+    found = []
+    for group in sorted(groups, key=lambda group: min(map(names.index, group))):
+        keys = sorted(map(names.index, group))
+        within = sorted(tuple(sorted(keys.index(names.index(name)) for name in m)) for m in margins if m <= group)
+        found.append(Block(tuple(names[key] for key in keys), tuple(keys), tuple(within)))
+    return found
+
+
+def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> tuple[np.ndarray, int, float]:
+    """Expected counts of the combinations that occur, by maximum likelihood.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (rows, keys)
+        The combinations that occur, from 0 on; all others of these codes have a count of 0.
+    counts : ndarray of int, shape (rows,)
+    parts : list of Block
+        The model; see `blocks`.
+
+    Returns
+    -------
+    expected : ndarray of float, shape (rows,)
+    rounds : int
+        Of fitting, the most that a block needed; 0 where each has a closed form.
+    gap : float
+        The most records by which a count in a margin is still off, 0 to `TOLERANCE`.
+
+    Raises
+    ------
+    OptionError
+        A block's table has more than `MOST_CELLS` cells.
+    DataError
+        A block is not fitted to within `TOLERANCE` after `MOST_ROUNDS` rounds.
+
+    Notes
+    -----
+    Blocks are independent of each other in the model, so the expected count is the product of their shares, and only
+    the table of one block at a time is held. A block of one margin has that margin's counts; another starts from equal
+    cells, and is scaled to each margin in turn until all agree. Where the zeros of a sparse table drive further
+    cells towards 0, the gap shrinks ever more slowly.
+    """
+    total = counts.sum()
+    expected, rounds, gap = np.full(len(codes), float(total)), 0, 0.0
+    for block in parts:
+        here = codes[:, block.keys]
+        shape = tuple(int(top) + 1 for top in here.max(axis=0))
+        if (cells := np.prod(shape, dtype=float)) > MOST_CELLS:
+            raise OptionError(
+                f"the keys {', '.join(block.names)} interact, and have {cells:,.0f} combinations, of which "
+                f"{MOST_CELLS:,} are the most that can be fitted; leave out interactions, or recode to fewer values"
+            )
+        observed = np.bincount(np.ravel_multi_index(here.T, shape), weights=counts, minlength=int(cells)).reshape(shape)
+        if len(block.margins) > 1:
+            observed, used, off = _scaled(observed, block)
+            rounds, gap = max(rounds, used), max(gap, off)
+        expected *= observed[tuple(here.T)] / total
+    return expected, rounds, gap
+
+
+def _scaled(observed: np.ndarray, block: Block) -> tuple[np.ndarray, int, float]:
+    """Cells scaled from 1 until each margin is the observed one, the rounds used, and the gap left."""
+    others = [tuple(set(range(observed.ndim)) - set(margin)) for margin in block.margins]
+    targets = [observed.sum(axis=axes, keepdims=True) for axes in others]
+    cells = np.ones_like(observed)
+    gap, used = np.inf, -1
+    while gap > FINISHED and used < MOST_ROUNDS:
+        gap, used = 0.0, used + 1
+        for axes, target in zip(others, targets, strict=True):
+            now = cells.sum(axis=axes, keepdims=True)
+            gap = max(gap, float(np.abs(target - now).max()))
+            cells *= np.divide(target, now, out=np.zeros_like(now), where=now > 0)
+    if gap > TOLERANCE:
+        raise DataError(
+            f"the model of {', '.join(block.names)} does not settle: after {MOST_ROUNDS} rounds a margin is still off "
+            f"by {gap:.1g} records; leave out an interaction, or recode rare values together"
+        )
+    return cells, used, gap

@@ -1,0 +1,175 @@
+"""Risk under a Poisson log-linear model of the keys: combinations that the model makes rare are the risky ones."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kanon_lab.classes import ClassTable
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.risk.fitting import blocks, fitted_counts
+
+# Points of Gauss-Legendre quadrature, and decay lengths over which it is taken: errors are of the order of 1e-14.
+_POINTS, _LENGTHS = 32, 40.0
+
+
+@dataclass(frozen=True)
+class LogLinear:
+    """A Poisson log-linear model of a sample's keys, and the risks that follow from it.
+
+    Attributes
+    ----------
+    expected : ndarray of float, shape (n_classes,)
+        mu_k: expected sample frequency of each class.
+    risk : ndarray of float, shape (n_classes,)
+        Expected 1/F_k given f_k, in (0, 1/f_k].
+    probability_unique : ndarray of float, shape (n_classes,)
+        Probability that F_k = 1 given f_k, 0-1; 0 where f_k is 2 or more.
+    tau_1 : float
+        Expected number of sample uniques that are population uniques: sum of `probability_unique`.
+    tau_2 : float
+        Expected number of sample uniques that are re-identified: sum of `risk` over sample uniques.
+    sampling_fraction : float
+        Share of the population that is in the sample, in (0, 1].
+    interactions : tuple of tuple of str
+        The interactions in the model, as asked for, each in the order of the keys.
+    iterations : int
+        Rounds of iterative proportional fitting; 0 where the model has a closed form.
+    gap : float
+        The most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1.
+    """
+
+    expected: np.ndarray = field(repr=False)
+    risk: np.ndarray = field(repr=False)
+    probability_unique: np.ndarray = field(repr=False)
+    tau_1: float
+    tau_2: float
+    sampling_fraction: float
+    interactions: tuple[tuple[str, ...], ...]
+    iterations: int
+    gap: float
+
+
+def loglinear(
+    table: ClassTable, *, interactions: Iterable[Iterable[str]] = (), sampling_fraction: float | None = None
+) -> LogLinear:
+    """Fit a Poisson log-linear model to the counts of all combinations of key values, and take risks from it.
+
+    Parameters
+    ----------
+    table : ClassTable
+        Of a sample. Combinations of the keys' values that no record has are part of the model too.
+    interactions : iterable of tuples of str
+        Key variables that interact, such as ``[("region", "age")]``; all main effects are in the model anyway, and so
+        are the interactions of fewer variables inside those given (the model is hierarchical).
+    sampling_fraction : float, optional
+        Share of the population that is in the sample, above 0 and up to 1. Default: n over the sum of the weights.
+        Give it where F_k was counted in a known population.
+
+    Returns
+    -------
+    LogLinear
+
+    Raises
+    ------
+    OptionError
+        An interaction that is not two or more different key variables, a fraction outside its range, no fraction where
+        the spec has no weight, or interactions that need too large a table.
+    DataError
+        A missing key under the policy ``wildcard``, weights that add up to less than the records, or a model whose
+        fitting does not settle.
+
+    Notes
+    -----
+    The population count F_k is Poisson with mean lambda_k, and each person is in the sample independently with
+    probability pi, the sampling fraction. So f_k is Poisson with mean mu_k = pi lambda_k, and F_k - f_k is Poisson with
+    mean x = mu_k (1 - pi)/pi, whatever f_k is. Then P(F_k = 1 | f_k = 1) = exp(-x), and the expected 1/F_k is the
+    integral of s^(f_k - 1) exp(-x (1 - s)) from 0 to 1, which for f_k = 1 is (1 - exp(-x))/x.
+
+    The individual risk of `kanon_lab.risk.individual_risk` knows only the records of a class and their weights; the
+    model learns from the classes around it too, and uses no weight but their sum. It is as good as its interactions.
+    With too few, combinations that nobody has take up expected counts, and the risk of sample uniques is mostly too
+    high; with too many, mu_k comes near f_k, and it is too low (Skinner and Shlomo 2008).
+    `kanon_lab.risk.fitting.fitted_counts` says how the model is fitted.
+
+    References
+    ----------
+    Skinner and Holmes (1998); Elamir and Skinner (2006); Skinner and Shlomo (2008).
+    """
+    terms = _terms(interactions, table.spec.key_variables)
+    fraction = _fraction(table, sampling_fraction)
+    parts = blocks(terms, table.spec.key_variables)
+    expected, iterations, gap = fitted_counts(_known_codes(table), table.records, parts)
+    others = np.minimum(expected * ((1 - fraction) / fraction), 1e300)
+    risk = _mean_inverse(table.f_k.astype(float), others)
+    alone = table.f_k == 1
+    unique = np.where(alone, np.exp(-others), 0.0)
+    sums = float(unique.sum()), float(risk[alone].sum())
+    return LogLinear(expected, risk, unique, *sums, fraction, terms, iterations, gap)
+
+
+def _mean_inverse(f: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Expectation of 1/(f + X) where X is Poisson with mean x: the integral of (1 - t)^(f - 1) exp(-x t) from 0 to 1.
+
+    The integrand falls from 1 at least as fast as exp(-(f - 1 + x) t), and is smooth as far as it counts.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_POINTS)
+    with np.errstate(divide="ignore"):
+        upper = np.minimum(1.0, _LENGTHS / (f - 1 + x))
+    total = np.zeros_like(f)
+    for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
+        t = upper * node
+        total += weight * np.exp((f - 1) * np.log1p(-t) - x * t)
+    return np.minimum(total * upper, 1 / f)
+
+
+def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The interactions, each in the order of the keys."""
+    form = 'give each interaction as two or more key variables, such as [("region", "age")]'
+    if isinstance(interactions, str) or not isinstance(interactions, Iterable):
+        raise OptionError(f"interactions: {form}")
+    terms = []
+    for names in interactions:
+        names = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        if strange := [name for name in names if name not in keys]:
+            close = nearest(strange[0], keys)
+            remedy = f"did you mean {shortened(close)}?" if close else "name key variables"
+            raise OptionError(f"interactions: {shortened(str(strange[0]))} is no key variable; {remedy}")
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise OptionError(f"interactions: {form}")
+        terms.append(tuple(name for name in keys if name in names))
+    return tuple(dict.fromkeys(terms))
+
+
+def _fraction(table: ClassTable, given: object) -> float:
+    if given is not None:
+        if isinstance(given, bool) or not isinstance(given, numbers.Real) or not 0 < given <= 1:
+            raise OptionError(f"sampling_fraction must be above 0 and up to 1, not {shortened(repr(given))}")
+        return float(given)
+    if table.spec.weight is None:
+        raise OptionError("the model needs a sample: name its weight in the spec, or give the sampling_fraction")
+    fraction = table.n / float(table.F_k.sum())
+    if fraction > 1 + 1e-9:
+        raise DataError(
+            f"{table.where}: the weights in column {shortened(str(table.spec.weight))} add up to less than the "
+            "records, as no sample's do; mend them, or give the sampling_fraction"
+        )
+    return min(fraction, 1.0)
+
+
+def _known_codes(table: ClassTable) -> np.ndarray:
+    """Key codes of the classes, shape (n_classes, keys), from 0 on; under ``category`` a missing key has its own."""
+    codes = table.codes
+    absent = codes < 0
+    if absent.any() and table.spec.missing == "wildcard":
+        at = int(absent.any(axis=0).argmax())
+        name = shortened(str(table.spec.key_variables[at]))
+        row = shortened(str(table.index[int(absent[table.class_of_record, at].argmax())]))
+        raise DataError(
+            f"{table.where}: row {row}: a missing value in column {name}; the model counts every combination of the "
+            "keys, so fill it in, or choose the policy category"
+        )
+    return np.where(absent, [len(labels) for labels in table.labels], codes)

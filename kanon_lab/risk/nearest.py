@@ -1,0 +1,139 @@
+"""Record linkage by distance: is the original record nearest to a released one its own?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import distinct_rows
+from kanon_lab.errors import OptionError
+from kanon_lab.risk.paired import paired
+
+# Distances that differ by less than this share of them are equal: they are sums in different orders.
+_ROUNDING = 1e-9
+# Released points whose nearest original points are looked up at a time.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Which released records are linked to the original records that they came from.
+
+    Attributes
+    ----------
+    variables : tuple of str
+    scale : {"sd", "none"}
+    records : DataFrame
+        Under the index of the files: ``distance`` (to the nearest original record; not a number where the record has
+        none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is among them),
+        ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of the nearest is chosen
+        at random).
+    share : float
+        Mean of ``linked`` over all records: the expected share of right links, 0-1.
+    share_at_most : float
+        Share of records whose own record is among the nearest, 0-1: that of an outsider with luck in every tie.
+    """
+
+    variables: tuple[str, ...]
+    scale: str
+    records: pd.DataFrame = field(repr=False)
+    share: float
+    share_at_most: float
+
+
+def record_linkage(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    *,
+    variables: Iterable[str] | str | None = None,
+    scale: str = "sd",
+) -> Linked:
+    """Link each released record to the nearest original one, as an outsider who has the original values would.
+
+    Parameters
+    ----------
+    original, released : DataFrame
+        The same records under the same index, before and after protection.
+    variables : sequence of str, or str
+        The quantities that are compared; all columns of the original by default.
+    scale : {"sd", "none"}
+        Whether each variable is divided by the standard deviation of its original values, so that none counts for more
+        because of its unit.
+
+    Returns
+    -------
+    Linked
+
+    Raises
+    ------
+    DataError
+        The indices differ, there are no records, a variable is not one column of both files or is not numbers, or has
+        no original value.
+    OptionError
+        No variable, or another scale.
+
+    Notes
+    -----
+    Distances are Euclidean. A released record is compared on the variables of which it has a value, with the original
+    records that have a value of all of these; without any it is not linked, and counts as such. A variable whose
+    original values are all equal tells nobody apart and is left out of the distance.
+
+    The share measures a protection, not a file: unprotected, it is 1 where no two records agree.
+
+    References
+    ----------
+    Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001); INE Chile (2023), section 7.6.1.
+    """
+    if scale not in ("sd", "none"):
+        raise OptionError(f"scale must be sd or none, not {scale!r}")
+    both = paired(original, released, variables)
+    tells = both.sd > 0
+    unit = both.sd[tells] if scale == "sd" else 1.0
+    x, y = both.original[:, tells] / unit, both.released[:, tells] / unit
+    distance, nearest, own = np.full(len(x), np.nan), np.zeros(len(x), dtype=np.int64), np.zeros(len(x), dtype=bool)
+    # A record with nothing but variables that are all alike is as near to one as to any other.
+    has = ~np.isnan(both.released).all(axis=1)
+    pattern, some = distinct_rows(np.isnan(y).astype(np.int8))
+    for number, row in enumerate(some):
+        known = ~np.isnan(y[row])
+        rows = np.flatnonzero((pattern == number) & has)
+        candidates = np.flatnonzero(~np.isnan(x[:, known]).any(axis=1))
+        if len(rows) and len(candidates):
+            distance[rows], nearest[rows] = _nearest(x[candidates][:, known], y[rows][:, known])
+            with np.errstate(over="ignore"):
+                apart = np.sqrt(((x[rows][:, known] - y[rows][:, known]) ** 2).sum(axis=1))
+            own[rows] = (apart <= distance[rows] * (1 + _ROUNDING)) & (nearest[rows] > 0)
+    linked = np.where(own, 1 / np.maximum(nearest, 1), 0.0)
+    records = pd.DataFrame({"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index)
+    return Linked(both.variables, scale, records, float(linked.mean()), float(own.mean()))
+
+
+def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each record the distance to the nearest candidates, and how many candidates are at it."""
+    from scipy.spatial import cKDTree
+    from tqdm import tqdm
+
+    if not candidates.shape[1]:
+        return np.zeros(len(records)), np.full(len(records), len(candidates))
+    # Equal points make a tree deep: each stands in it once.
+    points, times = np.unique(candidates, axis=0, return_counts=True)
+    asked, which = np.unique(records, axis=0, return_inverse=True)
+    tree = cKDTree(points, balanced_tree=False)
+    distance, number = np.empty(len(asked)), np.empty(len(asked), dtype=np.int64)
+    with tqdm(total=len(asked), desc="records linked", disable=None, delay=2, leave=False) as bar:
+        for start in range(0, len(asked), _BLOCK):
+            block = asked[start : start + _BLOCK]
+            (near, second), at = (found.T for found in tree.query(block, k=2))
+            reach = near * (1 + _ROUNDING)
+            # Nothing is found at a distance too large to be reckoned with.
+            count = np.append(times, 0)[at[0]]
+            tied = np.flatnonzero((second <= reach) & np.isfinite(reach))
+            for i, found in zip(tied, tree.query_ball_point(block[tied], reach[tied])):
+                count[i] = times[found].sum()
+            distance[start : start + len(block)], number[start : start + len(block)] = near, count
+            bar.update(len(block))
+    which = which.ravel()
+    return distance[which], number[which]

@@ -1,0 +1,101 @@
+"""The upper tail of a quantity: the few records with the largest values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+from kanon_lab.recode.columns import refuse
+from kanon_lab.risk.paired import check_positive, numbers_of
+
+
+@dataclass(frozen=True)
+class UpperTail:
+    """The records above a quantile.
+
+    Attributes
+    ----------
+    quantile : float
+        As given, 0-1.
+    threshold : float
+        The value at the quantile: one of the file's own, so not to be published as it stands.
+    records : int
+        How many have a value strictly above it.
+    share : float
+        The same as a share of the records with a value, 0-1.
+    missing : int
+        Records without a value; they are not in the tail.
+    which : ndarray of bool, shape (n,)
+        The records above it.
+    """
+
+    quantile: float
+    threshold: float = field(repr=False)
+    records: int
+    share: float
+    missing: int
+    which: np.ndarray = field(repr=False)
+
+
+def upper_tail(
+    values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None, where: str = "the data"
+) -> UpperTail:
+    """Find the records whose value is above a quantile.
+
+    Parameters
+    ----------
+    values : Series
+        A quantity.
+    quantile : float
+        Above 0 and at most 1.
+    weight : Series, optional
+        Sampling weights under the same index: then the quantile is that of the population.
+    where : str
+        What to call the data in messages.
+
+    Returns
+    -------
+    UpperTail
+
+    Raises
+    ------
+    DataError
+        There are no records, or no value; a value is no number; or a weight is no number above 0.
+    OptionError
+        A quantile out of its range, or weights under another index.
+
+    Notes
+    -----
+    The quantile is the smallest value that at least this share of the records, or of the weights, do not exceed. R's
+    default interpolates between neighbours instead.
+
+    References
+    ----------
+    INE Chile (2023), section 7.6.3.
+    """
+    quantile = check_positive(quantile, "quantile", 1)
+    _, column = numbers_of(values.to_frame(), None, where)
+    numbers = column[:, 0]
+    weights = np.ones(len(numbers)) if weight is None else _weights(weight, values.index, where)
+    known = ~np.isnan(numbers)
+    order = np.argsort(numbers[known], kind="stable")
+    reached = np.cumsum(weights[known][order])
+    # Adding up may fall short of a share that is reached in full.
+    at = int(np.searchsorted(reached, quantile * reached[-1] * (1 - 1e-12)))
+    threshold = float(numbers[known][order][at])
+    which = numbers > threshold
+    number = int(which.sum())
+    return UpperTail(quantile, threshold, number, float(number / known.sum()), int((~known).sum()), which)
+
+
+def _weights(weight: pd.Series, index: pd.Index, where: str) -> np.ndarray:
+    if not weight.index.equals(index):
+        raise OptionError("the weights must have the index of the values: one weight a record")
+    _, column = numbers_of(weight.to_frame(), None, where)
+    refuse(
+        ~(column[:, 0] > 0), index, weight.name, "a weight that is no number above 0; mend it or drop the record", where
+    )
+    return column[:, 0]

@@ -1,0 +1,95 @@
+"""Records whose risk is above a threshold, absolute or relative to the other records."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.risk.individual import as_numbers
+
+
+@dataclass(frozen=True)
+class Above:
+    """The records whose risk is above a threshold.
+
+    Attributes
+    ----------
+    kind : {"absolute", "relative"}
+        Whether the threshold was given, or found as a quantile of the risks.
+    threshold : float
+        The risk above which a record counts, 0-1.
+    records : int
+        How many are strictly above it.
+    share : float
+        The same as a share of all records, 0-1.
+    which : ndarray of bool, shape (n,)
+        The records above it.
+    """
+
+    kind: str
+    threshold: float
+    records: int
+    share: float
+    which: np.ndarray = field(repr=False)
+
+
+def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> Above:
+    """Count the records whose risk is strictly above a threshold.
+
+    Parameters
+    ----------
+    risk : array of float, shape (n,)
+        Risk of each record, 0-1.
+    threshold : float, optional
+        An absolute threshold, 0-1.
+    quantile : float, optional
+        A relative one, 0-1: the quantile of the risks with this share of the records below it, interpolated linearly
+        between neighbours in order (0.75 is the upper quartile).
+
+    Returns
+    -------
+    Above
+
+    Raises
+    ------
+    OptionError
+        Not just one of the two thresholds, one outside 0-1, or risks that are no numbers from 0 to 1.
+
+    Notes
+    -----
+    A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
+    many share the risk at the threshold, as the records of one class do.
+
+    References
+    ----------
+    INE Chile (2023), section 7.7.2.
+    """
+    risk = as_risk(risk)
+    if len(risk) == 0:
+        raise OptionError("there is no risk of any record, so nothing to be counted")
+    if (threshold is None) == (quantile is None):
+        raise OptionError("give either a threshold or a quantile")
+    if threshold is None:
+        kind, limit = "relative", float(np.quantile(risk, as_share(quantile, "quantile")))
+    else:
+        kind, limit = "absolute", as_share(threshold, "threshold")
+    which = risk > limit
+    return Above(kind, limit, int(which.sum()), float(which.mean()), which)
+
+
+def as_risk(values: object) -> np.ndarray:
+    """Risks as an array of floats, shape (n,); an `OptionError` unless they are numbers from 0 to 1."""
+    risk = as_numbers(values, "risk")
+    if not ((risk >= 0) & (risk <= 1)).all():
+        raise OptionError("a risk must be a number from 0 to 1")
+    return risk
+
+
+def as_share(value: object, name: str) -> float:
+    """A number from 0 to 1 as a float; an `OptionError` that calls it `name` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value <= 1:
+        raise OptionError(f"{name} must be a number from 0 to 1, not {shortened(repr(value))}")
+    return float(value)
