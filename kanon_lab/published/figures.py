@@ -11,7 +11,11 @@ import pandas as pd
 from kanon_lab.errors import OptionError
 
 #: Short name of each source, and the module that recomputes it.
-SOURCES = {"gil-bellosta-2011": "kanon_lab.published.gil_bellosta", "aepd": "kanon_lab.published.aepd"}
+SOURCES = {
+    "gil-bellosta-2011": "kanon_lab.published.gil_bellosta",
+    "aepd": "kanon_lab.published.aepd",
+    "ine-chile-2023": "kanon_lab.published.ine_chile",
+}
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 
@@ -99,9 +103,9 @@ def printed_step(printed: str, unit: str = "") -> float:
 
 
 def _with_point(printed: str, unit: str) -> str:
-    """The last word of a printed figure, without marks between thousands and with a decimal point."""
+    """The last word of a printed figure: no sign for per cent, no marks between thousands, and a decimal point."""
     words = printed.split()
-    text = words[-1] if words else ""
-    if unit in ("inhabitants", "persons", "municipalities"):
+    text = words[-1].removesuffix("%") if words else ""
+    if unit in ("inhabitants", "persons", "municipalities", "combinations"):
         text = text.replace(".", "")
     return text.replace(",", ".")

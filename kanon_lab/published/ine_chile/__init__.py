@@ -1,0 +1,102 @@
+"""INE Chile (2023), Guía para el Control de Divulgación Estadística en Microdatos: chapters 4 to 8, recomputed.
+
+The guide prints small files with their frequencies, some outputs of its program, and claims. Each small file is an
+input: that it agrees with itself is no evidence. What is computed from it, and what the guide says of it, is. The
+survey behind the outputs of chapter 8 is not given; but frequencies of single ages are, and bands and rounding follow
+from them. Three of those counts are lost in the text: see `kanon_lab.published.ine_chile.ages`. `kinds` tells all these
+apart.
+
+Our text of the guide stops inside section 8.2.2. In ``ine-chile-2023.csv`` a statement stands as a few of its words, or
+as the figure it gives; what is lost is empty.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kanon_lab.published.figures import recomputed
+from kanon_lab.published.ine_chile.ages import completions, frequencies
+from kanon_lab.published.ine_chile.claims import compared, risk_claims
+from kanon_lab.published.ine_chile.methods import method_claims
+from kanon_lab.published.ine_chile.printed import SPECS, example
+from kanon_lab.published.ine_chile.tables import KINDS, kind, recoded_regions, recompute_table, suppressed
+
+__all__ = [
+    "KINDS",
+    "SPECS",
+    "completions",
+    "example",
+    "frequencies",
+    "kinds",
+    "recoded_regions",
+    "recompute",
+    "rows_that_do_not_add_up",
+    "suppressed",
+]
+
+
+def recompute(figures: pd.DataFrame) -> pd.DataFrame:
+    """Compute every figure of the guide from what it prints itself.
+
+    Parameters
+    ----------
+    figures : DataFrame
+        `published_figures` of this source.
+
+    Returns
+    -------
+    DataFrame
+        Index as `figures`, columns as `kanon_lab.published.figures.recomputed`.
+    """
+    claims = {**risk_claims(), **method_claims()}
+    blocks = [
+        compared(rows, claims) if name == "text" else recompute_table(name, rows)
+        for name, rows in figures.groupby("table", sort=False)
+    ]
+    return pd.concat(blocks or [recomputed(figures)]).loc[figures.index]
+
+
+def kinds(figures: pd.DataFrame) -> pd.Series:
+    """What kind of evidence each figure of the guide is.
+
+    Parameters
+    ----------
+    figures : DataFrame
+        `published_figures` of this source, or the figures of its audit, or some of either.
+
+    Returns
+    -------
+    Series
+        Index as `figures`. ``"input"``: what ours is taken from. ``"copied"``: what the guide has elsewhere too.
+        ``"completed"``: counts to which three lost ones were fitted. ``"drawn"``: random, compared with what is
+        expected. ``"computed"``: computed from inputs. ``"claim"``: a statement of the text. ``"unchecked"``: what is
+        lost, or has nothing to be compared with.
+    """
+    columns = [figures[name] for name in ("table", "row", "column", "printed")]
+    found = [
+        ("claim" if figure[-1] else "unchecked") if figure[0] == "text" else kind(*figure)
+        for figure in zip(*columns, strict=True)
+    ]
+    return pd.Series(found, index=figures.index, dtype=str)
+
+
+def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
+    """The suppressions of Bloque 8.7, which miss the total that the text gives for them.
+
+    Returns
+    -------
+    DataFrame
+        ``table``, ``row``, ``total`` (as printed), ``sum`` and ``difference`` (sum - total).
+    """
+    cells = figures["column"] == "suppressions"
+    claimed = figures["column"] == "Bloque 8.7, suppressions without importance"
+    result = pd.DataFrame(
+        {
+            "table": "Bloque 8.7",
+            "row": "suppressions",
+            "total": figures.loc[claimed, "published"].astype(float),
+            "sum": float(figures.loc[cells, "published"].sum()),
+        }
+    )
+    result["difference"] = result["sum"] - result["total"]
+    return result[result["difference"] != 0].reset_index(drop=True)
