@@ -12,10 +12,14 @@ _PUBLIC = {
     "fetch": "kanon_lab.data",
     "load_counts": "kanon_lab.data",
     "load_microdata": "kanon_lab.data",
+    "local_suppression": "kanon_lab.suppress",
     "measure": "kanon_lab.measures",
     "national_totals": "kanon_lab.data",
+    "protect": "kanon_lab.protection",
     "read_counts": "kanon_lab.data",
     "read_microdata": "kanon_lab.data",
+    "read_recipe": "kanon_lab.protection",
+    "write_microdata": "kanon_lab.data",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -46,7 +46,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
         raise OptionError(f"count: {shortened(str(count))} is a key variable; name the column of persons")
     KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population, _POPULATION)
     persons = _persons(population, count)
-    sample = _codes_of(table)
+    sample = table.policy_codes.astype(np.int64)
     both = np.concatenate([sample, _aligned(population, table)])
     group, some = distinct_rows(both)
     of_person = np.bincount(group[len(sample) :], weights=persons, minlength=len(some))
@@ -76,14 +76,6 @@ def _persons(population: pd.DataFrame, count: str | None) -> np.ndarray:
             f"{_POPULATION}: row {row}: column {shortened(str(count))} is no count of persons; give a number from 0 on"
         )
     return persons
-
-
-def _codes_of(table: ClassTable) -> np.ndarray:
-    """Key codes of the classes; under the policy ``category`` a missing value is a code of its own."""
-    codes = table.codes.astype(np.int64)
-    if table.spec.missing == "category":
-        codes = np.where(codes < 0, [len(labels) for labels in table.labels], codes)
-    return codes
 
 
 def _aligned(population: pd.DataFrame, table: ClassTable) -> np.ndarray:

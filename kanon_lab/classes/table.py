@@ -97,6 +97,13 @@ class ClassTable:
         return _codes(self._keys, self.class_of_record, self.n_classes)
 
     @cached_property
+    def policy_codes(self) -> np.ndarray:
+        """`codes`, but under the policy ``category`` a missing value has a code of its own: the one after the last."""
+        if self.spec.missing != "category":
+            return self.codes
+        return np.where(self.codes < 0, [len(labels) for labels in self.labels], self.codes)
+
+    @cached_property
     def classes(self) -> pd.DataFrame:
         """One row a class: its key values, ``records``, ``f_k`` and ``F_k``."""
         keys = {

@@ -16,6 +16,7 @@ INTERRUPTED = 130
 _SUMMARIES = {
     "population": "Expected anonymity of a population known as counts.",
     "measure": "Anonymity, risk and diversity of a microdata file.",
+    "protect": "Apply a recipe of protection steps to a microdata file.",
     "audit": "Every published figure against its recomputation.",
     "data": "List, fetch and find data sets.",
 }

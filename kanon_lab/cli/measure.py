@@ -4,6 +4,7 @@ import csv
 
 import click
 
+from kanon_lab.cli.notes import reading_notes
 from kanon_lab.cli.output import print_json, reader_may_leave
 from kanon_lab.errors import OptionError, shortened, visible
 
@@ -113,8 +114,7 @@ def measure(
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
-    from kanon_lab.data import load_microdata, usual_marks
-    from kanon_lab.data.microdata import double_spellings, nearly_numbers
+    from kanon_lab.data import load_microdata
     from kanon_lab.keys import KeySpec
     from kanon_lab.measures import measure
 
@@ -130,18 +130,7 @@ def measure(
     frame = load_microdata(file, columns=spec.variables, na=na)
     measured = measure(frame, spec, k=k, **options, where=file)
     result = {"file": file, **measured.to_dict()}
-    result["notes"] += [
-        f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
-        for name, marks in usual_marks(frame).items()
-    ]
-    result["notes"] += [
-        f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
-        for name in double_spellings(frame)
-    ]
-    result["notes"] += [
-        f"{shortened(name)}: is text, since {count:,} of its cells are no numbers; if they mean missing, say so (--na)"
-        for name, count in nearly_numbers(frame).items()
-    ]
+    result["notes"] += reading_notes(frame)
     with reader_may_leave():
         if as_json:
             print_json(result)

@@ -8,6 +8,7 @@ from kanon_lab.data.microdata import load_microdata, read_microdata, usual_marks
 from kanon_lab.data.provinces import PROVINCES
 from kanon_lab.data.sets import catalogue, data_path
 from kanon_lab.data.table import parse_columns
+from kanon_lab.data.writing import write_microdata
 
 __all__ = [
     "PROVINCES",
@@ -22,4 +23,5 @@ __all__ = [
     "read_counts",
     "read_microdata",
     "usual_marks",
+    "write_microdata",
 ]

@@ -91,8 +91,8 @@ def loglinear(
 
     The individual risk of `kanon_lab.risk.individual_risk` knows only the records of a class and their weights; the
     model learns from the classes around it too, and uses no weight but their sum. It is as good as its interactions.
-    With too few, combinations that nobody has take up expected counts, and the risk of sample uniques is mostly too
-    high; with too many, mu_k comes near f_k, and it is too low (Skinner and Shlomo 2008).
+    With too few, combinations that nobody has take up expected counts, and the risk of sample uniques is often too
+    high; with too many, mu_k comes near f_k, and it is too low (Skinner and Shlomo 2008). Neither is a rule.
     `kanon_lab.risk.fitting.fitted_counts` says how the model is fitted.
 
     References
@@ -161,10 +161,9 @@ def _fraction(table: ClassTable, given: object) -> float:
 
 
 def _known_codes(table: ClassTable) -> np.ndarray:
-    """Key codes of the classes, shape (n_classes, keys), from 0 on; under ``category`` a missing key has its own."""
-    codes = table.codes
-    absent = codes < 0
-    if absent.any() and table.spec.missing == "wildcard":
+    """Key codes of the classes, shape (n_classes, keys), from 0 on."""
+    absent = table.policy_codes < 0
+    if absent.any():
         at = int(absent.any(axis=0).argmax())
         name = shortened(str(table.spec.key_variables[at]))
         row = shortened(str(table.index[int(absent[table.class_of_record, at].argmax())]))
@@ -172,4 +171,4 @@ def _known_codes(table: ClassTable) -> np.ndarray:
             f"{table.where}: row {row}: a missing value in column {name}; the model counts every combination of the "
             "keys, so fill it in, or choose the policy category"
         )
-    return np.where(absent, [len(labels) for labels in table.labels], codes)
+    return table.policy_codes

@@ -148,7 +148,8 @@ class _Found:
 
     @classmethod
     def of(cls, table: ClassTable, max_size: int) -> _Found:
-        codes, radices = _codes(table)
+        codes = table.policy_codes
+        radices = [len(labels) + 1 for labels in table.labels]
         classes, keys = codes.shape
         weights = [prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)) for size in range(keys + 1)]
         score, by_key = np.zeros(classes), np.zeros((keys, classes))
@@ -177,14 +178,6 @@ class _Found:
                 "records": [self.sizes[subset] for subset in subsets],
             }
         )
-
-
-def _codes(table: ClassTable) -> tuple[np.ndarray, list[int]]:
-    """Key codes of the classes, and how many each key has; under ``category`` a missing value has one."""
-    radices = [len(labels) for labels in table.labels]
-    if table.spec.missing == "wildcard":
-        return table.codes, radices
-    return np.where(table.codes < 0, radices, table.codes), [radix + 1 for radix in radices]
 
 
 def _intrusion(table: ClassTable, score: np.ndarray, fraction: float) -> tuple[float, np.ndarray]:

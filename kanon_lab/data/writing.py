@@ -1,0 +1,255 @@
+"""Writing microdata: the same frame gives the same bytes, and a file is whole or not there."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data.microdata import FORMATS, read_microdata
+from kanon_lab.errors import DataError, StorageError, shortened
+
+# Rows of a sheet below its header, and its columns.
+_SHEET = (2**20 - 1, 2**14)
+# Whole numbers up to this are exact in formats that know floating-point numbers only.
+_EXACT = 2**53
+# Formats that write the time into the file have this one, and an archive the first that it can have.
+_STAMP = rb"2000-01-01T00:00:00Z"
+_SAV_CLOCK = slice(92, 109), b"01 Jan 0000:00:00"
+_DTA_CLOCK = re.compile(rb"(?<=<timestamp>\x11).{17}"), b"01 Jan 2000 00:00"
+# Its file format is that of every later Stata too.
+_STATA_14 = 14
+
+
+def write_microdata(
+    frame: pd.DataFrame,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    check: Callable[[pd.DataFrame], None] | None = None,
+) -> None:
+    """Write a microdata file: the records of a frame in their order, without its index.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record, at least one. Not changed. A missing value is an empty cell in csv, xlsx and text of SPSS and
+        Stata, and their missing value elsewhere. Of a categorical column only the values that occur are written.
+    path : str or Path
+        ``.csv`` (UTF-8, commas), ``.parquet``, ``.xlsx``, ``.sav`` or ``.dta`` (Stata 14 on), possibly with ``.gz``
+        after it.
+    overwrite : bool
+        Whether to replace a file that holds something else. One that holds the same bytes may always be there.
+    check : callable, optional
+        Takes the frame that is read from what was written, before that takes its name: an error it raises keeps the
+        file from being there.
+
+    Raises
+    ------
+    DataError
+        There are no records, columns have no names or the same one, or a column cannot be kept in the format.
+    StorageError
+        Another ending, the folder is absent or not writable, the disk is full, or a file is there already.
+    """
+    form, path = check_target(path), Path(path)
+    _check_frame(frame, str(path))
+    plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+    ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
+    with files.atomic_path(path) as temporary:
+        draft = temporary.with_name(temporary.name + ending)  # readable as what it is
+        try:
+            _write(plain, draft, form, str(path))
+            if check is not None:
+                check(_read_again(draft, path))
+            if not overwrite:
+                _refuse_another(draft, path)
+            draft.replace(temporary)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def check_target(path: str | Path) -> str:
+    """Format of a file that `write_microdata` could write: its ending is known, its folder there, and it is no folder.
+
+    Raises
+    ------
+    StorageError
+        It cannot be written.
+    """
+    path, form = Path(path), files.file_format(path)
+    if form not in FORMATS:
+        known = ", ".join(f".{each}" for each in FORMATS)
+        raise StorageError(f"{path}: its name ends in none of {known} (.gz may follow); choose one of these formats")
+    with files.storage_errors(path):
+        if path.is_dir():
+            raise StorageError(f"{path}: is a folder; give the path of a file in it")
+        if not path.parent.is_dir():
+            raise StorageError(f"{path}: its folder is not there; make it or choose another place")
+    return form
+
+
+def _check_frame(frame: pd.DataFrame, where: str) -> None:
+    if len(frame) == 0 or len(frame.columns) == 0:
+        raise DataError(f"{where}: there are no records to write")
+    if unnamed := [name for name in frame.columns if not isinstance(name, str) or not name.strip()]:
+        raise DataError(f"{where}: the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
+    if not frame.columns.is_unique:
+        twice = shortened(frame.columns[frame.columns.duplicated()][0])
+        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+
+
+def _without_categories(column: pd.Series) -> pd.Series:
+    """The values themselves: a list of categories may tell of values that no record has any more."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    values = pd.Series(column.cat.categories).convert_dtypes().reindex(column.cat.codes)
+    return pd.Series(values.array, index=column.index, name=column.name)
+
+
+def _write(frame: pd.DataFrame, draft: Path, form: str, where: str) -> None:
+    """Write the frame, or say which column cannot be kept."""
+    zipped = draft.suffix == ".gz"
+    _check_numbers(frame, form, where)
+    try:
+        content = _WRITERS[form](frame, draft)
+    except (MemoryError, OSError, DataError):
+        raise
+    except Exception:  # writers of other packages refuse names and values in ways that they do not list
+        name = next(_unwritable(frame, draft, form), None)
+        place = "a column" if name is None else f"column {shortened(name)}"
+        raise DataError(
+            f"{where}: {place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
+        ) from None
+    draft.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
+
+
+def _unwritable(frame: pd.DataFrame, draft: Path, form: str) -> Iterator[str]:
+    for name in frame:
+        try:
+            _WRITERS[form](frame[[name]], draft)
+        except (MemoryError, OSError):
+            raise
+        except Exception:
+            yield name
+
+
+def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
+    """Refuse whole numbers that a format of floating-point numbers would change."""
+    if form in ("csv", "parquet"):
+        return
+    if form == "xlsx" and (len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]):
+        raise DataError(f"{where}: a sheet has no room for {len(frame):,} records; write .csv or .parquet")
+    for name, column in frame.items():
+        if not pd.api.types.is_integer_dtype(column):
+            continue
+        known = column.dropna()
+        large = known[(known > _EXACT) | (known < -_EXACT)]
+        if len(large):
+            raise DataError(
+                f"{where}: column {shortened(name)}: row {shortened(str(large.index[0]))}: a number with more digits "
+                f"than .{form} keeps; write .csv or .parquet"
+            )
+
+
+def _csv(frame: pd.DataFrame, draft: Path) -> bytes:
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _parquet(frame: pd.DataFrame, draft: Path) -> bytes:
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False, engine="pyarrow")
+    return buffer.getvalue()
+
+
+def _xlsx(frame: pd.DataFrame, draft: Path) -> bytes:
+    import openpyxl
+    from openpyxl.cell import WriteOnlyCell
+
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("data")
+
+    def cell(value: object) -> object:
+        if isinstance(value, str) and value[:1] in ("=", "#"):  # text, neither a formula nor an error
+            value = WriteOnlyCell(sheet, value)
+            value.data_type = "s"
+        return value
+
+    sheet.append([cell(name) for name in frame.columns])
+    columns = [column.astype(object).where(column.notna(), None) for _, column in frame.items()]
+    for row in zip(*columns):
+        sheet.append([cell(value.item() if isinstance(value, np.generic) else value) for value in row])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return _without_clock(buffer)
+
+
+def _without_clock(book: io.BytesIO) -> bytes:
+    """A workbook in which nothing tells when it was written."""
+    plain = io.BytesIO()
+    with zipfile.ZipFile(book) as parts, zipfile.ZipFile(plain, "w") as target:
+        for name in parts.namelist():
+            part = parts.read(name)
+            if name == "docProps/core.xml":
+                part = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", rb"\g<1>" + _STAMP, part)
+            target.writestr(zipfile.ZipInfo(name), part, zipfile.ZIP_DEFLATED)
+    return plain.getvalue()
+
+
+def _sav(frame: pd.DataFrame, draft: Path) -> bytes:
+    import pyreadstat
+
+    with _disk_errors():
+        pyreadstat.write_sav(frame, draft)
+    content = bytearray(draft.read_bytes())
+    place, clock = _SAV_CLOCK
+    content[place] = clock
+    return bytes(content)
+
+
+def _dta(frame: pd.DataFrame, draft: Path) -> bytes:
+    import pyreadstat
+
+    with _disk_errors():
+        pyreadstat.write_dta(frame, draft, version=_STATA_14)
+    pattern, clock = _DTA_CLOCK
+    return pattern.sub(clock, draft.read_bytes(), count=1)
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Tell a full disk from values that the format cannot hold, which pyreadstat reports alike."""
+    import pyreadstat
+
+    try:
+        yield
+    except pyreadstat.ReadstatError as error:
+        if str(error) != "Unable to write data":
+            raise
+        raise OSError(errno.EIO, "no space left, or a fault of the disk") from None
+
+
+_WRITERS = {"csv": _csv, "parquet": _parquet, "xlsx": _xlsx, "sav": _sav, "dta": _dta}
+
+
+def _read_again(draft: Path, path: Path) -> pd.DataFrame:
+    try:
+        return read_microdata(draft)
+    except DataError as error:
+        reason = str(error).removeprefix(f"{draft}: ")
+        raise DataError(f"{path}: was not written, since it could not be read again: {reason}") from None
+
+
+def _refuse_another(draft: Path, path: Path) -> None:
+    there = files.status(path)
+    if there is None or (there.st_size == draft.stat().st_size and files.sha256(path) == files.sha256(draft)):
+        return
+    raise StorageError(f"{path}: holds something else already; choose another name, or say to replace it (--overwrite)")

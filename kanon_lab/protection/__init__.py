@@ -1,0 +1,24 @@
+"""Protection of a file: a chain of steps with risk and utility after each, undo, and recipes."""
+
+from kanon_lab.protection import two_level  # noqa: F401 (adds its step)
+from kanon_lab.protection.chain import Protection, protect
+from kanon_lab.protection.households import household_file, merge_households
+from kanon_lab.protection.identifiers import prove_absent
+from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_recipe
+from kanon_lab.protection.state import State, Step
+from kanon_lab.protection.steps import STEPS
+
+__all__ = [
+    "STEPS",
+    "Protection",
+    "Recipe",
+    "State",
+    "Step",
+    "as_recipe",
+    "household_file",
+    "merge_households",
+    "prove_absent",
+    "protect",
+    "read_recipe",
+    "write_recipe",
+]

@@ -1,0 +1,268 @@
+"""A chain of protection steps over one file, with risk and utility after each."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec, check_k
+from kanon_lab.protection.changes import changes
+from kanon_lab.protection.checks import check_columns, check_seed, derived_seed, several, step_errors
+from kanon_lab.protection.measured import Measured, measured
+from kanon_lab.protection.state import State, Step
+from kanon_lab.protection.steps import Applied, Kind, kind_of
+from kanon_lab.risk import ESTIMATORS
+from kanon_lab.risk.thresholds import as_share
+
+USUAL_K = (2, 3, 5)
+USUAL_THRESHOLDS = (0.05,)
+USUAL_ESTIMATOR = "benedetti-franconi"
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A file and the steps applied to it; a further step gives another protection, and this one stays as it is.
+
+    Attributes
+    ----------
+    original : DataFrame
+        The file as it came.
+    spec : KeySpec
+        The roles of its variables.
+    k, thresholds, estimator
+        What is measured after each step; see `protect`.
+    seed : int
+        From which each random step's seed is made, unless it has its own.
+    where : str
+        What the file is called in messages.
+    start : State
+        The file without its direct identifiers.
+    steps : tuple of Step
+        Those applied, in their order.
+    """
+
+    original: pd.DataFrame = field(repr=False)
+    spec: KeySpec
+    k: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    estimator: str
+    seed: int
+    where: str
+    start: State = field(repr=False)
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """The file after the last step."""
+        return self.steps[-1].state if self.steps else self.start
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The file as it would be released: without direct identifiers and removed variables."""
+        return self.state.working.drop(columns=list(self.state.removed))
+
+    def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
+        """Apply a step.
+
+        Parameters
+        ----------
+        name : str
+            Its kind, one of `kanon_lab.protection.STEPS`.
+        settings : mapping, optional
+            As in a recipe: plain texts, numbers, lists and mappings.
+        seed : int, optional
+            Of a random step. By default it is made from the seed of the protection and the place of the step in the
+            chain, so that the same chain gives the same result whatever was tried and undone between.
+
+        Raises
+        ------
+        OptionError
+            There is no such step, or a setting cannot be used.
+        DataError
+            The data cannot be recoded so, or not be measured afterwards. Either message begins with number and name of
+            the step.
+        """
+        kind = kind_of(name)
+        position = len(self.steps) + 1
+        with step_errors(position, name):
+            settings, seed = self._with_seed(kind, settings, seed, position)
+            self._check_columns(kind.variables(settings))
+            before = self.state
+            spec = without_variables(self.spec, before.removed)
+            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
+            step = self._step(name, settings, seed, before, applied)
+        return replace(self, steps=(*self.steps, step))
+
+    def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
+        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came.
+
+        Raises
+        ------
+        OptionError
+            Both are given, or there are not so many steps.
+        """
+        if steps is not None and to is not None:
+            raise OptionError("undo takes a number of steps, or the step to go back to, not both")
+        last = len(self.steps)
+        left = _whole(to, "to", last) if to is not None else last - _whole(1 if steps is None else steps, "steps", last)
+        return replace(self, steps=self.steps[:left])
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """One row a state, 0 being the file as it came.
+
+        Returns
+        -------
+        DataFrame
+            Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
+            ``cells_changed``, ``cells_suppressed`` and the measures as `Measured.row` names them.
+        """
+        rows = [{"name": "as it came", "seed": None, "records_touched": 0, "cells_changed": 0, "cells_suppressed": 0}]
+        for step in self.steps:
+            cells = {"cells_changed": sum(step.changed.values()), "cells_suppressed": sum(step.suppressed.values())}
+            rows.append({"name": step.name, "seed": step.seed, "records_touched": step.records_touched, **cells})
+        states = [self.start, *(step.state for step in self.steps)]
+        table = pd.DataFrame([{**row, **state.measured.row()} for row, state in zip(rows, states, strict=True)])
+        return table.astype({"seed": "Int64"}).rename_axis("step")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the history should know."""
+        from kanon_lab.protection.notes import notes_of
+
+        return tuple(notes_of(self))
+
+    def recipe(self) -> dict:
+        """The chain as settings of plain types, which `kanon_lab.protection.Recipe` takes; seeds are spelled out.
+
+        Raises
+        ------
+        OptionError
+            A step was given a setting that is no text, number, date, list or mapping.
+        """
+        from kanon_lab.protection.settings import chain_settings
+
+        return chain_settings(self)
+
+    def _with_seed(
+        self, kind: Kind, settings: Mapping[str, Any] | None, seed: int | None, position: int
+    ) -> tuple[dict, int | None]:
+        if not isinstance(settings if settings is not None else {}, Mapping):
+            raise OptionError(f"its settings must be a mapping of names to values, not {shortened(repr(settings))}")
+        settings = deepcopy(dict(settings or {}))
+        if not kind.random:
+            if seed is not None or "seed" in settings:
+                raise OptionError("nothing is random in it, so it takes no seed")
+            return settings, None
+        own = settings.pop("seed", None)
+        seed = own if seed is None else seed
+        return settings, check_seed(seed) if seed is not None else derived_seed(self.seed, position)
+
+    def _check_columns(self, names: Iterable[str]) -> None:
+        released = [name for name in self.state.working.columns if name not in self.state.removed]
+        check_columns(names, released, self.where)
+
+    def _step(self, name: str, settings: dict, seed: int | None, before: State, applied: Applied) -> Step:
+        removed = (*before.removed, *applied.removed)
+        done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
+        kept = applied.frame.copy(deep=False)
+        if kept.index.equals(before.working.index):  # columns as they were are kept once for all states
+            for each, column in before.working.items():
+                if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
+                    kept[each] = column
+        state = State(kept, removed, self._measured(kept, removed))
+        touched, counts = int(done.touched.sum()), (done.changed, done.suppressed)
+        return Step(name, settings, seed, touched, *counts, state, applied.claims, applied.households)
+
+    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...]) -> Measured:
+        spec = without_variables(self.spec, removed)
+        options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "where": self.where}
+        return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
+
+
+def protect(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    k: Iterable[int] = USUAL_K,
+    thresholds: Iterable[float] = USUAL_THRESHOLDS,
+    estimator: str = USUAL_ESTIMATOR,
+    seed: int = 0,
+    where: str = "the data",
+) -> Protection:
+    """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record, under index labels of their own. Not changed.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the names of the key variables.
+    k : iterable of int
+        Count the records with f_k below these, from 1 on.
+    thresholds : iterable of float
+        Count the records whose individual risk is above these, 0-1.
+    estimator : str
+        Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
+    seed : int
+        From 0 on.
+    where : str
+        What to call the file in messages.
+
+    Returns
+    -------
+    Protection
+        Without steps.
+
+    Raises
+    ------
+    DataError
+        As `kanon_lab.measures.measure`; or a column or an index label stands twice.
+    OptionError
+        A k, threshold, estimator or seed that cannot be used.
+    """
+    spec = as_spec(spec)
+    spec.check(frame, where)
+    if not frame.columns.is_unique:
+        twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
+        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+    if not frame.index.is_unique:
+        raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
+    options = {**_measures(k, thresholds, estimator), "where": where}
+    original = frame.copy()
+    working = original.drop(columns=list(spec.direct_identifiers))
+    first = measured(working, original, without_variables(spec, ()), keys=spec.key_variables, **options)
+    return Protection(original, spec, seed=check_seed(seed), start=State(working, (), first), **options)
+
+
+def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
+    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
+
+    Weight, household and strata stay: they are used without being released.
+    """
+    gone = set(removed)
+    keys = tuple(name for name in spec.key_variables if name not in gone)
+    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
+    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
+    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
+
+
+def _measures(k: object, thresholds: object, estimator: object) -> dict[str, Any]:
+    """What is measured, each threshold once."""
+    if not isinstance(estimator, str) or estimator not in ESTIMATORS:
+        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
+    risks = [as_share(each, "thresholds") for each in several(thresholds, "thresholds", "[0.05]")]
+    ks = [check_k(each) for each in several(k, "k", "[2, 3, 5]")]
+    return {"k": tuple(dict.fromkeys(ks)), "thresholds": tuple(dict.fromkeys(risks)), "estimator": estimator}
+
+
+def _whole(number: object, name: str, most: int) -> int:
+    if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number <= most:
+        raise OptionError(f"{name} must be a whole number from 0 to {most}, the steps there are, not {number!r}")
+    return int(number)

@@ -1,0 +1,225 @@
+"""Recipes: the roles of a file's variables and the steps of its protection, as a YAML file holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.keys import KeySpec, check_k
+from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_THRESHOLDS, Protection, protect
+from kanon_lab.protection.checks import check_columns, check_seed, step_errors
+from kanon_lab.protection.steps import kind_of
+from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
+from kanon_lab.recode.configuration import check_settings
+from kanon_lab.terms import LANGUAGES
+
+_ROLES = tuple(role.name for role in fields(KeySpec))
+_ONE_NAME = ("weight", "household", "missing")
+_MEASURED = ("k_required", "k", "thresholds", "estimator")
+#: Settings of a recipe, and of its household level.
+RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "language", "seed", "household_level", "steps")
+HOUSEHOLD_SETTINGS = tuple(
+    name for name in RECIPE_SETTINGS if name not in ("household", "direct_identifiers", "language", "household_level")
+)
+_INHERITED = ("missing", *_MEASURED)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is to be done to a file.
+
+    Attributes
+    ----------
+    spec : KeySpec
+        The roles of its variables.
+    steps : tuple of (str, dict)
+        Name and settings of each step.
+    k_required : int or None
+        For the steps and reports that do not say another.
+    k, thresholds, estimator, seed
+        As in `kanon_lab.protection.protect`.
+    language : str
+        Of reports; one of `kanon_lab.terms.LANGUAGES`.
+    """
+
+    spec: KeySpec
+    steps: tuple[tuple[str, dict[str, Any]], ...] = ()
+    k_required: int | None = None
+    k: tuple[int, ...] = USUAL_K
+    thresholds: tuple[float, ...] = USUAL_THRESHOLDS
+    estimator: str = USUAL_ESTIMATOR
+    seed: int = 0
+    language: str = "en"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every column that the recipe names, once."""
+        named = [name for step, settings in self.steps for name in kind_of(step).variables(settings)]
+        spec = self.spec
+        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *named]))
+
+    def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
+        """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
+        self.spec.check(frame, where)
+        released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
+        for position, (name, settings) in enumerate(self.steps, start=1):
+            with step_errors(position, name):
+                check_columns(kind_of(name).variables(settings), released, where)
+
+    def apply(self, frame: pd.DataFrame, *, where: str = "the data", progress: bool = False) -> Protection:
+        """Protect a file.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row a record, under index labels of their own. Not changed.
+        where : str
+            What to call the file in messages.
+        progress : bool
+            Whether to show the steps on standard error, if that is a terminal.
+
+        Returns
+        -------
+        Protection
+            With all steps applied: the same for the same frame and recipe.
+
+        Raises
+        ------
+        DataError, OptionError
+            As `kanon_lab.protection.protect` and `Protection.apply`.
+        """
+        from tqdm import tqdm
+
+        self.check(frame, where)
+        options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "seed": self.seed}
+        protection = protect(frame, self.spec, **options, where=where)
+        steps = tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False)
+        for name, settings in steps:
+            protection = protection.apply(name, settings)
+        return protection
+
+
+def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: str = "person") -> Recipe:
+    """A recipe from settings of plain types, as a YAML file or `Protection.recipe` holds them.
+
+    Parameters
+    ----------
+    settings : mapping
+        Names as in `RECIPE_SETTINGS`.
+    where : str
+        What to call the settings in messages.
+    level : {"person", "household"}
+        Whether it is the recipe of a file, or its household level, which takes `HOUSEHOLD_SETTINGS`.
+
+    Raises
+    ------
+    OptionError
+        A setting or step that is not known or cannot be used.
+    """
+    if not isinstance(settings, Mapping):
+        raise OptionError(f"{where}: must be a mapping of settings, such as key_variables: [region, sex, age]")
+    check_settings(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS, where)
+    try:
+        return _recipe(settings)
+    except KanonLabError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file of at most a million bytes.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, is no YAML, or has a key twice.
+    OptionError
+        A setting or step that is not known or cannot be used.
+    """
+    return as_recipe(read_yaml(path), where=str(path))
+
+
+def write_recipe(protection: Protection, path: str | Path) -> None:
+    """Write the chain of a protection as a recipe, with the seeds of its random steps.
+
+    Raises
+    ------
+    OptionError
+        A step was given a setting that a recipe cannot hold.
+    StorageError
+        The file cannot be written.
+    """
+    files.write_text(path, dump_yaml(protection.recipe()))
+
+
+def _recipe(settings: Mapping[str, Any]) -> Recipe:
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if "key_variables" not in settings:
+        raise OptionError("key_variables is not given; name the variables that an outsider may know")
+    spec = KeySpec(**{role: _names(settings[role], role) for role in _ROLES if role in settings})
+    options = {name: settings[name] for name in ("estimator", "seed", "language") if name in settings}
+    check_seed(options.get("seed", 0))
+    if str(options.get("language", "en")) not in LANGUAGES:
+        raise OptionError(f"language must be one of {', '.join(LANGUAGES)}, not {shortened(repr(options['language']))}")
+    for name in ("k", "thresholds"):
+        if name in settings:
+            values = settings[name]
+            options[name] = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    if (k_required := settings.get("k_required")) is not None:
+        options["k_required"] = check_k(k_required, "k_required")
+        options["k"] = tuple(sorted({*map(check_k, options.get("k", USUAL_K)), k_required}))
+    levels: tuple[tuple[str, dict], ...] = ()
+    if (household_level := settings.get("household_level")) is not None:
+        inherited = {name: settings[name] for name in _INHERITED if name in settings}
+        inner = {**inherited, **household_level} if isinstance(household_level, Mapping) else household_level
+        as_recipe(inner, where="household_level", level="household")
+        levels = (("household_level", inner),)
+    steps = (*levels, *_steps(settings.get("steps", []), k_required, first=len(levels) + 1))
+    return Recipe(spec, steps, **options)
+
+
+def _names(value: object, role: str) -> object:
+    """The names of a role; YAML makes numbers of names such as 2019, and these are no columns."""
+    lists = value.values() if role == "ghost_variables" and isinstance(value, Mapping) else [value]
+    names = [name for each in lists for name in (each if isinstance(each, (list, tuple)) else [each])]
+    several = role not in _ONE_NAME
+    if (isinstance(value, (list, tuple)) and not several) or not all(isinstance(name, str) and name for name in names):
+        wanted = "names of columns, as texts" if several else "one name, as text"
+        raise OptionError(f"{role} must be {wanted} (numbers and yes or no in quotes), not {shortened(repr(value))}")
+    return value
+
+
+def _steps(steps: object, k_required: int | None, *, first: int) -> tuple[tuple[str, dict], ...]:
+    if not isinstance(steps, (list, tuple)):
+        raise OptionError("steps must be a list, such as - suppress: {k_required: 3}")
+    found = []
+    for position, step in enumerate(steps, start=first):
+        if not isinstance(step, Mapping) or len(step) != 1:
+            raise OptionError(
+                f"step {position}: must be one name with its settings, such as suppress: {{k_required: 3}}, "
+                f"not {shortened(repr(step))}"
+            )
+        ((name, settings),) = step.items()
+        try:
+            kind = kind_of(name)
+        except OptionError as error:
+            raise OptionError(f"step {position}: {error}") from None
+        with step_errors(position, name):
+            if not isinstance(settings if settings is not None else {}, Mapping):
+                raise OptionError(f"its settings must be names with values, not {shortened(repr(settings))}")
+            settings = dict(settings or {})
+            if kind.needs_k and k_required is not None:
+                settings.setdefault("k_required", k_required)
+            list(kind.variables(settings))
+        found.append((name, settings))
+    return tuple(found)

@@ -1,0 +1,49 @@
+"""A chain of steps as settings of plain types, in the order in which a recipe is read."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.protection.chain import Protection
+from kanon_lab.protection.state import Step
+
+_PLAIN = (str, bool, int, float, datetime.date, type(None))
+
+
+def chain_settings(protection: Protection) -> dict[str, Any]:
+    """Roles that are given, what is measured, the seed, and the steps with their seeds."""
+    spec = protection.spec
+    roles = {role.name: getattr(spec, role.name) for role in fields(spec)}
+    measures = {name: getattr(protection, name) for name in ("k", "thresholds", "estimator", "seed")}
+    settings = {**{role: value for role, value in roles.items() if value}, **measures}
+    steps = [{step.name: _step_settings(step)} for step in protection.steps]
+    if steps and "household_level" in steps[0]:
+        settings |= steps.pop(0)
+    return _plain({**settings, "steps": steps}, "the recipe")
+
+
+def _step_settings(step: Step) -> dict[str, Any]:
+    if step.households is not None:
+        return chain_settings(step.households)
+    return step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+
+
+def _plain(value: Any, place: str) -> Any:
+    """The same in types that YAML has, every list and mapping a new one."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {_plain(key, place): _plain(each, f"{place}, {key}") for key, each in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(each, place) for each in value]
+    if type(value) not in _PLAIN:
+        raise OptionError(
+            f"{place}: a {shortened(type(value).__name__)} cannot be written; give plain texts or numbers"
+        )
+    return value

@@ -1,0 +1,184 @@
+"""The kinds of steps that a protection may be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import coded
+from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.keys import KeySpec
+from kanon_lab.recode import RECODE_STEPS
+from kanon_lab.recode.configuration import check_settings
+from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
+
+if TYPE_CHECKING:
+    from kanon_lab.protection.chain import Protection
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a step gives back.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The same records, in any order; columns that are not released any more are still there.
+    removed : tuple of str
+        Columns that are not released from now on.
+    claims : DataFrame or None
+        What a suppression may claim; see `kanon_lab.suppress.protection_claims`.
+    households : Protection or None
+        The protection of the file of households.
+    """
+
+    frame: pd.DataFrame
+    removed: tuple[str, ...] = ()
+    claims: pd.DataFrame | None = None
+    households: Protection | None = None
+
+
+class Apply(Protocol):
+    """Apply a step to a frame whose variables have the roles of `spec`, with its settings and its seed."""
+
+    def __call__(
+        self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
+    ) -> Applied: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step.
+
+    Attributes
+    ----------
+    apply : callable
+        See `Apply`.
+    variables : callable
+        Settings -> the columns that they name, so that absent ones are refused before anything is done.
+    random : bool
+        Whether the result depends on the seed; then settings may have a ``seed`` of their own.
+    needs_k : bool
+        Whether settings without ``k_required`` take that of the recipe.
+    """
+
+    apply: Apply
+    variables: Callable[[Mapping[str, Any]], Iterable[str]]
+    random: bool = False
+    needs_k: bool = False
+
+
+def kind_of(name: object) -> Kind:
+    """The kind of that name; an `OptionError` that names the nearest one where there is none."""
+    if not isinstance(name, str) or name not in STEPS:
+        close = nearest(name, STEPS)
+        remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
+        raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
+    return STEPS[name]
+
+
+def _check(settings: Mapping[str, Any], known: Iterable[str], required: Iterable[str] = ()) -> None:
+    """Raise an `OptionError` for a setting that is not known, or for one that is required and not there."""
+    check_settings(settings, list(known), "its settings")
+    for name in required:
+        if settings.get(name) is None:
+            raise OptionError(f"{name} is not given; say it in the settings of the step")
+
+
+def names_in(value: object, setting: str) -> list[str]:
+    """Names of columns in a setting: one text, or a list of them."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
+        raise OptionError(f"{setting} must be names of columns, such as [region, age], not {shortened(repr(value))}")
+    return list(names)
+
+
+def _recode(function: Callable) -> Kind:
+    def apply(frame, spec, settings, *, seed, where):
+        return Applied(function(frame, settings, where))
+
+    return Kind(apply, _recoded)
+
+
+def _recoded(settings: Mapping[str, Any]) -> list[str]:
+    if "variable" not in settings:
+        raise OptionError("variable is not given; name the column to recode, such as variable: age")
+    return names_in(settings["variable"], "variable")
+
+
+def _suppress(frame, spec, settings, *, seed, where) -> Applied:
+    _check(settings, ("k_required", "importance", "combinations"), ("k_required",))
+    return _suppressed(local_suppression(frame, spec, **settings, where=where))
+
+
+def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
+    _check(settings, ("threshold", "variables", "estimator"), ("threshold", "variables"))
+    return _suppressed(suppress_above_risk(frame, spec, **settings, where=where))
+
+
+def _suppressed(result: Suppression) -> Applied:
+    return Applied(result.frame, claims=result.claims)
+
+
+def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
+    importance, combinations = settings.get("importance"), settings.get("combinations")
+    if isinstance(importance, Mapping):
+        yield from importance
+    for each in combinations if isinstance(combinations, (list, tuple)) else ():
+        if isinstance(each, Mapping) and "keys" in each:
+            yield from names_in(each["keys"], "keys")
+
+
+def _named_by_suppress_risk(settings: Mapping[str, Any]) -> list[str]:
+    return names_in(settings["variables"], "variables") if "variables" in settings else []
+
+
+def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
+    """Weight and household may go too: they are still measured with, which an outsider does not have."""
+    _check(settings, ("variables",), ("variables",))
+    names = names_in(settings["variables"], "variables")
+    ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
+    if set(spec.key_variables) <= set(names):
+        raise OptionError("no key variable would be left to measure; keep one, or do not protect the file")
+    return Applied(frame, removed=tuple(dict.fromkeys([*names, *ghosts])))
+
+
+def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
+    """Change places at random within each household; line numbers stay where they are.
+
+    INE Chile (2023), section 6.7, block 6.15.
+    """
+    _check(settings, ("line_number",))
+    if spec.household is None:
+        raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
+    household = coded(frame[spec.household], where).codes
+    places = np.argsort(household, kind="stable")
+    members = np.lexsort((np.random.default_rng(seed).random(len(frame)), household))
+    order = np.empty(len(frame), dtype=np.intp)
+    order[places] = members
+    shuffled = frame.iloc[order]
+    if settings.get("line_number") is not None:
+        (line,) = _numbered(settings)
+        shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
+    return Applied(shuffled)
+
+
+def _numbered(settings: Mapping[str, Any]) -> list[str]:
+    line = settings.get("line_number")
+    if line is not None and (not isinstance(line, str) or not line):
+        raise OptionError(f"line_number must be the name of a column, not {shortened(repr(line))}")
+    return [] if line is None else [line]
+
+
+#: Name of a step -> its kind. Other modules add theirs.
+STEPS: dict[str, Kind] = {
+    **{name: _recode(function) for name, function in RECODE_STEPS.items()},
+    "suppress": Kind(_suppress, _named_by_suppress, needs_k=True),
+    "suppress_risk": Kind(_suppress_risk, _named_by_suppress_risk),
+    "remove_variables": Kind(_remove_variables, lambda settings: names_in(settings.get("variables"), "variables")),
+    "shuffle_members": Kind(_shuffle_members, _numbered, random=True),
+}

@@ -1,0 +1,34 @@
+"""The step ``household_level``: households are protected as a file of their own, before the persons in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+from kanon_lab.keys import KeySpec
+from kanon_lab.protection.households import household_file, merge_households
+from kanon_lab.protection.recipe import as_recipe
+from kanon_lab.protection.steps import STEPS, Applied, Kind
+
+
+def _household_level(
+    frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
+) -> Applied:
+    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7)."""
+    if spec.household is None:
+        raise OptionError("household_level needs a household; name the variable that tells households apart")
+    recipe = as_recipe({**settings, "seed": seed}, where="household_level", level="household")
+    households = household_file(frame, spec.household, recipe.variables, where=where)
+    protection = recipe.apply(households, where=f"{where}, one record a household")
+    merged = merge_households(frame, protection.state.working, spec.household, where=where)
+    return Applied(merged, removed=protection.state.removed, households=protection)
+
+
+def _variables(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    return as_recipe(settings, where="household_level", level="household").variables
+
+
+STEPS["household_level"] = Kind(_household_level, _variables, random=True)

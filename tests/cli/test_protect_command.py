@@ -1,0 +1,342 @@
+"""``kanon-lab protect``."""
+
+import hashlib
+import json
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+from kanon_lab import read_microdata
+from kanon_lab.cli import run
+from kanon_lab.data import data_path, writing
+from kanon_lab.protection import read_recipe
+
+FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]
+RECIPE = """
+key_variables: [region, sex, age]
+weight: w
+household: hh
+direct_identifiers: [name]
+k_required: 3
+household_level:
+  key_variables: [region]
+  steps:
+    - suppress:
+steps:
+  - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
+  - shuffle_members: {line_number: line}
+  - suppress: {importance: {sex: 1, region: 2, age: 3}}
+"""
+
+
+def a_file():
+    """120 persons in 40 households, with gaps in keys and a text that must never be printed."""
+    homes = [i % 40 for i in range(120)]
+    frame = pd.DataFrame(
+        {
+            "name": [f"SECRET Person {i}" for i in range(120)],
+            "region": [None if home == 3 else f"r{home * 7 % 6}" for home in homes],
+            "sex": ["man" if i * 13 % 5 < 2 else "woman" for i in range(120)],
+            "age": [None if i % 31 == 7 else i * 37 % 90 for i in range(120)],
+            "w": [1 + i % 7 for i in range(120)],
+            "hh": homes,
+            "line": [1 + i // 40 for i in range(120)],
+            "s": [["SECRET flu", "SECRET cold", None][i % 3] for i in range(120)],
+        }
+    )
+    return frame.astype({"name": "str", "region": "str", "sex": "str", "s": "str", "age": "Int64"})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same file in every format, and a recipe."""
+    folder = tmp_path_factory.mktemp("survey")
+    for form in FORMATS:
+        writing.write_microdata(a_file(), folder / f"survey.{form}")
+    (folder / "recipe.yml").write_text(RECIPE)
+    return folder
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    def _recipe(text):
+        (tmp_path / "other.yml").write_text(text)
+        return tmp_path / "other.yml"
+
+    return _recipe
+
+
+def call(capsys, *args):
+    """Exit code, standard output and standard error of one command."""
+    code = run(["protect", *(str(arg) for arg in args)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def inside(folder):
+    """Names of what is in a folder, hidden files too."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def protected(capsys, folder, out, *args, source="survey.csv"):
+    code, text, err = call(capsys, folder / source, "--recipe", folder / "recipe.yml", "--out", out, "--json", *args)
+    assert (code, err) == (0, "")
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_is_protected_alike(capsys, folder, tmp_path, form):
+    out = tmp_path / f"out.{form}"
+    result = protected(capsys, folder, out, source=f"survey.{form}")
+    chain = read_recipe(folder / "recipe.yml").apply(read_microdata(folder / f"survey.{form}"))
+    released = read_microdata(out)
+    assert (
+        released.fillna("-").astype(str).to_numpy().tolist() == chain.frame.fillna("-").astype(str).to_numpy().tolist()
+    )
+    assert list(released.columns) == result["columns"] == ["region", "sex", "age", "w", "hh", "line", "s"]
+    assert result["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert result["violations"]["wildcard"] == {"2": 0, "3": 0, "5": chain.state.measured.violations["wildcard"][5]}
+    assert inside(tmp_path) == [out.name]
+    assert protected(capsys, folder, out, source=f"survey.{form}") == result
+    again = tmp_path / f"again.{form}"
+    protected(capsys, folder, again, source=f"survey.{form}")
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_json_holds_the_contract(capsys, folder, tmp_path):
+    result = protected(capsys, folder, tmp_path / "out.csv")
+    assert [step["name"] for step in result["steps"]] == ["household_level", "recode", "shuffle_members", "suppress"]
+    measures = {"violations", "risk", "utility"}
+    assert measures == set(result["before"])
+    for step in result["steps"]:
+        assert measures | {"records_touched", "cells_changed", "cells_suppressed", "seed"} <= set(step)
+        assert set(step["violations"]) == {"wildcard", "category"}
+        assert {"classes", "k_achieved", "global_risk", "expected_reidentifications", "household_risk"} <= set(
+            step["risk"]
+        )
+        assert set(step["utility"]) == {"equal_cells", "known_cells", "distinct_values"}
+        assert set(step["cells_changed"]) == set(step["cells_suppressed"]) >= {"region", "sex", "age"}
+    homes, recode, shuffle, suppress = result["steps"]
+    assert [step["name"] for step in homes["households"]["steps"]] == ["suppress"]
+    assert recode["cells_changed"]["age"] == a_file()["age"].notna().sum()
+    assert (shuffle["cells_changed"]["line"] > 0) and shuffle["seed"] is not None
+    assert {claim["claim"] for claim in suppress["claims"]} == {"compatible", "own_class", "true_key"}
+    assert result["violations"] == suppress["violations"]
+    assert result["direct_identifiers"] == ["name"]
+    assert "SECRET" not in json.dumps(result)
+
+
+def test_a_suppressed_value_is_an_empty_cell(capsys, folder, tmp_path):
+    result = protected(capsys, folder, tmp_path / "out.csv")
+    rows = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()]
+    gone = {step["name"]: step["cells_suppressed"] for step in result["steps"]}
+    assert sum(gone["suppress"].values()) > 0
+    for position, name in enumerate(rows[0]):
+        suppressed = gone["suppress"].get(name, 0) + gone["household_level"].get(name, 0)
+        assert sum(row[position] == "" for row in rows[1:]) == a_file()[name].isna().sum() + suppressed
+
+
+def test_a_dry_run_writes_nothing_and_reports_the_same(capsys, folder, tmp_path):
+    result = protected(capsys, folder, tmp_path / "out.csv")
+    (tmp_path / "out.csv").unlink()
+    differs = {"dry_run", "out", "sha256"}
+    for args in ([], ["--out", tmp_path / "out.csv"]):
+        options = ["--recipe", folder / "recipe.yml", "--dry-run", "--json", *args]
+        code, out, err = call(capsys, folder / "survey.csv", *options)
+        dry = json.loads(out)
+        assert (code, err, inside(tmp_path)) == (0, "", [])
+        assert {key: value for key, value in dry.items() if key not in differs} == {
+            key: value for key, value in result.items() if key not in differs
+        }
+        assert (dry["dry_run"], dry["out"], dry["sha256"]) == (True, None, None)
+
+
+def test_output_for_people(capsys, folder, tmp_path):
+    code, out, err = call(
+        capsys, folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", tmp_path / "out.sav"
+    )
+    assert (code, err) == (0, "")
+    for text in [
+        "120 records",
+        "keys: region, sex, age",
+        "direct identifiers dropped: name",
+        "(one record a household)",
+        "Cells",
+        "after each step",
+        "true key",
+        "wildcard  category",
+        "members of each household can be counted",
+        f"written: {tmp_path / 'out.sav'}",
+    ]:
+        assert text in out
+    assert not any(value in out for value in ["SECRET", "woman", "r1"])
+
+
+def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
+    path = recipe("key_variables: [age, sex]\nsteps:\n- suppress: {k_required: 2}\n")
+    code, out, _ = call(capsys, "health-survey", "--recipe", path, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert "labels of values" not in out
+    pyreadstat.write_sav(pd.DataFrame({"age": [1, 1], "sex": [1, 2]}), tmp_path / "in.sav")
+    code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", tmp_path / "out.sav")
+    assert code == 0
+    assert "labels of values and variables are not kept" in out
+
+
+def test_texts_that_mean_missing(capsys, tmp_path, recipe):
+    (tmp_path / "in.csv").write_text("a,b\n1,x\nNA,y\n1,z\n")
+    path = recipe("key_variables: [a]\nk_required: 2\n")
+    args = [tmp_path / "in.csv", "--recipe", path, "--out", tmp_path / "out.csv", "--overwrite", "--json"]
+    notes = json.loads(call(capsys, *args)[1])["notes"]
+    assert any("a: NA taken as a value" in note for note in notes)
+    assert any("k_required is 2: 1 records are below it" in note for note in notes)
+    assert not any(
+        "NA" in note or "k_required" in note for note in json.loads(call(capsys, *args, "--na", "NA")[1])["notes"]
+    )
+    assert (tmp_path / "out.csv").read_text() == "a,b\n1,x\n,y\n1,z\n"
+
+
+@pytest.mark.parametrize("options", [["--json"], ["--overwrite"], ["--dry-run"]])
+def test_the_input_and_the_recipe_are_never_written(capsys, tmp_path, monkeypatch, options):
+    source, path = tmp_path / "in.csv", tmp_path / "recipe.csv"
+    source.write_text("a\n1\n1\n")
+    path.write_text("key_variables: [a]\n")
+    (tmp_path / "link.csv").symlink_to(source)
+    (tmp_path / "hard.csv").hardlink_to(source)
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path)
+    outs = ["in.csv", source, "link.csv", "hard.csv", "sub/../in.csv", path]
+    for out in outs:
+        code, text, err = call(capsys, "in.csv", "--recipe", path, "--out", out, *options)
+        assert (code, text, err.count("\n")) == (2, "", 1)
+        assert f"the output path is equal to the {'recipe' if out is path else 'input'}" in err
+    code, _, err = call(capsys, "link.csv", "--recipe", path, "--out", "in.csv", *options)
+    assert (code, "equal to the input" in err) == (2, True)
+    code, _, err = call(capsys, "health-survey", "--recipe", path, "--out", data_path("health-survey"), *options)
+    assert (code, "equal to the input" in err) == (2, True)
+    assert (source.read_text(), path.read_text()) == ("a\n1\n1\n", "key_variables: [a]\n")
+    assert len(inside(tmp_path)) == 5
+
+
+def test_another_file_is_replaced_only_when_said(capsys, folder, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    args = [folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", out]
+    code, text, err = call(capsys, *args)
+    assert (code, text, out.read_text()) == (2, "", "old")
+    assert "holds something else already" in err and "--overwrite" in err
+    assert call(capsys, *args, "--overwrite")[0] == 0
+    assert out.read_text().startswith("region,sex")
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_an_identifier_under_another_name_is_refused(capsys, tmp_path, recipe, dry):
+    (tmp_path / "in.csv").write_text("name,who,note,a\nAna Soto Rey,ana soto rey,x,1\nLuz Mora Paz,luz mora paz,y,1\n")
+    path = recipe("key_variables: [a]\ndirect_identifiers: [name]\n")
+    args = ["--recipe", path, "--out", tmp_path / "out.csv", *dry]
+    code, out, err = call(capsys, tmp_path / "in.csv", *args)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "column who has the values of the direct identifier name" in err
+    assert not (tmp_path / "out.csv").exists()
+    path.write_text("key_variables: [a]\ndirect_identifiers: [name, who]\n")
+    assert call(capsys, tmp_path / "in.csv", *args)[0] == 0
+
+
+def test_the_written_file_itself_is_proved(capsys, folder, tmp_path, monkeypatch):
+    """A writer that lets an identifier through is found out before the file has its name."""
+    write = writing._WRITERS["csv"]
+    monkeypatch.setitem(writing._WRITERS, "csv", lambda frame, draft: write(frame.assign(name="x"), draft))
+    code, out, err = call(
+        capsys, folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", tmp_path / "out.csv"
+    )
+    assert (code, out) == (2, "")
+    assert "column name is a direct identifier" in err
+    assert inside(tmp_path) == []
+
+
+def test_an_interruption_leaves_nothing(capsys, folder, tmp_path, monkeypatch):
+    def interrupted(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "read_microdata", interrupted)
+    code, out, err = call(
+        capsys, folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", tmp_path / "out.csv"
+    )
+    assert (code, out, err) == (130, "", "kanon-lab: interrupted\n")
+    assert inside(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        (["survey.csv", "--recipe", "recipe.yml"], "--out is not given"),
+        (["survey.csv", "--out", "o.csv"], "Missing option '--recipe'"),
+        (["", "--recipe", "recipe.yml", "--out", "o.csv"], "FILE is empty"),
+        (["survey.csv", "--recipe", "", "--out", "o.csv"], "is a folder"),
+        (["survey.csv", "--recipe", ".", "--out", "o.csv"], "is a folder"),
+        (["survey.csv", "--recipe", "absent.yml", "--out", "o.csv"], "absent.yml: no such file"),
+        (["survey.csv", "--recipe", "survey.xlsx", "--out", "o.csv"], "survey.xlsx: "),
+        (["survey.csv", "--recipe", "survey.csv", "--out", "o.csv"], "survey.csv: "),
+        (["absent.csv", "--recipe", "recipe.yml", "--out", "o.csv"], "absent.csv: no such file"),
+        (["helth-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "neither a data set"),
+        (["spain-2010", "--recipe", "recipe.yml", "--out", "o.csv"], "holds no records of persons"),
+        (["health-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "health-survey: column region is not there"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", ""], "ends in none of .csv"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.txt"], "ends in none of .csv"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", "absent/o.csv"], "its folder is not there"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", "."], "ends in none of"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.csv", "--k", "3"], "No such option"),
+    ],
+)
+def test_bad_options_are_one_line_and_exit_code_2(capsys, folder, monkeypatch, args, fault):
+    monkeypatch.chdir(folder)
+    before = inside(folder)
+    code, out, err = call(capsys, *args)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert fault in err
+    assert len(err) < 500
+    assert inside(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("key_variables: [regoin]\n", "column regoin is not there; did you mean region?"),
+        (
+            "key_variables: [region]\nsteps:\n- supress: {k_required: 3}\n",
+            "step 1: there is no step 'supress'; did you",
+        ),
+        ("key_variables: [region]\nsteps:\n- recode: {variable: agee, bands: [0, 9]}\n", "no column agee"),
+        ("key_variables: [region]\nsteps:\n- recode: {variable: age, bands: 0-9}\n", "step 1 (recode): "),
+        ("key_variables: [region]\nsteps:\n- recode: {variable: age, bands: [0, 20]}\n", "step 1 (recode): "),
+        ("key_variables: [region]\nsteps:\n- suppress: {k_required: 999}\n", "step 1 (suppress): "),
+        ("key_variables: [region]\nweight: sex\n", "column sex"),
+        ("key_variables: [region\n", "line 2: "),
+        ("key_variables: [region]\nhousehold: hh\nhousehold_level: {key_variables: [line]}\n", "column line: row "),
+    ],
+)
+def test_recipes_that_cannot_be_applied(capsys, folder, tmp_path, recipe, text, fault):
+    path = recipe(text)
+    code, out, err = call(capsys, folder / "survey.csv", "--recipe", path, "--out", tmp_path / "out.csv")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert fault in err
+    assert "SECRET" not in err
+    assert inside(tmp_path) == [path.name]
+
+
+def test_names_cannot_command_the_terminal(capsys, tmp_path, recipe):
+    (tmp_path / "in.csv").write_text("\x1b[31mred,b\x07\n1,NA\n1,b\n2,c\n", newline="")
+    path = recipe('key_variables: ["\\x1b[31mred"]\nsteps:\n- suppress: {k_required: 2}\n')
+    code, out, _ = call(capsys, tmp_path / "in.csv", "--recipe", path, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert out.replace("\n", "").isprintable()
+
+
+def test_help_has_an_example(capsys):
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    assert "kanon-lab protect survey.csv --recipe recipe.yml --out protected.csv" in out
+    assert "suppress: {k_required: 3" in out
+    assert run(["--help"]) == 0
+    assert "protect " in capsys.readouterr().out

@@ -1,0 +1,56 @@
+"""Direct identifiers are proved absent, under their names and under others."""
+
+import pandas as pd
+import pytest
+
+from kanon_lab.errors import DataError
+from kanon_lab.protection import prove_absent
+
+NAMES = ["Ana Soto Rey", "Luz Mora", "Juan Pérez-Cruz", None, "Eva Gil Roca"]
+ORIGINAL = pd.DataFrame({"name": NAMES, "id": [101, 102, 103, 104, 105]}, index=list("vwxyz"))
+SAFE = pd.DataFrame(
+    {"age": [30, 41, 52, 30, 19], "town": ["Soto", "Mora", "Ana", None, "Rey"], "remark": ["none", None, "x", "ok", ""]}
+)
+
+
+def prove(frame, identifiers=("name", "id")):
+    prove_absent(frame, ORIGINAL, identifiers, where="out.csv")
+
+
+def test_a_file_without_them_is_let_through():
+    prove(SAFE)
+    prove(ORIGINAL.assign(other=1)[["other"]])
+    prove(ORIGINAL, identifiers=())
+
+
+@pytest.mark.parametrize(
+    ("column", "fault"),
+    [
+        ({"name": SAFE["age"]}, "column name is a direct identifier"),
+        ({"other": NAMES}, "column other has the values of the direct identifier name"),
+        ({"other": [101, 102, 103, 104, 105]}, "column other has the values of the direct identifier id"),
+        ({"other": ["101", "102", "103", "104", "105"]}, "column other has the values of the direct identifier id"),
+        ({"other": [101.0, None, 103, None, None]}, "the direct identifier id"),
+        ({"other": [101, 102, 103, 104, 0]}, "the direct identifier id"),
+        ({"other": [" ana soto REY ", "LUZ MORA", None, None, None]}, "the direct identifier name"),
+        ({"other": ["x", "x", "met juan pérez cruz.", "x", "x"]}, "column other: row x: holds the record's own name"),
+        ({"other": ["(Ana Soto Rey)", "Luz", "x", None, "by Eva-Gil-Roca"]}, r"row v \(and 1 more\): holds"),
+    ],
+)
+def test_a_file_with_them_is_refused(column, fault):
+    with pytest.raises(DataError, match=fault) as caught:
+        prove(SAFE.assign(**{name: list(values) for name, values in column.items()}))
+    assert str(caught.value).startswith("out.csv: ")
+    assert not any(part in str(caught.value) for part in ("Ana", "Soto", "103"))
+
+
+def test_short_or_few_values_may_agree_by_chance():
+    """A surname may be a town's, and the numbers of members in households may be like their sizes."""
+    people = pd.DataFrame({"surname": ["Toledo", "Mora", "Gil"] * 4, "line": [1, 2, 3] * 4})
+    released = pd.DataFrame({"town": ["Toledo", "Burgos", "Ávila"] * 4, "size": [1, 2, 2] * 4})
+    prove_absent(released, people, ["surname", "line"], where="out.csv")
+
+
+def test_another_number_of_records():
+    with pytest.raises(DataError, match="not as many records"):
+        prove(SAFE.iloc[:3])

@@ -1,0 +1,144 @@
+"""Two levels: a file of households out of persons and back, and the step that protects it."""
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab import KeySpec, class_table, load_microdata
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.protection import household_file, merge_households, protect
+
+CELL = st.one_of(st.none(), st.sampled_from(["a", "b", 1, 2.5]))
+
+
+@settings(deadline=None, max_examples=30)
+@given(data=st.data(), persons=st.lists(st.sampled_from(["h1", "h2", "h3", 4, 5]), min_size=1, max_size=12))
+def test_out_and_back_is_the_same_file(data, persons):
+    values = {home: (data.draw(CELL), data.draw(CELL)) for home in dict.fromkeys(persons)}
+    frame = pd.DataFrame(
+        {
+            "home": persons,
+            "income": pd.Series([values[home][0] for home in persons], dtype=object),
+            "region": pd.Series([values[home][1] for home in persons], dtype=object),
+            "age": range(len(persons)),
+        },
+        index=[f"r{i}" for i in range(len(persons))],
+    )
+    copy = frame.copy()
+    homes = household_file(frame, "home", ["region", "income"])
+    assert homes["home"].tolist() == list(values)
+    assert homes.index.tolist() == [f"r{persons.index(home)}" for home in values]
+    assert list(homes.columns) == ["home", "region", "income"]
+    pd.testing.assert_frame_equal(merge_households(frame, homes.iloc[::-1], "home"), frame, check_dtype=False)
+    marked = homes.assign(region=[f"new {home}" for home in homes["home"]])
+    merged = merge_households(frame, marked, "home")
+    assert merged["region"].tolist() == [f"new {home}" for home in persons]
+    pd.testing.assert_frame_equal(merged.drop(columns="region"), frame.drop(columns="region"), check_dtype=False)
+    pd.testing.assert_frame_equal(frame, copy)
+
+
+@settings(deadline=None, max_examples=25)
+@given(homes=st.lists(st.integers(1, 3), min_size=2, max_size=8), other=st.data())
+def test_a_variable_that_differs_within_a_household_is_refused(homes, other):
+    values = [other.draw(CELL) for _ in homes]
+    first = dict(reversed(list(zip(homes, values, strict=True))))
+    differ = [i for i, (home, value) in enumerate(zip(homes, values, strict=True)) if value != first[home]]
+    frame = pd.DataFrame({"home": homes, "region": pd.Series(values, dtype=object)}).add_prefix("row", axis=0)
+    if not differ:
+        assert len(household_file(frame, "home", ["region"])) == len(first)
+        return
+    with pytest.raises(DataError, match=rf"column region: row row{differ[0]}\b.*another value than others") as caught:
+        household_file(frame, "home", ["region"])
+    assert "'a'" not in str(caught.value)
+
+
+def test_faulty_files_of_households():
+    frame = pd.DataFrame({"home": [1, 1, 2], "region": ["a", "a", "b"]})
+    homes = household_file(frame, "home", ["region"])
+    with pytest.raises(DataError, match="1 households of the persons have no record and 0 records have no persons"):
+        merge_households(frame, homes.iloc[:1], "home")
+    with pytest.raises(DataError, match="0 households of the persons have no record and 1 records have no persons"):
+        merge_households(frame.iloc[:2], homes, "home")
+    with pytest.raises(DataError, match="row 0: the household stands twice"):
+        merge_households(frame, homes.iloc[[0, 1, 0]], "home")
+    with pytest.raises(DataError, match="column home: row 1: no household"):
+        household_file(frame.assign(home=[1, None, 2]), "home", ["region"])
+    with pytest.raises(DataError, match="column hoem"):
+        household_file(frame, "hoem", ["region"])
+
+
+LEVEL = {
+    "key_variables": ["region", "rooms"],
+    "weight": "hw",
+    "steps": [
+        {"top_code": {"variable": "rooms", "above": 4, "value": 4}},
+        {"suppress": {"k_required": 3}},
+    ],
+}
+
+
+def survey(households=60):
+    """Households of 1-4 persons in no order, with a region, rooms, a weight; persons with age and sex."""
+    numbers = pd.Series(range(households)).repeat([1 + i % 4 for i in range(households)]).sample(frac=1, random_state=3)
+    frame = pd.DataFrame({"home": numbers.to_numpy()})
+    frame["region"] = [f"r{home % 7}" for home in frame["home"]]
+    frame["rooms"] = [home * 7919 % 9 for home in frame["home"]]
+    frame["hw"] = [2.0 + home % 3 for home in frame["home"]]
+    frame["age"] = [10 * (i % 8) for i in range(len(frame))]
+    return frame.add_prefix("p", axis=0)
+
+
+def test_households_are_protected_as_a_file_of_their_own_and_merged_back():
+    frame, roles = survey(), KeySpec(["region", "rooms", "age"], household="home", weight="hw")
+    chain = protect(frame, roles, seed=5).apply("household_level", LEVEL)
+    (step,), inner = chain.steps, chain.steps[0].households
+    assert len(inner.original) == 60
+    assert [each.name for each in inner.steps] == ["top_code", "suppress"]
+    assert class_table(inner.frame, KeySpec(["region", "rooms"])).violations([3]) == {3: 0}
+    assert chain.frame.index.equals(frame.index)
+    assert chain.frame["age"].equals(frame["age"])
+    assert (chain.frame.groupby("home", dropna=False)[["region", "rooms"]].nunique(dropna=False) == 1).all(axis=None)
+    by_home = inner.frame.set_index("home")
+    for name in ("region", "rooms"):
+        same = chain.frame[name].reset_index(drop=True).equals(by_home[name].loc[frame["home"]].reset_index(drop=True))
+        assert same
+        assert step.suppressed[name] == int((frame[name].notna() & chain.frame[name].isna()).sum())
+    assert sum(step.suppressed.values()) > sum(inner.steps[1].suppressed.values()) > 0
+    assert inner.seed == step.seed
+    again = protect(frame, roles, seed=5).apply("household_level", LEVEL)
+    pd.testing.assert_frame_equal(chain.frame, again.frame)
+    persons = chain.apply("suppress", {"k_required": 2})
+    assert persons.state.measured.violations["wildcard"][2] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"key_variables": ["age"]}, "column age: row p.*another value than others of the same household"),
+        ({"key_variables": ["regoin"]}, "no column regoin that is released; did you mean region?"),
+        ({"household": "home"}, "unknown setting household"),
+        ({"direct_identifiers": ["home"]}, "unknown setting direct_identifiers"),
+        ({"steps": [{"shuffle_members": {}}]}, "needs a household"),
+        ({"steps": [{"round": {"variable": "rooms", "base": "x"}}]}, r"step 1 \(household_level\): step 1 \(round\)"),
+        ({"steps": "none"}, "steps must be a list"),
+    ],
+)
+def test_household_levels_that_cannot_be(change, fault):
+    chain = protect(survey(), KeySpec(["region", "age"], household="home"))
+    with pytest.raises((OptionError, DataError), match=fault):
+        chain.apply("household_level", {**LEVEL, **change})
+
+
+def test_what_the_household_level_removes_is_not_released():
+    level = {"key_variables": ["region", "rooms"], "steps": [{"remove_variables": {"variables": ["rooms"]}}]}
+    chain = protect(survey(), KeySpec(["region", "rooms", "age"], household="home")).apply("household_level", level)
+    assert "rooms" not in chain.frame
+    assert chain.state.measured.distinct_values["rooms"] == 0
+
+
+def test_the_survey_of_the_package_has_households():
+    frame = load_microdata("health-survey")
+    homes = household_file(frame, "household", ["postcode"])
+    assert len(homes) == frame["household"].nunique()
+    pd.testing.assert_frame_equal(merge_households(frame, homes, "household"), frame)

@@ -1,0 +1,292 @@
+"""Recipes: what they take, what they refuse, and that one gives the same bytes again."""
+
+import hashlib
+
+import pandas as pd
+import pytest
+import yaml
+
+from kanon_lab import load_microdata
+from kanon_lab.data.writing import write_microdata
+from kanon_lab.errors import DataError, KanonLabError, OptionError
+from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
+from kanon_lab.recode import RECODE_STEPS
+
+FULL = """
+key_variables: [postcode, age, sex, education]
+weight: weight
+household: household
+sensitive_variables: [diagnosis]
+numeric_variables: [income]
+direct_identifiers: [birth_date]
+missing: category
+k_required: 3
+thresholds: [0.02, 0.1]
+estimator: exact
+language: es
+seed: 11
+household_level:
+  key_variables: [postcode]
+  steps:
+    - recode: {variable: postcode, hierarchy: {masks: [5, 2, 0]}, level: 1}
+    - suppress:
+steps:
+  - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null]}
+  - recode: {variable: education, groups: {university: university}, others: other}
+  - top_code: {variable: income, above: 5000, value: 5000}
+  - round: {variable: income, base: 100}
+  - shuffle_members:
+  - suppress: {importance: {sex: 1, postcode: 2, age: 3}}
+  - suppress_risk: {threshold: 0.02, variables: [education, age]}
+  - shuffle_members: {seed: 5}
+  - remove_variables: {variables: [household]}
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def _written(text):
+        (tmp_path / "recipe.yml").write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path / "recipe.yml"
+
+    return _written
+
+
+def survey():
+    return load_microdata("health-survey")
+
+
+def test_every_setting_and_step_does_something(written):
+    assert set(RECODE_STEPS) < set(STEPS)
+    recipe = read_recipe(written(FULL))
+    chain = recipe.apply(survey(), where="survey")
+    assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)
+    assert all(step.records_touched for step in chain.steps)
+    assert (recipe.k, recipe.thresholds, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
+    assert chain.spec.missing == chain.steps[0].households.spec.missing == "category"
+    assert chain.steps[0].households.estimator == "exact"
+    assert chain.steps[6].settings["k_required"] == chain.steps[0].households.steps[1].settings["k_required"] == 3
+    assert chain.state.measured.violations["category"][3] == 0
+    assert chain.steps[8].seed == 5
+    assert list(chain.state.measured.above) == [0.02, 0.1]
+
+
+def test_a_recipe_written_and_applied_again_gives_the_same_bytes(written, tmp_path):
+    recipe = read_recipe(written(FULL))
+    chain = recipe.apply(survey(), where="survey")
+    write_recipe(chain, tmp_path / "again.yml")
+    again = read_recipe(tmp_path / "again.yml")
+    other = again.apply(survey(), where="survey")
+    pd.testing.assert_frame_equal(chain.history, other.history)
+    for ending in ("csv", "csv.gz", "parquet", "sav", "dta"):
+        for number, each in enumerate((chain, other)):
+            write_microdata(each.frame, tmp_path / f"{number}.{ending}")
+        one, two = ((tmp_path / f"{number}.{ending}").read_bytes() for number in (0, 1))
+        assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest(), ending
+    write_recipe(other, tmp_path / "third.yml")
+    assert (tmp_path / "third.yml").read_bytes() == (tmp_path / "again.yml").read_bytes()
+    assert [step.get("shuffle_members", {}).get("seed") for step in chain.recipe()["steps"]].count(None) == 7
+    assert as_recipe(chain.recipe()) == again
+
+
+def test_a_chain_made_step_by_step_is_a_recipe_too():
+    chain = protect(survey(), ["age", "sex"], k=[4], thresholds=[0.5], seed=3)
+    chain = chain.apply("round", {"variable": "age", "base": 10}).apply("suppress", {"k_required": 4})
+    settings = chain.recipe()
+    assert settings == {
+        "key_variables": ["age", "sex"],
+        "missing": "wildcard",
+        "k": [4],
+        "thresholds": [0.5],
+        "estimator": "benedetti-franconi",
+        "seed": 3,
+        "steps": [{"round": {"variable": "age", "base": 10}}, {"suppress": {"k_required": 4}}],
+    }
+    pd.testing.assert_frame_equal(as_recipe(settings).apply(survey()).history, chain.history)
+
+
+def test_lists_that_are_one_object_are_written_out(tmp_path):
+    shared = ["age"]
+    chain = protect(survey(), ["age", "sex", "postcode"])
+    chain = chain.apply("suppress_risk", {"threshold": 0.5, "variables": shared})
+    chain = chain.apply("suppress_risk", {"threshold": 0.4, "variables": shared})
+    write_recipe(chain, tmp_path / "r.yml")
+    assert "&" not in (tmp_path / "r.yml").read_text()
+    assert len(read_recipe(tmp_path / "r.yml").steps) == 2
+
+
+def test_a_setting_that_no_recipe_can_hold(tmp_path):
+    frame = survey()
+    chain = protect(frame, ["age"]).apply(
+        "suppress_risk", {"threshold": 0.5, "variables": ["age"], "estimator": "exact"}
+    )
+    object.__setattr__(chain.steps[0], "settings", {"variables": frame})
+    with pytest.raises(OptionError, match="a DataFrame cannot be written"):
+        write_recipe(chain, tmp_path / "r.yml")
+    assert not (tmp_path / "r.yml").exists()
+
+
+def test_nothing_is_done_before_every_column_is_there(monkeypatch):
+    from kanon_lab.protection import chain
+
+    monkeypatch.setattr(chain, "measured", lambda *_, **__: pytest.fail("measured before the recipe was checked"))
+    steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]
+    recipe = as_recipe({"key_variables": ["age"], "steps": steps})
+    with pytest.raises(
+        OptionError, match=r"step 2 \(round\): survey.csv has no column incom .*; did you mean income\?"
+    ):
+        recipe.apply(survey(), where="survey.csv")
+    level = {"key_variables": ["postcode"], "steps": [{"round": {"variable": "incom", "base": 10}}]}
+    recipe = as_recipe({"key_variables": ["age"], "household": "household", "household_level": level})
+    with pytest.raises(OptionError, match=r"step 1 \(household_level\): .* no column incom"):
+        recipe.apply(survey())
+    with pytest.raises(DataError, match="column agee is not there; did you mean age"):
+        as_recipe({"key_variables": ["agee"]}).apply(survey())
+    recipe = as_recipe(
+        {"key_variables": ["age"], "direct_identifiers": ["sex"], "steps": [{"round": {"variable": "sex"}}]}
+    )
+    with pytest.raises(OptionError, match="no column sex that is released"):
+        recipe.apply(survey())
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({}, "key_variables is not given"),
+        ({"key_variables": None}, "key_variables is not given"),
+        ({"key_variables": []}, "no key variables"),
+        ({"key_variables": [2019]}, "key_variables must be names of columns"),
+        ({"key_variables": [True]}, "yes or no in quotes"),
+        ({"key_variables": {"a": 1}}, "key_variables must be"),
+        ({"key_variable": ["age"]}, "unknown setting key_variable; did you mean key_variables?"),
+        ({"keys": ["age"]}, "unknown setting keys"),
+        ({7: "age"}, "unknown setting 7"),
+        ({"weight": ["weight"]}, "weight must be one name"),
+        ({"weight": 3}, "weight must be one name"),
+        ({"missing": "drop"}, "missing must be one of"),
+        ({"missing": ["wildcard"]}, "missing must be one name"),
+        ({"ghost_variables": ["age"]}, "ghost_variables"),
+        ({"ghost_variables": {"age": 5}}, "ghost_variables must be"),
+        ({"ghost_variables": {"sex": ["a"]}}, "sex is no key variable"),
+        ({"direct_identifiers": ["age"]}, "age is a direct identifier and"),
+        ({"k_required": 0}, "k_required must be a whole number"),
+        ({"k_required": "3"}, "k_required must be a whole number"),
+        ({"k": [2, "x"]}, "k must be a whole number"),
+        ({"thresholds": [2]}, "thresholds must be"),
+        ({"thresholds": {"a": 1}}, "thresholds must be"),
+        ({"estimator": "guess"}, "estimator must be"),
+        ({"language": "fr"}, "language must be one of en, es, ca"),
+        ({"language": ["en"]}, "language must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"seed": 1.5}, "seed must be"),
+        ({"steps": "suppress"}, "steps must be a list"),
+        ({"steps": {"suppress": {}}}, "steps must be a list"),
+        ({"steps": ["suppress"]}, "step 1: must be one name with its settings"),
+        ({"steps": [{"suppress": {"k_required": 3}, "round": {}}]}, "step 1: must be one name"),
+        ({"steps": [{}]}, "step 1: must be one name"),
+        ({"steps": [None]}, "step 1: must be one name"),
+        (
+            {"steps": [{"suppress": {"k_required": 3}}, {"supress": {}}]},
+            "step 2: there is no step 'supress'; did you mean",
+        ),
+        ({"steps": [{"round": 5}]}, r"step 1 \(round\): its settings must be"),
+        ({"steps": [{"round": {"base": 5}}]}, r"step 1 \(round\): variable is not given"),
+        ({"steps": [{"recode": {"variable": "age", "bands": "0-10"}}]}, r"step 1 \(recode\).*bands"),
+        ({"steps": [{"recode": {"variable": "age", "bands": [0, "x"]}}]}, r"step 1 \(recode\)"),
+        ({"steps": [{"recode": {"variable": "age", "bands": [0, 9], "close": "left"}}]}, "did you mean closed"),
+        ({"steps": [{"recode": {"variable": "age", "bands": [0, 20]}}]}, r"step 1 \(recode\).*column age.*row 2"),
+        ({"steps": [{"recode": {"variable": "age"}}]}, r"step 1 \(recode\)"),
+        ({"steps": [{"suppress": {}}]}, "k_required is not given"),
+        ({"steps": [{"suppress": {"k_required": 3, "importence": {}}}]}, "did you mean importance"),
+        ({"steps": [{"suppress": {"k_required": 3, "importance": ["sex"]}}]}, "importance must be a mapping"),
+        ({"steps": [{"suppress": {"k_required": 10**6}}]}, r"step 1 \(suppress\)"),
+        ({"steps": [{"suppress": {"k_required": 3, "combinations": {"size": 2}}}]}, r"step 1 \(suppress\)"),
+        ({"steps": [{"suppress_risk": {"threshold": 0.1, "variables": ["income"]}}]}, "income is no key variable"),
+        ({"household_level": {"key_variables": ["age"]}}, "needs a household"),
+        ({"household_level": ["age"]}, "household_level: must be a mapping"),
+        ({"household_level": {}}, "household_level: key_variables is not given"),
+        ({"household_level": {"key_variables": ["age"], "step": []}}, "household_level: unknown setting step"),
+        (
+            {"household_level": {"key_variables": ["a"], "steps": [{"x": {}}]}},
+            "household_level: step 1: there is no step",
+        ),
+    ],
+)
+def test_recipes_that_cannot_be_are_refused_in_one_line(settings, fault):
+    settings = {"key_variables": ["age"], **settings} if settings else settings
+    with pytest.raises(KanonLabError, match=fault) as caught:
+        as_recipe(settings, where="r.yml").apply(survey(), where="survey.csv")
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "is empty"),
+        ("# nothing\n", "is empty"),
+        ("- age\n", "is no list of settings"),
+        ("age", "is no list of settings"),
+        ("key_variables: [age\nweight: w\n", "line 2: expected"),
+        ("key_variables: [age]\n\tweight: w\n", "line 2: found character"),
+        ("key_variables: [age]\nweight: 'w\n", "line 2: found unexpected end of stream"),
+        ("key_variables: [age]\nweight: w\nkey_variables: [sex]\n", "line 3: 'key_variables' stands twice"),
+        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", "line 3: 'base' stands twice"),
+        ("key_variables: &a [age]\nstrata: *a\n", "line 2: a reference to an anchor"),
+        ("key_variables: !!python/name:os.system x\n", "line 1: could not determine a constructor"),
+        ("key_variables: [age]\n---\nweight: w\n", "line 2: .*found another document"),
+        ("key_variables: [age]\nno: 1\n", "line 2: a key that YAML takes for true or false"),
+        ("? [a]\n: 1\n", "line 1: a key that is no text or number"),
+        ("seed: 2011-13-45\n", "date or number that is none"),
+        ("seed: " + "9" * 5000, "date or number that is none"),
+        ("a: " + "[" * 50_000, "nested too deeply"),
+        (b"\x00\x01\x02", "line 1: a control character"),
+        (b"key_variables: [a\xf1o]", "is not text in UTF-8"),
+        ("a" * 1_000_001, "larger than 1,000,000 bytes"),
+    ],
+)
+def test_files_that_are_no_recipe(written, text, fault):
+    path = written(text)
+    with pytest.raises(DataError, match=fault) as caught:
+        read_recipe(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_recipe_that_is_no_file(tmp_path):
+    (tmp_path / "folder.yml").mkdir()
+    (tmp_path / "device.yml").symlink_to("/dev/zero")
+    for name, fault in {
+        "folder.yml": "is a folder",
+        "absent.yml": "no such file",
+        "device.yml": "no regular file",
+    }.items():
+        with pytest.raises(DataError, match=fault.replace("no regular", "not a regular")):
+            read_recipe(tmp_path / name)
+
+
+def test_references_cannot_grow_without_end(written):
+    lines = ["a0: &a0 [x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    with pytest.raises(DataError, match="line 2: a reference"):
+        read_recipe(written("\n".join(lines)))
+
+
+def test_a_byte_order_mark_and_other_letters_are_read(written):
+    recipe = read_recipe(written(b"\xef\xbb\xbfkey_variables: [a\xc3\xb1o]\n"))
+    assert recipe.spec.key_variables == ("año",)
+
+
+def test_the_recipe_of_the_design_is_one():
+    text = """
+key_variables: [region, sex, age]
+weight: weight
+direct_identifiers: [name]
+steps:
+  - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75], closed: left}
+  - suppress: {k_required: 3, importance: {sex: 1, region: 2, age: 3}}
+"""
+    frame = pd.DataFrame({"region": list("nnss") * 6, "sex": list("mw") * 12, "age": range(0, 72, 3), "weight": 2.0})
+    frame["name"] = [f"N{i}" for i in range(24)]
+    chain = as_recipe(yaml.safe_load(text)).apply(frame)
+    assert chain.state.measured.violations["wildcard"][3] == 0
+    assert list(chain.frame.columns) == ["region", "sex", "age", "weight"]
