@@ -21,6 +21,7 @@ from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
 from kanon_lab.recode import Hierarchy
+from kanon_lab.suppress import CLAIMS
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,37 @@ def survey():
 
 
 @pytest.fixture(scope="module")
-def microdata(survey):
+def risks():
+    """Charts of risk."""
+    explored = pd.DataFrame({"f_k": [1, 1, 2, 2], "F_k": [1, 2, 2, 4], "exact": 0.4, "benedetti-franconi": 0.4})
+    bins = pd.DataFrame({"low": [0.01, 0.1], "high": [0.1, 1], "records": [3, 4], "known": [1, 6]})
+    means = pd.DataFrame({"f_k": ["1", "2+"] * 2, "measure": list("aabb"), "risk": 0.3, "records": 9})
+    sizes = pd.DataFrame({"members": [1, 2], "households": 4, "person": 0.1, "lower": 0.1, "risk": 0.2, "upper": 0.3})
+    return {
+        "household_bounds": charts.household_bounds(sizes),
+        "risk_by_frequency": charts.risk_by_frequency(means),
+        "risk_distribution": charts.risk_distribution(bins, threshold=0.05),
+        "risk_explorer": charts.risk_explorer(explored, weight=2),
+    }
+
+
+@pytest.fixture(scope="module")
+def protections():
+    """Charts of protection."""
+    bands = pd.DataFrame({"version": ["before", "before", "after"], "start": [0, 1, 0], "end": [1, 2, 2], "records": 3})
+    cells = pd.DataFrame({"variable": ["sex", "age"], "cells": [1, 9], "share": [0.1, 0.9]})
+    states = cells.assign(k=2, order="none", touched=9)
+    claims = pd.DataFrame({"k": 2, "order": "none", "claim": ["before", *CLAIMS], "records": 4})
+    return {
+        "banded": charts.banded(bands, variable="age (years)"),
+        "contributions": charts.contributions(cells.rename(columns={"share": "contribution"})),
+        "suppressed_cells": charts.suppressed_cells(cells),
+        "suppression_explorer": charts.suppression_explorer(states, claims, records=10, k=2),
+    }
+
+
+@pytest.fixture(scope="module")
+def microdata(survey, risks, protections):
     """Charts of a microdata file."""
     levels, keys = level_grid(survey, LADDERS, k_max=6), key_grid(survey, KeySpec(["place", "sex"]), k_max=6)
     sizes = [size_ranges(class_table(survey, key)).assign(version=f"by {key}") for key in ("place", "sex")]
@@ -69,6 +100,8 @@ def microdata(survey):
         "key_explorer": charts.key_explorer(keys),
         "level_explorer": charts.level_explorer(levels, NAMES_OF_LEVELS, k=5),
         "nodes": charts.nodes(levels, k_required=5, suppression_limit=0.1),
+        **risks,
+        **protections,
     }
 
 
@@ -139,6 +172,14 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("key_explorer", 4),
         ("level_explorer", 8),
         ("nodes", 7),
+        ("household_bounds", 2),
+        ("risk_by_frequency", 4),
+        ("risk_distribution", 3),
+        ("risk_explorer", 2),
+        ("banded", 3),
+        ("contributions", 2),
+        ("suppressed_cells", 2),
+        ("suppression_explorer", 3),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):

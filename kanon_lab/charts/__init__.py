@@ -9,20 +9,30 @@ from kanon_lab.charts.keys import key_explorer
 from kanon_lab.charts.levels import level_explorer, nodes
 from kanon_lab.charts.microdata import attack, class_distribution, class_sizes
 from kanon_lab.charts.population import alone, distribution, figura_1, provinces
+from kanon_lab.charts.protection import banded, contributions, suppressed_cells, suppression_explorer
 from kanon_lab.charts.published import audit_overview, reconstruction
+from kanon_lab.charts.risk import household_bounds, risk_by_frequency, risk_distribution, risk_explorer
 
 __all__ = [
     "alone",
     "attack",
     "audit_overview",
+    "banded",
     "class_distribution",
     "class_sizes",
+    "contributions",
     "distribution",
     "explorer",
     "figura_1",
+    "household_bounds",
     "key_explorer",
     "level_explorer",
     "nodes",
     "provinces",
     "reconstruction",
+    "risk_by_frequency",
+    "risk_distribution",
+    "risk_explorer",
+    "suppressed_cells",
+    "suppression_explorer",
 ]
