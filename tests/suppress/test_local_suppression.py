@@ -173,6 +173,15 @@ EIGHT = pd.DataFrame(
 )
 
 
+def test_as_values_of_their_own_tabla_8_4_takes_four_cells():
+    """The woman's class is joined by the class that costs least: without sex, she is one of four."""
+    rows = [("mujer", "rural", "superior"), *[("hombre", "rural", "superior")] * 3, *[("mujer", "rural", "media")] * 3]
+    frame = pd.DataFrame(rows, columns=["sexo", "zona", "educacion"])
+    result = local_suppression(frame, KeySpec(list(frame), missing="category"), k_required=3)
+    assert result.frame["sexo"].isna().tolist() == [True] * 4 + [False] * 3
+    assert result.total == 4
+
+
 # INE Chile (2023), Tabla 7.1.
 TABLA_7_1 = pd.DataFrame(
     {
