@@ -15,6 +15,7 @@ from kanon_lab.keys import KeySpec
 from kanon_lab.measures import measure
 from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
 from kanon_lab.population import PERIODS
+from kanon_lab.published import published_figures
 from kanon_lab.recode import recode_step
 from kanon_lab.suppress import local_suppression
 
@@ -456,3 +457,14 @@ def test_the_table_of_sdcmicro_has_every_function_of_the_guide(shared):
     path = shared("README.md").parents[1] / "sources" / "ine-chile-guia-sdc-2023.txt"
     functions = set(re.findall(r"\b([A-Za-z][\w.]*)\(\)", path.read_text(encoding="utf-8"))) - {"Suppression", "getwd"}
     assert {name for name in functions if f"`{name}(" not in page} == set()
+
+
+def test_recorded_guide(book):
+    guide = book["guide"]
+    figures = guide["figures"]
+    assert (figures, guide["disagree"], guide["ways"]) == (len(published_figures("ine-chile-2023")), 0, 8)
+    assert guide["contradict"] == sum(
+        guide[f"errors-{part}"] for part in ("measures", "recoding", "suppression", "program")
+    )
+    # INE Chile (2023), Tabla 8.4.
+    assert guide["counts"]["after, compatible"].tolist() == [4, 3, 3, 3, 4, 4, 4]

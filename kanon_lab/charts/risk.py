@@ -245,9 +245,8 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
         raise OptionError(f"the chart has room for {len(_COLORS)} measures, not {len(measures)}; leave some out")
     rows = frame[["f_k", "measure", "risk", "records"]].astype({"f_k": str})
     labels = list(dict.fromkeys(rows["f_k"]))
-    color = alt.Color(
-        "measure:N", scale=_scale(measures, _COLORS), title=None, legend=_legend(symbolSize=90, symbolStrokeWidth=0)
-    )
+    legend = _legend(symbolSize=90, symbolStrokeWidth=0)
+    color = alt.Color("measure:N", scale=_scale(measures, _COLORS), title=None, legend=legend)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
         y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)", _FINE_TICKS),
@@ -264,7 +263,7 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     return finish(
         alt.layer(
             base.mark_line(strokeWidth=2).encode(
-                strokeDash=alt.StrokeDash("measure:N", scale=_scale(measures, _DASHES), legend=None)
+                strokeDash=alt.StrokeDash("measure:N", scale=_scale(measures, _DASHES), title=None, legend=legend)
             ),
             base.mark_point(filled=True, size=75, opacity=1).encode(
                 shape=alt.Shape("measure:N", scale=_scale(measures, _SHAPES), title=None)

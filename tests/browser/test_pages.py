@@ -126,6 +126,9 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
         ("what-k-says", "input[type=checkbox]", "Space", "with all key variables"),
         ("generalise", "input[type=range]", "ArrowRight", "must be removed"),
         ("generalise", "select", None, "must be removed"),
+        ("sample-risk", "input[type=range]", "ArrowRight", "times 1/F_k"),
+        ("suppression", "input[type=range]", "ArrowRight", "suppressed"),
+        ("suppression", "select", None, "suppressed"),
     ],
 )
 def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):
