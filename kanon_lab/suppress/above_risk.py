@@ -12,8 +12,17 @@ import pandas as pd
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.risk import file_risk
+from kanon_lab.risk import file_risk, individual_risk, records_above
+from kanon_lab.suppress.claims import CLAIM_COLUMNS
+from kanon_lab.suppress.counting import compatible_records
 from kanon_lab.suppress.result import Suppression, without_cells
+
+#: Claim about risk that fails for a record, and what is meant by it.
+RISK_CLAIMS = {
+    "compatible": "records with a risk above {threshold:g} ({estimator}) if a missing value may be any value",
+    "own_class": "records with a risk above {threshold:g} ({estimator}) if a missing value is a value of its own",
+    "true_key": "targets with a risk above {threshold:g} ({estimator}) for who knows their true key",
+}
 
 
 def suppress_above_risk(
@@ -46,8 +55,9 @@ def suppress_above_risk(
     Returns
     -------
     Suppression
-        ``violating`` are the records that were above. ``claims`` has one row, ``above_threshold``: the records that
-        still are; under the policy ``wildcard`` there are fewer with each variable.
+        ``violating`` are the records that were above. ``claims`` has three rows, the records that still are: by the
+        compatible records, by the own class, and for an outsider who knows the true key (`RISK_CLAIMS`). The policy
+        for missing values says which of the first two was brought down.
 
     Raises
     ------
@@ -68,29 +78,57 @@ def suppress_above_risk(
     names = replace(spec, sensitive_variables=(), key_variables=variables, weight=None, household=None).key_variables
     if strange := [name for name in names if name not in spec.key_variables]:
         raise OptionError(f"variables: {shortened(str(strange[0]))} is no key variable; only keys can be suppressed")
-    first = above = _risk(frame, spec, estimator, where) > threshold
+    first = above = records_above(_risk(frame, spec, estimator, where), threshold=threshold).which
     gone, current = {}, frame
     for name in names:
         if not above.any():
             break
         gone[name] = above
         current, _ = without_cells(frame, gone, spec)
-        above = _risk(current, spec, estimator, where) > threshold
+        above = records_above(_risk(current, spec, estimator, where), threshold=threshold).which
     protected, cells = without_cells(frame, gone, spec)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = pd.DataFrame(
-        {
-            "claim": "above_threshold",
-            "keys": ", ".join(map(str, spec.key_variables)),
-            "k": None,
-            "meaning": f"records whose individual risk ({estimator}) is above {threshold:g}",
-            "records": int(above.sum()),
-            "share": float(above.mean()),
-        },
-        index=[0],
-    )
+    claims = _claims(frame, protected, spec, threshold, estimator, where)
     return Suppression(protected, cells, int(first.sum()), int(touched.sum()), claims)
+
+
+def _claims(
+    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str, where: str
+) -> pd.DataFrame:
+    """The records that are above the threshold, by what an outsider makes of a missing value."""
+    risks = {
+        "compatible": _risk(released, replace(spec, missing="wildcard"), estimator, where),
+        "own_class": _risk(released, replace(spec, missing="category"), estimator, where),
+        "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
+    }
+    above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
+    keys = ", ".join(map(str, spec.key_variables))
+    rows = [
+        (
+            claim,
+            keys,
+            None,
+            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
+            each.records,
+            each.share,
+        )
+        for claim, each in above.items()
+    ]
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+
+
+def _risk_of_true_keys(
+    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str, where: str
+) -> np.ndarray:
+    """Individual risk of who is looked for by the key values as they were, among the records as they are released."""
+    table = class_table(original, replace(spec, missing="wildcard"), where=where)
+    known = table.codes[table.class_of_record].astype(np.int64)
+    shown = np.where(released[list(spec.key_variables)].notna(), known, -1)
+    weights = np.ones(len(original)) if spec.weight is None else original[spec.weight].to_numpy(dtype=float)
+    ones = np.ones(len(original), dtype=np.int64)
+    f_k, F_k = (compatible_records(table.codes.astype(np.int64), shown, each) for each in (ones, weights))
+    return individual_risk(f_k, F_k, estimator=estimator)[table.class_of_record]
 
 
 def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str, where: str) -> np.ndarray:

@@ -18,6 +18,8 @@ CLAIMS = {
     "own_class": "records in a released class of fewer than k (a missing value is a value of its own)",
     "true_key": "targets whose true key meets fewer than k compatible released records",
 }
+#: Columns of every frame of claims.
+CLAIM_COLUMNS = ["claim", "keys", "k", "meaning", "records", "share"]
 
 
 def protection_claims(
@@ -114,7 +116,7 @@ def claims_of(
         rows += [
             (claim, keys, k, CLAIMS[claim], int(fails.sum()), float(fails.mean())) for claim, fails in failing.items()
         ]
-    return pd.DataFrame(rows, columns=["claim", "keys", "k", "meaning", "records", "share"])
+    return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
 def _kept(original: pd.Series, released: pd.Series, where: str) -> np.ndarray:

@@ -13,10 +13,10 @@ from kanon_lab.classes.compatible import compatible_sums
 
 
 def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """For each row of `queries`, the records of all classes compatible with it."""
+    """For each row of `queries`, the records (or weights) of all classes compatible with it."""
     rows = np.concatenate([codes, queries])
     group, some = distinct_rows(rows)
-    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(np.int64)
+    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(records.dtype)
     return compatible_sums(rows[some], own)[group[len(codes) :]]
 
 

@@ -46,8 +46,8 @@ def local_suppression(
         From 1 on, at most the records of the smallest stratum.
     importance : mapping of str to int, optional
         By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
-        which all less important ones together are not enough. Keys that are not named are less important than all that
-        are. Without it all are alike, and a key with more different values is suppressed first.
+        which all less important ones together were not enough when it was decided. Keys that are not named are less
+        important than all that are. Without it all are alike, and a key with more different values is suppressed first.
     combinations : sequence of mappings, optional
         What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
         3}`` for all sets of so many keys; without ``k``, `k_required`.

@@ -29,10 +29,11 @@ def suppressed_as_wildcards(
 
     Notes
     -----
-    An important key is suppressed only where all less important ones together are not enough. In a tier, a class takes
-    the first key that is enough. When no key is enough for any class that is left, those that are farthest from k take
-    the key that brings them nearest. So later classes gain from what earlier ones lost, and what is enough stays so:
-    suppression of a value never takes a compatible record away. At last, values that are not needed any more come back.
+    An important key is suppressed only where all less important ones together are not enough then. In a tier, a class
+    takes the first key that is enough. When no key is enough for any class that is left, those that are farthest from
+    k take the key that brings them nearest. So later classes gain from what earlier ones lost, and what is enough stays
+    so: suppression of a value never takes a compatible record away. At last, values that are not needed any more come
+    back.
     """
     start, codes, rows = codes, codes.copy(), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
@@ -42,14 +43,15 @@ def suppressed_as_wildcards(
             trial = codes[rows]
             trial[:, lower] = -1
             need = compatible_records(trial, codes, records) < k
-            if not lower:
-                # A record that only gained from what others lost would still stand out: it loses a value of its own.
-                unchanged = (codes[rows] == start[rows]).all(axis=1)
-                need |= unchanged & (codes[rows][:, tier] >= 0).any(axis=1)
             bar.update(len(rows) * (i + 1) - int(need.sum()) - bar.n)
             if not need.any():
                 break
             _take_one_key(codes, records, k, tier, rows[need], trial[need])
+    # Who only gained from what others lost would still stand out: the least important known value goes.
+    unchanged = rows[(codes[rows] == start[rows]).all(axis=1)]
+    for column in (column for tier in reversed(tiers) for column in tier):
+        codes[unchanged, column] = -1
+        unchanged = unchanged[start[unchanged, column] < 0]
     for parts in _PARTS:
         for column in (column for tier in tiers for column in tier[::-1]):
             codes = _with_values_back(codes, start, records, k, column, parts)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
-from kanon_lab.risk import file_risk
+from kanon_lab.risk import file_risk, individual_risk
 from kanon_lab.suppress import suppress_above_risk
 
 SPEC = KeySpec(["a", "b"], weight="w")
@@ -29,7 +29,16 @@ def test_a_record_loses_a_variable_only_while_it_is_above(rows, threshold, varia
     result = suppress_above_risk(frame, SPEC, threshold=threshold, variables=variables)
     pd.testing.assert_frame_equal(result.frame, current, check_dtype=False)
     left = int((file_risk(class_table(current, SPEC)).risk > threshold).sum())
-    assert result.claims["records"].tolist() == [left]
+    own = int(
+        (file_risk(class_table(current, KeySpec(["a", "b"], weight="w", missing="category"))).risk > threshold).sum()
+    )
+    released = [tuple(None if pd.isna(x) else x for x in row) for row in current[["a", "b"]].itertuples(index=False)]
+    true = 0
+    for a, b, _ in rows:
+        fits = [i for i, (x, y) in enumerate(released) if x in (None, a) and y in (None, b)]
+        F = float(sum(rows[i][2] for i in fits))
+        true += individual_risk([len(fits)], [F])[0] > threshold
+    assert result.claims["records"].tolist() == [left, own, true]
     assert result.violating == int((file_risk(class_table(frame, SPEC)).risk > threshold).sum())
 
 

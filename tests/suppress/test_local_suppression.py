@@ -60,10 +60,10 @@ def test_the_guarantee_of_the_policy_holds_and_claims_are_right(frame, k, policy
 
 
 @settings(deadline=None, max_examples=100)
-@given(files(), st.integers(2, 4))
-def test_just_the_records_below_k_lose_a_value(frame, k):
+@given(files(), st.integers(2, 4), st.tuples(*[st.integers(1, 3)] * 3))
+def test_just_the_records_below_k_lose_a_value(frame, k, ranks):
     k = min(k, len(frame))
-    result = local_suppression(frame, KEYS, k_required=k)
+    result = local_suppression(frame, KEYS, k_required=k, importance=dict(zip(KEYS, ranks, strict=True)))
     below = class_table(frame, KEYS).f_k_of_records() < k
     lost = (frame[KEYS].notna() & result.frame[KEYS].isna()).any(axis=1)
     assert (lost == below).all()
