@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 
 from kanon_lab.errors import OptionError
@@ -35,6 +37,12 @@ class Term:
     meaning: str
     symbol: str = ""
     in_glossary: bool = True
+
+    @property
+    def plain_symbol(self) -> str:
+        """The symbol where formulas are not set: Greek letters as such, no braces."""
+        greek = re.sub(r"\\([a-z]+)", lambda name: unicodedata.lookup(f"GREEK SMALL LETTER {name[1]}"), self.symbol)
+        return greek.replace("{", "").replace("}", "")
 
     def label(self, language: str = "en") -> str:
         """The name of the term in one of `LANGUAGES`.
@@ -70,7 +78,7 @@ _TERMS = (
         "key variables",
         "variables clave",
         "variables clau",
-        "Variables that an intruder may know and use to find a person; also called quasi-identifiers.",
+        "Variables that an outsider may know and use to find a person; also called quasi-identifiers.",
     ),
     Term(
         "direct_identifiers",
@@ -135,7 +143,7 @@ _TERMS = (
         "disclosure risk",
         "riesgo de revelación (o divulgación)",
         "risc de revelació",
-        "The risk that published data teach an intruder something about a person.",
+        "The risk that published data teach an outsider something about a person.",
     ),
     Term(
         "individual_risk",
@@ -599,7 +607,7 @@ _TERMS = (
         "DIS-SUDA score",
         "puntuación DIS-SUDA",
         "puntuació DIS-SUDA",
-        "A SUDA score turned into a probability that a unique match is right.",
+        "A SUDA score brought to the scale of a probability, to fit the chance of a right match in the whole file.",
     ),
     Term(
         "record_linkage",
@@ -677,6 +685,90 @@ _TERMS = (
         "receta",
         "recepta",
         "A file that lists the steps of a protection, so that they can be applied again.",
+    ),
+    Term(
+        "spontaneous_recognition",
+        "spontaneous recognition",
+        "reconocimiento espontáneo",
+        "reconeixement espontani",
+        "Somebody who works with the data happens to know a person of such rare values.",
+    ),
+    Term(
+        "enclave",
+        "data enclave",
+        "enclave de datos",
+        "enclavament de dades",
+        "A room without a network in which researchers work on data that must not leave it.",
+    ),
+    Term(
+        "declaration_of_use",
+        "declaration of use",
+        "declaración de uso",
+        "declaració d'ús",
+        "What users of public microdata are asked to promise, such as not to look for persons.",
+    ),
+    Term(
+        "risk_threshold",
+        "risk threshold",
+        "umbral de riesgo",
+        "llindar de risc",
+        "An individual risk above which a record is counted as at risk.",
+    ),
+    Term(
+        "interaction",
+        "interaction",
+        "interacción",
+        "interacció",
+        "Keys that occur together more or less often than each alone would make one expect.",
+    ),
+    Term(
+        "special_unique",
+        "special unique",
+        "único especial",
+        "únic especial",
+        "A record that is alone already on a few of the keys.",
+    ),
+    Term(
+        "compatible_records",
+        "compatible records",
+        "registros compatibles",
+        "registres compatibles",
+        "Records that agree on every key that both have, a missing value agreeing with any.",
+    ),
+    Term(
+        "outlier",
+        "outlier",
+        "valor atípico",
+        "valor atípic",
+        "A value, or a record, far from most others.",
+    ),
+    Term(
+        "upper_tail",
+        "upper tail",
+        "cola superior",
+        "cua superior",
+        "The values above a high quantile of a variable.",
+    ),
+    Term(
+        "continuous_variable",
+        "continuous variable",
+        "variable continua",
+        "variable contínua",
+        "A quantity with so many different values that nearly each of them is alone.",
+    ),
+    Term(
+        "non_perturbative",
+        "non-perturbative method",
+        "método no perturbativo",
+        "mètode no pertorbatiu",
+        "A method that says less, by recoding or suppression, but nothing untrue.",
+    ),
+    Term(
+        "perturbative",
+        "perturbative method",
+        "método perturbativo",
+        "mètode pertorbatiu",
+        "A method that changes values, so that none can be trusted by itself.",
     ),
 )
 

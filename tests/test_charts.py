@@ -343,8 +343,8 @@ def test_a_figure_with_a_table_names_both(survey):
     chart = charts.class_sizes(size_ranges(class_table(survey, "place")))
     figure = page.figure(chart, table=pd.DataFrame({"k": [1]}), alt=alt)
     html = page.figures.output_html(*figure.mimebundle())
-    assert 'Data of this figure<span class="kanon-hidden">: Bar chart of records</span></summary>' in html
-    assert 'aria-label="Data of this figure: Bar chart of records"' in html
+    assert 'Data of this figure<span class="kanon-hidden">: Bar chart of records, by place</span></summary>' in html
+    assert 'aria-label="Data of this figure: Bar chart of records, by place"' in html
 
 
 @pytest.mark.parametrize(("share", "last"), [(0.736, 0.8), (0.6, 0.6), (1.0, 1.0), (0.31, 0.4), (0.01, 0.06)])

@@ -37,6 +37,9 @@ def test_labels(key, language, expected):
 def test_symbols():
     assert term("sample_frequency").symbol == "f_k"
     assert term("population_frequency").symbol == "F_k"
+    assert (term("tau_1").symbol, term("tau_1").plain_symbol) == ("\\tau_1", "τ_1")
+    assert term("average_class_size").plain_symbol == "C_AVG"
+    assert not any("\\" in entry.plain_symbol for entry in TERMS.values())
 
 
 def test_a_term_cannot_be_changed():

@@ -98,8 +98,8 @@ def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
 
 
 def _subject(alt: str) -> str:
-    """What a figure shows, in a few words: the alternative text up to its first pause."""
-    return re.split(r"[.:;,] ", alt)[0]
+    """What a figure shows, in a few words: the alternative text up to its first stop."""
+    return re.split(r"[.:;] ", alt)[0]
 
 
 def lite5(spec: dict[str, Any]) -> dict[str, Any]:
