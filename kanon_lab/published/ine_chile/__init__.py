@@ -6,6 +6,9 @@ survey behind the outputs of chapter 8 is not given; but frequencies of single a
 from them. Three of those counts are lost in the text: see `kanon_lab.published.ine_chile.ages`. `kinds` tells all these
 apart.
 
+A statement contradicts the guide (``published-error``) only where no fair reading lets it stand. Where one does, it is
+``exact``, and the reason says which reading that is.
+
 Our text of the guide stops inside section 8.2.2. In ``ine-chile-2023.csv`` a statement stands as a few of its words, or
 as the figure it gives; what is lost is empty.
 """

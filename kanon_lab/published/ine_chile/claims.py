@@ -12,8 +12,8 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import diversity
 from kanon_lab.keys import KeySpec
 from kanon_lab.published.figures import parse_printed, printed_step, recomputed
-from kanon_lab.published.ine_chile.printed import SPECS, example
-from kanon_lab.published.ine_chile.tables import suppressed
+from kanon_lab.published.ine_chile.printed import SPECS, counts, example
+from kanon_lab.published.ine_chile.tables import computed_cells, suppressed
 from kanon_lab.risk import (
     file_risk,
     household_risk,
@@ -93,20 +93,23 @@ def listed(records: pd.Index) -> str:
 
 def _code_claims() -> dict[str, Claim]:
     """Claims about code, in chapter 6."""
-    households = pd.Series([1, 2, 1])
-    runs = (households != households.shift()).cumsum()
-    by_runs, sizes = (", ".join(map(str, household_size(ids))) for ids in (runs, households))
+    together, apart = pd.Series([2, 2, 1]), pd.Series([1, 2, 1])
+    by_runs, sizes = (", ".join(map(str, found)) for found in (_sizes_of_runs(apart), household_size(apart)))
     return {
         "csv-function": Claim("read.csv()", "Bloque 6.4 has it so; read_csv() is of another package"),
         "csv-separator": Claim("';'", 'the code above the comment has sep = ";", as the text says'),
         "csv-decimal": Claim("'.'", 'the code above the comment has dec = "."'),
-        "all-arguments": Claim("5 de 9", "dat and eight roles are named in the text; the block has five of them"),
+        "all-arguments": Claim(
+            "5 de 9",
+            "the same paragraph chooses eight roles beside dat; the block has dat and four of them. Roles may be left "
+            "out, it says further on, but here it shows all",
+        ),
         "undo": Claim("undolast()", "so in the text of section 6.6 and in the blocks"),
         "household-column": Claim("IDH", "every other line calls it so; a column HID is nowhere made"),
         "household-size": Claim(
-            "no ordenado" if by_runs == sizes else "agrupado por hogar",
-            "it counts runs of one household, so members must stand side by side: for households 1, 2, 1 it gives "
-            f"{by_runs} where the sizes are {sizes}",
+            "no ordenado" if _sizes_of_runs(together).equals(household_size(together)) else "ordenado",
+            "if only the households are out of order: it counts runs, so members must stand side by side. For "
+            f"households 1, 2, 1 it gives {by_runs}, without warning; the sizes are {sizes}",
         ),
         "days": Claim(
             reason="depends on program and machine, not repeated here; section 6.1 calls all methods highly optimised "
@@ -114,6 +117,11 @@ def _code_claims() -> dict[str, Claim]:
             verdict="not-in-text",
         ),
     }
+
+
+def _sizes_of_runs(households: pd.Series) -> pd.Series:
+    """What the second line of Bloque 6.14 counts: records that follow each other with one household."""
+    return household_size((households != households.shift()).cumsum())
 
 
 def _frequency_claims(table: ClassTable) -> dict[str, Claim]:
@@ -134,16 +142,22 @@ def _individual_claims(table: ClassTable) -> dict[str, Claim]:
     ratio, f_k = risk.risk / inverse.risk, table.f_k_of_records()
     of_records = pd.Series(risk.risk, table.index)
     high = of_records.nlargest(table.sample_uniques, keep="all").index.sort_values()
-    reason = (
-        f"the risks behind the guide's own global risk are {ratio.min():.1f} to {ratio.max():.1f} times 1/F_k, whose "
-        f"mean is {inverse.global_risk:.5f}. F_k is an estimate; where fewer persons have the key the risk is larger"
-    )
+    times = f"{ratio.min():.1f} to {ratio.max():.1f} times 1/F_k"
     return {
         "risk-of-population-unique": Claim(
             float(individual_risk(np.array([1]), np.array([1.0]))[0]), "a weight of 1 stands for its own record only"
         ),
-        "worst-case": Claim("peor de los casos" if (ratio <= 1).all() else "no es el peor", reason),
-        "too-high": Claim("demasiado altas" if (ratio <= 1).all() else "demasiado bajas", reason),
+        "worst-case": Claim(
+            "peor de los casos" if (ratio <= 1).all() else "no es el peor",
+            "the guide calls its r_k the worst case too, and for the same records that is larger. Its mean is R_1, "
+            f"{risk.global_risk:.5f} as printed; the mean of 1/F_k is {inverse.global_risk:.5f}. Recomputed by record, "
+            f"r_k is {times}",
+        ),
+        "too-high": Claim(
+            reason="they may be, it says, and the true risks are nowhere given. Against its own r_k in Tabla 7.1, "
+            f"recomputed, {(ratio > 1).sum()} of {table.n} are too low: r_k is {times}",
+            verdict="not-in-text",
+        ),
         "high-risk": Claim(
             listed(high),
             f"by the Benedetti-Franconi risks, at least {of_records[high].min():.4f}; the next is "
@@ -183,9 +197,9 @@ def _anonymity_claims(table: ClassTable) -> dict[str, Claim]:
             f"who satisfy 2-anonymity ({table.n - violations[2]}) all violate 3-anonymity",
         ),
         "missing-as": Claim(
-            "cualquier otro valor" if as_value == [2, 2, 3] else "compatible con todos",
-            f"as a value of its own it would give f_k {as_value} in Tabla 7.2; printed, and explained with it, is "
-            f"{as_any}: compatible with any value",
+            "cualquier otro valor" if as_any == counts("Tabla 7.2", "f_k").tolist() else "un valor propio",
+            f"if that is: as if it were whichever other value. So Tabla 7.2 counts, {as_any}, and so do the sentences "
+            f"before it. Read as: one more value like the others, it would give {as_value}",
         ),
         "finds-k": _finds_k(),
     }
@@ -209,10 +223,11 @@ def _diversity_claims() -> dict[str, Claim]:
     table = class_table(frame, spec)
     found = diversity(table, "health").classes["distinct"].to_numpy()[table.class_of_record]
     of_records, f_k = pd.Series(found, table.index), table.f_k_of_records()
-    (health,) = frame.loc[[1, 2], "health"].unique()
+    (health,) = {computed_cells("Bloque 7.1")["health"][row] for row in "12"}
+    (state,) = frame.loc[[1, 2], "health"].unique()
     return {
         "first-two-k": Claim(f_k[[1, 2]].min()),
-        "health-value": Claim(health, "so in Tabla 7.3; the values Sí and No are those of Bloque 7.1"),
+        "health-value": Claim(health.lower(), f"by the codes of Bloque 7.1; Tabla 7.3 prints {state} for it"),
         "first-two-l": Claim(of_records[[1, 2]].max()),
         "four-six-l": Claim(of_records[[4, 6]].min()),
         "binary-l": Claim(frame["health"].nunique(), "as many as it has values"),
@@ -224,17 +239,19 @@ def _interval_claims() -> dict[str, Claim]:
     """Claims of section 7.6.2, on incomes that stay as they are, and on incomes that move."""
     incomes = pd.DataFrame({"income": [10.0, 20.0, 30.0, 40.0, 100.0]})
     untouched = interval_disclosure(incomes, incomes, width=0.1).share
-    narrow, wide = (interval_disclosure(incomes, incomes + 8, width=k).share for k in (0.1, 0.5))
+    moved = incomes + 8
+    narrow, wide = (interval_disclosure(incomes, moved, width=k).share for k in (0.1, 0.5))
+    around_original = interval_disclosure(moved, incomes, width=0.5).share
     return {
         "interval-1": Claim(
             "dentro" if untouched == 1 else "fuera",
-            "two sentences before, the measure grows with the values inside; of values that were not changed, all of "
+            "in the sentence before, the measure grows with the values inside; of values that were not changed, all of "
             f"them inside, it is {untouched:g}",
         ),
         "interval-k": Claim("mayor" if wide > narrow else "igual"),
         "interval-centre": Claim(
-            "valor perturbado",
-            "so in the sentence before, and in section 7.6.3; with one width for all it makes no difference",
+            "valor inicial" if around_original == wide else "valor perturbado",
+            "section 7.6.3, and this one at first, draw it around the perturbed value; with one width it is the same",
         ),
     }
 
@@ -271,7 +288,7 @@ def _household_claims() -> dict[str, Claim]:
             f"{home.lower:g} and {home.upper:g}",
         ),
         "household-formula": Claim(
-            "(1 - P(A_j))", "without the brackets the product is over ones; the example beside it has them"
+            "1 - P(A_j)", "as one factor, in brackets: so in the example below it, whose result is right"
         ),
         "household-least": Claim("no puede ser menor" if (of_members >= risk).all() else "puede ser menor"),
         "household-same": Claim("el mismo" if len(set(of_members)) == 1 else "otro"),

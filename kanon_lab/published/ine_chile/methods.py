@@ -14,8 +14,8 @@ from kanon_lab.published.ine_chile.tables import SIZES, recoded_regions, suppres
 from kanon_lab.recode import cut_bands, round_values, top_code
 from kanon_lab.suppress import protection_claims
 
-# What the code of section 8.2.1.1.1 draws: its five categories, and the numbers it gives as probabilities.
-_ETNIA = {"mapuche": 0.2, "diaguita": 0.1, "atacameno": 0.1, "otra": 0.1, "No aplica": 0.95}
+# The categories that the code of section 8.2.1.1.1 draws etnia from.
+_ETNIA = ("mapuche", "diaguita", "atacameno", "otra", "No aplica")
 # The text's names for the variables of Bloque 8.7, where it has one.
 _NAMES = {"AGEYRS": "edad", "GENDER": "sexo"}
 _PLACES = ("primera", "segunda", "tercera", "cuarta")
@@ -44,15 +44,18 @@ def _kind_claims() -> dict[str, Claim]:
     top = top_code(completions().index.to_series(), above=64, value=65)
     return {
         "seed": Claim(
-            "sin semilla", "the guide's own code draws sizeRes and etnia without one, so its frequencies cannot be had"
+            "set.seed()",
+            "for those who want replicable results; the code shown before Bloque 8.1 has none, so that its sizeRes and "
+            "etnia cannot be drawn again",
         ),
         "kinds-of-recoding": Claim(
-            WORDS[3], "the section has three: rounding is the third, which Tabla 8.1 leaves out too"
+            WORDS[2],
+            "section 8.2.1.1 has rounding among the options of global recoding; by its number, 8.2.1.3, it is a third",
         ),
         "top-kind": Claim(
             "también continuas" if incomes.max() == 1000 else "solo ... ordinales y ... semi-continuas",
-            "Tabla 8.1 has continuous variables too, and the same paragraph gives income, which section 7.2 calls "
-            "continuous, as an example",
+            "income, an example of the same paragraph and of section 8.1, is continuous by section 7.2; and Tabla 8.1 "
+            "has continuous variables",
         ),
         "top-value": Claim(
             int(top.max()), "of bottom-coding, to 5, nothing could be seen: the youngest person of the file is 12"
@@ -87,36 +90,33 @@ def _region_claims() -> dict[str, Claim]:
 def _size_claims() -> dict[str, Claim]:
     """Claims about sizeRes and etnia, section 8.2.1.1.1."""
     before, after = counts("Bloque 8.1", "before"), counts("Bloque 8.1", "after")
-    total = sum(_ETNIA.values())
     one = "in the data these are one category, so that the text lists five and announces four"
     return {
         "size-number": Claim(WORDS[len(before)], "so in the data; but the text goes on to list five"),
         "size-listed": Claim(f'"{before.index[0]}"', one),
         "size-urban": Claim(
-            "Las cuatro primeras",
-            f"of the five that it lists; of the {len(before)} in the data they are the first {len(SIZES['urban'])}",
+            f"Las {WORDS[len(SIZES['urban'])]} primeras",
+            f"of the {len(before)} in the data; of the five that the text lists they are the first four",
         ),
-        "object": Claim("sdcHH", "and a copy of it, sdc_respaldo; sdcInitial is used, and nowhere made"),
+        "object": Claim(
+            "sdcInitial",
+            "not made in the code before Bloque 8.1, which has sdcHH and a copy, sdc_respaldo; section 8.2.1.3 takes "
+            "it from that copy",
+        ),
         "size-before": Claim(len(before)),
         "size-after": Claim(len(after)),
-        "etnia-share": Claim(
-            _ETNIA["No aplica"] / total,
-            f"the five probabilities add up to {total:g}; the program divides by that, which gives "
-            f"{_ETNIA['No aplica'] / total:.3f}",
-        ),
     }
 
 
 def _band_claims() -> dict[str, Claim]:
     """Claims about the bands of Bloques 8.2, 8.3 and 8.5."""
     years = pd.Series(range(101))
-    wide = cut_bands(years, bands=EDGES[EQUAL], closed="right", outside="perdidos")
     ours = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).drop_duplicates()
     manual = cut_bands(years, bands=[0, 15, 65, 101]).drop_duplicates()
     return {
         "bands-from": Claim(
-            int(years[wide != "perdidos"].min()),
-            "the bands are open on the left, so that age 0 is in none: the guide's own warning, some paragraphs on",
+            EDGES[EQUAL][0],
+            "an open end: age 0 itself is in no band, as the guide warns some paragraphs on",
         ),
         "outside": Claim(ours[0], "ours refuses such ages, unless it is told what to call them"),
         **{f"band-{place}": claim for place, claim in enumerate(_groups(ours.iloc[1:]), 1)},
@@ -152,7 +152,11 @@ def _open_claims() -> dict[str, Claim]:
     half_up = round_values(persons.index.to_series(), base=10, half="up")
     even = frequencies(persons)[RAW]
     return {
-        "open-1": Claim("[0,15)", f"as printed age 14 is in no interval: {lost['b']} persons"),
+        "open-1": Claim(
+            "[0,15)",
+            f"as printed age 14 is in no interval: {lost['b']} persons; the code has < 15, and by the guide's own note "
+            "intervals must cover the whole range",
+        ),
         "open-2": Claim("[15, 65)"),
         "open-3": Claim(
             "[65, 101)",
@@ -185,8 +189,10 @@ def _suppression_claims() -> dict[str, Claim]:
             f"every record has {after.k_achieved} compatible ones or more; but {alone['own_class']} record is alone in "
             f"its released class, and whoever knows the true key of that person meets one compatible record, this one",
         ),
-        "suppress-value": Claim(original.at[1, "education"], "so in the table, and two sentences before"),
-        "suppress-variable": Claim("zona", "so in the heading of the table"),
+        "suppress-value": Claim(
+            original.at[1, "education"], "so in the table, and four sentences before; it has no value mayor"
+        ),
+        "suppress-variable": Claim("zona", "so in the heading of the table, which has no región"),
     }
 
 
@@ -205,7 +211,9 @@ def _output_claims() -> dict[str, Claim]:
     call = cells("Bloque 8.7").loc["localSuppression()"]
     after = "the output with importance is not in the text"
     return {
-        "ls-k": Claim(int(call["k"]), f"{_OTHER_RUN}: a larger k would need more suppressions, and has fewer"),
+        "ls-k": Claim(
+            int(call["k"]), f"{_OTHER_RUN}: of one file a larger k never needs fewer suppressions; this one has fewer"
+        ),
         "ls-most": Claim(_NAMES[order.index[0]]),
         "ls-age": Claim(gone["AGEYRS"], _OTHER_RUN),
         "ls-etnia": Claim(gone["etnia"], _OTHER_RUN),
@@ -220,7 +228,8 @@ def _output_claims() -> dict[str, Claim]:
             verdict="not-in-text",
         ),
         "ls-strata": Claim(
-            reason="the text does not say that suppression, and so k-anonymity, is within strata of regions",
+            reason="section 8.2.2 does not say that suppression, and so k-anonymity, is within strata of regions; "
+            "section 6.6 says so of every object that has strata",
             verdict="not-in-text",
         ),
         **_importance_claims(call["importance"], list(gone.index)),
@@ -232,10 +241,16 @@ def _importance_claims(vector: str, keys: list[str]) -> dict[str, Claim]:
     importance = dict(zip(keys, map(int, re.findall(r"\d+", vector)), strict=True))
     first = [key for key in keys if importance[key] == min(importance.values())]
     places = {_NAMES[key]: _PLACES[keys.index(key)] for key in first}
-    order = "the key variables of the file begin with sizeRes, AGEYRS and GENDER, and the vector has its ones there"
+    order = (
+        "the key variables of the file begin with sizeRes, AGEYRS and GENDER, and the vector, which goes by their "
+        "order, has its ones at the last two"
+    )
     return {
         "ls-keys": Claim(WORDS[len(keys)], "the output has six, RELIG among them, and so has the vector"),
-        "ls-fifth": Claim("sizeRes", "in its place, in the footnote; the block has both"),
+        "ls-fifth": Claim(
+            ", ".join(key for key in keys if key not in ("GENDER", "REGION", "AGEYRS", "etnia")),
+            "footnote 2 has sizeRes in place of religión; the block has both",
+        ),
         "ls-range": Claim(len(keys), "the number of key variables, and six values are given"),
         "ls-vector": Claim(vector, "the same in the block"),
         "ls-first": Claim(places["sexo"], order),
@@ -253,8 +268,8 @@ def _file_claims() -> dict[str, Claim]:
     return {
         "ls-records": Claim(
             records,
-            f"by every percentage of the output, and by the {sizes.sum():,} of Bloque 8.1. The code keeps one record a "
-            "household, the first: these are households, and no child below 12 is among them",
+            f"by every percentage of the output, and by the {sizes.sum():,} of Bloque 8.1. The code keeps the first "
+            "record of each household: as many households, and nobody below 12",
         ),
         "ls-variables": unseen,
         "ls-age-categories": Claim(
