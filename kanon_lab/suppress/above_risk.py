@@ -75,7 +75,7 @@ def suppress_above_risk(
         raise OptionError("missing: suppressed values are missing, which error forbids; choose wildcard or category")
     if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
         raise OptionError(f"threshold must be a number from 0 to 1, not {threshold!r}")
-    names = replace(spec, sensitive_variables=(), key_variables=variables, weight=None, household=None).key_variables
+    names = KeySpec(variables).key_variables
     if strange := [name for name in names if name not in spec.key_variables]:
         raise OptionError(f"variables: {shortened(str(strange[0]))} is no key variable; only keys can be suppressed")
     first = above = records_above(_risk(frame, spec, estimator, where), threshold=threshold).which

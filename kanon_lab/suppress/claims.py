@@ -19,7 +19,7 @@ CLAIMS = {
     "true_key": "targets whose true key meets fewer than k compatible released records",
 }
 #: Columns of every frame of claims.
-CLAIM_COLUMNS = ["claim", "keys", "k", "meaning", "records", "share"]
+CLAIM_COLUMNS = ["claim", "keys", "k", "records", "share", "meaning"]
 
 
 def protection_claims(
@@ -46,8 +46,8 @@ def protection_claims(
     Returns
     -------
     DataFrame
-        One row a claim: ``claim`` (see `CLAIMS`), ``keys`` (text), ``k``, ``meaning``, ``records`` (for which it
-        fails) and ``share`` (0-1 of all).
+        One row a claim: ``claim`` (see `CLAIMS`), ``keys`` (text), ``k``, ``records`` (for which it fails), ``share``
+        (0-1 of all) and ``meaning``.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def claims_of(
         }
         keys = ", ".join(str(names[column]) for column in columns)
         rows += [
-            (claim, keys, k, CLAIMS[claim], int(fails.sum()), float(fails.mean())) for claim, fails in failing.items()
+            (claim, keys, k, int(fails.sum()), float(fails.mean()), CLAIMS[claim]) for claim, fails in failing.items()
         ]
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ class Suppression:
     Attributes
     ----------
     frame : DataFrame
-        The same records and columns; suppressed values are missing. Whole numbers and truth values of a column that
-        lost some are of pandas' nullable types, so that the others stay what they were.
+        The same records and columns, direct identifiers among them; suppressed values are missing. Whole numbers and
+        truth values of a column that lost some are of pandas' nullable types, so that the others stay what they were.
     cells : DataFrame
         One row a key variable or ghost: ``variable``, ``role`` ("key" or "ghost"), ``cells`` (suppressed now) and
         ``share`` (0-1 of all records).
@@ -31,7 +31,7 @@ class Suppression:
         What may be claimed now; see `kanon_lab.suppress.protection_claims`.
     """
 
-    frame: pd.DataFrame
+    frame: pd.DataFrame = field(repr=False)
     cells: pd.DataFrame
     violating: int
     records_touched: int

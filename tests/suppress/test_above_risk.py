@@ -42,6 +42,14 @@ def test_a_record_loses_a_variable_only_while_it_is_above(rows, threshold, varia
     assert result.violating == int((file_risk(class_table(frame, SPEC)).risk > threshold).sum())
 
 
+def test_a_ghost_of_another_key_is_no_hindrance():
+    frame = pd.DataFrame({"a": [1, 2], "b": [1, 1], "w": [3, 4], "g": ["x", "y"]})
+    spec = KeySpec(["a", "b"], weight="w", ghost_variables={"a": "g"})
+    result = suppress_above_risk(frame, spec, threshold=0.01, variables="b")
+    assert result.frame["b"].isna().all()
+    assert result.frame["g"].notna().all()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
