@@ -13,7 +13,7 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import MEASURES, Bands, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.risk import ESTIMATORS, FileRisk, file_risk, records_above, with_household_size
+from kanon_lab.risk import FileRisk, file_risk, records_above, with_household_size
 
 UNWEIGHTED = (
     "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k); "
@@ -157,7 +157,7 @@ def measure(
     The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
     note says.
     """
-    _check_options(k, thresholds, estimator, recursive_c, distance)
+    _check_options(k, thresholds, recursive_c, distance)
     spec, bands = as_spec(spec), bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
@@ -177,14 +177,12 @@ def measure(
     return Measures(table, violations, risk, above, counted, by_variable, tuple(notes))
 
 
-def _check_options(k: object, thresholds: object, estimator: object, recursive_c: object, distance: object) -> None:
+def _check_options(k: object, thresholds: object, recursive_c: object, distance: object) -> None:
     """Raise an `OptionError` where an option is of another type, or is not checked where it is used."""
     if not isinstance(k, Iterable):
         raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
     if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
         raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
-    if not isinstance(estimator, str):
-        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
     if distance not in ("equal", "ordered"):
         raise OptionError(f"distance must be equal or ordered, not {distance!r}")
     number = isinstance(recursive_c, numbers.Real) and not isinstance(recursive_c, bool)

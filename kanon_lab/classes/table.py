@@ -142,6 +142,11 @@ class ClassTable:
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
         return {int(each): int(self.records[self.f_k < each].sum()) for each in map(check_k, k)}
 
+    @property
+    def weight_of_record(self) -> np.ndarray | None:
+        """Weight of each record, wherever F_k comes from; None where the spec names no weight."""
+        return None if self.spec.weight is None else self._others[self.spec.weight].to_numpy(dtype=float)
+
     @cached_property
     def household_of_record(self) -> np.ndarray | None:
         """Number of each record's household, from 0; None where the spec names no household.

@@ -59,7 +59,7 @@ _POLICIES = ["wildcard", "category", "error"]
     type=click.Choice(_ESTIMATORS),
     default=_ESTIMATORS[0],
     show_default=True,
-    help="Of individual risk: the mean of 1/F_k given f_k by approximation, the same exactly, or 1 by the weights.",
+    help="Of individual risk: the mean of 1/F_k given f_k by approximation, the same exactly, or 1/F_k as if known.",
 )
 @click.option(
     "--recursive-c", type=float, default=2.0, show_default=True, metavar="C", help="The c of recursive (c,l)-diversity."

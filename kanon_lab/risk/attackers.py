@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.risk.file import refuse_light_classes
+from kanon_lab.risk.arguments import as_share
 from kanon_lab.risk.individual import individual_risk
-from kanon_lab.risk.thresholds import as_share, records_above
+from kanon_lab.risk.thresholds import records_above
+from kanon_lab.risk.weights import refuse_light_classes
 
 _MEANINGS = {
     "prosecutor": "knows that the target is in the file: 1/f_k",
-    "journalist": "looks for anyone, and knows the population: 1/F_k",
-    "marketer": "links everyone in the population to the file: share of the links that are right",
+    "journalist": "picks any record of the file and looks for its person in the population: 1/F_k, mean over records",
+    "marketer": "links every record of the file to a person of the population: share of the links that are right",
 }
 
 
@@ -27,8 +28,9 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     threshold : float
         Records with a risk strictly above it are counted, 0-1.
     estimator : {"inverse", "benedetti-franconi", "exact"}
-        Of the expected 1/F_k; ``inverse`` takes F_k as known. Where weights only estimate F_k, ``inverse`` is less
-        than the expected 1/F_k.
+        Of the expected 1/F_k; ``inverse`` takes F_k as known. The others take F_k for negative binomial with a mean
+        that the weights give, so that the expected 1/F_k is larger than ``inverse``; where F_k is distributed otherwise
+        it may be smaller.
 
     Returns
     -------
@@ -46,15 +48,19 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
     Notes
     -----
-    The means of journalist and marketer are one number with two meanings: the risk of a record taken at random, and
-    the expected share of records that are linked rightly. Without weights F_k = f_k, and all three are the same.
+    The marketer guesses, for each record of the file, one of the F_k persons of the population who share its key. Of
+    the links of a class f_k/F_k are right on average, and of all links the sum of these over the classes, divided by n:
+    the mean of 1/F_k over records. The journalist's mean is the same number, read as the risk of a record taken at
+    random. It is ours: El Emam and Dankar (2008) measure the journalist by the highest risk, and averages under that
+    name elsewhere are defined otherwise. Without weights F_k = f_k, and all three means are the same.
 
     References
     ----------
-    El Emam and Dankar (2008) for prosecutor and journalist; Dankar and El Emam (2010) for the marketer.
+    El Emam and Dankar (2008) for the highest risk of prosecutor and journalist; Dankar and El Emam (2010) for the
+    marketer.
     """
     threshold = as_share(threshold, "threshold")
-    refuse_light_classes(table)
+    refuse_light_classes(table, table.f_k, table.F_k)
     risks = {
         "prosecutor": 1 / table.f_k,
         "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.errors import DataError, shortened
 from kanon_lab.risk.households import household_risks
-from kanon_lab.risk.individual import individual_risk, too_light
+from kanon_lab.risk.individual import individual_risk
+from kanon_lab.risk.weights import refuse_light_classes
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     DataError
         The weights of a class add up to less than its records, or a record has no household.
     """
-    refuse_light_classes(table)
+    refuse_light_classes(table, table.f_k, table.F_k)
     risk = individual_risk(table.f_k, table.F_k, estimator=estimator)[table.class_of_record]
     of_households = of_persons = None
     if table.household_of_record is not None:
@@ -85,15 +85,3 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
         of_persons,
         float((table.records * table.F_k).sum()),
     )
-
-
-def refuse_light_classes(table: ClassTable) -> None:
-    """Raise a `DataError` where the weights of a class add up to less than its records."""
-    light = too_light(table.f_k, table.F_k)
-    if light.any():
-        row = shortened(str(table.index[int(light[table.class_of_record].argmax())]))
-        raise DataError(
-            f"{table.where}: row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
-            f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
-            "itself at least, so mend weights below 1 or leave out the weight"
-        )

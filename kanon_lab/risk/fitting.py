@@ -1,4 +1,4 @@
-"""Expected counts of a hierarchical log-linear model, by iterative proportional fitting."""
+"""Expected counts of a hierarchical log-linear model, and means smoothed by it, by iterative proportional fitting."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from kanon_lab.errors import DataError, OptionError
 MOST_CELLS = 20_000_000
 #: Fitting ends where no count in a margin is off by more than this many records, or after so many rounds.
 FINISHED, MOST_ROUNDS = 1e-6, 500
+#: Raking ends where no margin is off by more than this share of it.
+SETTLED = 1e-6
 #: Where rounds end first, a fit is taken in which no count in a margin is off by more records than this.
 TOLERANCE = 0.1
 
@@ -99,6 +101,44 @@ def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> 
             rounds, gap = max(rounds, used), max(gap, off)
         expected *= observed[tuple(here.T)] / total
     return expected, rounds, gap
+
+
+def raked(codes: np.ndarray, counts: np.ndarray, totals: np.ndarray, parts: list[Block]) -> np.ndarray:
+    """Counts scaled by factors of the model's terms until they have the margins of the totals.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (rows, keys)
+        As in `fitted_counts`.
+    counts : ndarray of int, shape (rows,)
+        1 or more.
+    totals : ndarray of float, shape (rows,)
+        0 or more; of each combination, such as a sum over its records.
+    parts : list of Block
+        The model; see `blocks`. Its tables are no larger than `MOST_CELLS`.
+
+    Returns
+    -------
+    ndarray of float, shape (rows,)
+        0 or more. Over `counts` it is a mean per record, smoothed by the model, and the very mean where that is a
+        product of factors of the terms. Margins agree to a share of `SETTLED`, or as far as `MOST_ROUNDS` lead.
+    """
+    margins = []
+    for block in parts:
+        for margin in block.margins:
+            here = codes[:, [block.keys[at] for at in margin]]
+            number = np.ravel_multi_index(here.T, tuple(int(top) + 1 for top in here.max(axis=0)))
+            margins.append((number, np.bincount(number, weights=totals)))
+    found = counts * (totals.sum() / counts.sum())
+    gap, used = np.inf, 0
+    while gap > SETTLED and used < MOST_ROUNDS:
+        gap, used = 0.0, used + 1
+        for number, target in margins:
+            now = np.bincount(number, weights=found)
+            factor = np.divide(target, now, out=np.ones_like(now), where=now > 0)
+            gap = max(gap, float(np.abs(factor - 1).max()))
+            found *= factor[number]
+    return found
 
 
 def _scaled(observed: np.ndarray, block: Block) -> tuple[np.ndarray, int, float]:

@@ -8,7 +8,7 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, compatible_sums
 from kanon_lab.classes.coding import Coded, coded, grouped
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.risk.thresholds import as_risk
+from kanon_lab.risk.arguments import as_risk
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
@@ -16,10 +16,8 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    risk : array of float, shape (n,)
-        Individual risk of each record, 0-1.
-    household : array or Series, shape (n,)
-        The household of each record: numbers or texts.
+    risk, household
+        As in `household_risks`.
 
     Returns
     -------
@@ -28,10 +26,8 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 
     Raises
     ------
-    OptionError
-        Arrays of different lengths, or a risk outside 0-1.
-    DataError
-        A record has no household.
+    OptionError, DataError
+        As in `household_risks`.
 
     Notes
     -----

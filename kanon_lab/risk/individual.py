@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_lab.errors import DataError, OptionError
+from kanon_lab.risk.arguments import ROUNDING, as_numbers
 
 #: Estimator of the individual risk, and what it says.
 ESTIMATORS = {
@@ -13,8 +14,6 @@ ESTIMATORS = {
     "inverse": "1/F_k, as if the weights gave F_k without error",
 }
 
-# Weights added up in different orders differ by less than this share.
-_ROUNDING = 1e-9
 # From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
 _MANY = 32
 _LAST_TERM = 1e-17
@@ -47,7 +46,14 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     Notes
     -----
     F_k given f_k is taken as negative binomial with success probability p = f_k/F_k. The expectation of 1/F_k is then
-    (p/f) 2F1(1, 1; f + 1; 1 - p); the approximation for f >= 3 is p/(f - (1 - p)).
+    (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p)).
+
+    This is valid for a sample with weights, where each person of a class is in the sample independently with the same
+    probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
+    Neither holds to the letter: whole households are drawn together, and a sum of few weights is a rough estimate. A
+    record alone in its class has the risk that its own weight gives, however rare its key is, so that the mean risk of
+    such records may be wrong by half or more. `kanon_lab.risk.loglinear` learns from the classes around. Where F_k was
+    counted, ``inverse`` is the risk.
 
     References
     ----------
@@ -71,20 +77,9 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     return risk
 
 
-def as_numbers(values: object, name: str) -> np.ndarray:
-    """An array of floats, shape (n,); an `OptionError` that calls it `name` for anything else."""
-    try:
-        numbers = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        numbers = np.empty(())
-    if numbers.ndim != 1:
-        raise OptionError(f"{name} must be an array of numbers in one dimension")
-    return numbers
-
-
 def too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
     """Whether the weights of a class add up to less than its records, which no population allows."""
-    return F_k < f_k * (1 - _ROUNDING)
+    return F_k < f_k * (1 - ROUNDING)
 
 
 def _check(f: np.ndarray, F: np.ndarray) -> None:

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError
-from kanon_lab.risk.paired import check_positive, paired
-
-# A share of a number of records that should be whole may be this much less.
-_ROUNDING = 1e-9
+from kanon_lab.risk.arguments import ROUNDING, check_positive
+from kanon_lab.risk.paired import paired
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,8 @@ class Interval:
         within the interval), ``share`` (0-1), ``half_width`` (of the interval: in units of the variable by ``sd``, in
         released records by ``rank``).
     share : float
-        Share of records at risk: with all their values inside, 0-1, among those with a value.
+        Share of records at risk: with all their values inside, 0-1, among those with a value. The mean over variables
+        that papers report is ``variables["share"].mean()``.
     share_any : float
         Share of them with some value inside, 0-1.
     """
@@ -136,7 +135,7 @@ def _within_ranks(original: np.ndarray, released: np.ndarray, width: float) -> t
     """Whether each original value lies between the released values some ranks about its own, and how many ranks."""
     has = ~np.isnan(released)
     ordered = np.sort(released[has])
-    steps = int(width * len(ordered) + _ROUNDING)
+    steps = int(width * len(ordered) + ROUNDING)  # a product that should be whole may be a little less
     inside = np.zeros(len(original), dtype=bool)
     if len(ordered):
         low = np.maximum(np.searchsorted(ordered, released[has], side="left") - steps, 0)

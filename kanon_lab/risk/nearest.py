@@ -10,10 +10,9 @@ import pandas as pd
 
 from kanon_lab.classes.coding import distinct_rows
 from kanon_lab.errors import OptionError
+from kanon_lab.risk.arguments import ROUNDING
 from kanon_lab.risk.paired import paired
 
-# Distances that differ by less than this share of them are equal: they are sums in different orders.
-_ROUNDING = 1e-9
 # Released points whose nearest original points are looked up at a time.
 _BLOCK = 4096
 
@@ -55,10 +54,8 @@ def record_linkage(
 
     Parameters
     ----------
-    original, released : DataFrame
-        The same records under the same index, before and after protection.
-    variables : sequence of str, or str
-        The quantities that are compared; all columns of the original by default.
+    original, released, variables
+        As in `interval_disclosure`.
     scale : {"sd", "none"}
         Whether each variable is divided by the standard deviation of its original values, so that none counts for more
         because of its unit.
@@ -70,8 +67,7 @@ def record_linkage(
     Raises
     ------
     DataError
-        The indices differ, there are no records, a variable is not one column of both files or is not numbers, or has
-        no original value.
+        As in `interval_disclosure`.
     OptionError
         No variable, or another scale.
 
@@ -105,7 +101,7 @@ def record_linkage(
             distance[rows], nearest[rows] = _nearest(x[candidates][:, known], y[rows][:, known])
             with np.errstate(over="ignore"):
                 apart = np.sqrt(((x[rows][:, known] - y[rows][:, known]) ** 2).sum(axis=1))
-            own[rows] = (apart <= distance[rows] * (1 + _ROUNDING)) & (nearest[rows] > 0)
+            own[rows] = (apart <= distance[rows] * (1 + ROUNDING)) & (nearest[rows] > 0)
     linked = np.where(own, 1 / np.maximum(nearest, 1), 0.0)
     records = pd.DataFrame({"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index)
     return Linked(both.variables, scale, records, float(linked.mean()), float(own.mean()))
@@ -127,7 +123,7 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
         for start in range(0, len(asked), _BLOCK):
             block = asked[start : start + _BLOCK]
             (near, second), at = (found.T for found in tree.query(block, k=2))
-            reach = near * (1 + _ROUNDING)
+            reach = near * (1 + ROUNDING)
             # Nothing is found at a distance too large to be reckoned with.
             count = np.append(times, 0)[at[0]]
             tied = np.flatnonzero((second <= reach) & np.isfinite(reach))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -102,12 +101,3 @@ def spread_of(values: np.ndarray) -> np.ndarray:
     known = [column[~np.isnan(column)] for column in values.T]
     # The mean of equal numbers may differ from them in the last digit, and their deviation from 0.
     return np.array([column.std(ddof=1) if column.min() < column.max() else 0.0 for column in known])
-
-
-def check_positive(value: object, name: str, most: float = np.inf) -> float:
-    """A number above 0 and up to `most` as a float; an `OptionError` that calls it `name` for anything else."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not 0 < value <= most or value == np.inf:
-        limit = "" if most == np.inf else f" and at most {most:g}"
-        raise OptionError(f"{name} must be a number above 0{limit}, not {shortened(repr(value))}")
-    return float(value)

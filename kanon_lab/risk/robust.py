@@ -13,7 +13,8 @@ from scipy.special import gammaincinv
 
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, shortened
 from kanon_lab.keys import check_k
-from kanon_lab.risk.paired import ORIGINAL, check_positive, numbers_of, paired, spread_of
+from kanon_lab.risk.arguments import check_positive
+from kanon_lab.risk.paired import ORIGINAL, numbers_of, paired, spread_of
 
 # A direction with less variance than this, where others have about 1, has none.
 _FLAT = 1e-10
@@ -64,10 +65,8 @@ def robust_disclosure(
 
     Parameters
     ----------
-    original, released : DataFrame
-        The same records under the same index, before and after protection.
-    variables : sequence of str, or str
-        The quantities that are compared; all columns of the original by default.
+    original, released, variables
+        As in `interval_disclosure`.
     width : float
         Half the interval of a record at robust distance 1, in standard deviations of the original values, above 0. It
         grows with the square of the distance.

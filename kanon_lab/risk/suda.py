@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from math import prod
 
@@ -10,12 +9,16 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError
 from kanon_lab.keys import check_k
+from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.uniques import minimal_uniques
+from kanon_lab.risk.weights import fraction_by_weights
 
 # The exponent of a score in its DIS-SUDA form is 1 for 8 keys and falls by this with each more. It has to stay above 0.
 _PER_KEY = 1 / 20
+# Where nothing tells the sampling fraction.
+_GUESS = 0.1
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Suda:
         One row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file), ``msus``
         (MSUs with this variable, summed over records).
     sampling_fraction : float
-        Behind the DIS-SUDA scores.
+        Behind `dis` and the DIS-SUDA scores: as given, or n over the sum of the weights, or 0.1 without weights.
     dis : float
         Data intrusion simulation: the probability that a match is right, given that it is unique, 0-1. Not a number
         where no record is unique and none in a pair.
@@ -65,7 +68,7 @@ class Suda:
         return self.records["dis_score"].to_numpy()
 
 
-def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float = 0.1) -> Suda:
+def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float | None = None) -> Suda:
     """Find the minimal sample uniques of a file and score its records by them.
 
     A minimal sample unique of a record is a set of key variables on which no other record is compatible with it, while
@@ -77,9 +80,9 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     table : ClassTable
     max_size : int, optional
         The most keys in an MSU, 1 or more; by default all of them. With more than 20 keys it has to be given.
-    sampling_fraction : float
-        Share of the population that is in the sample, above 0 and up to 1. Where the weights are known, the number of
-        records over their sum.
+    sampling_fraction : float, optional
+        Share of the population that is in the sample, above 0 and up to 1. Default: the number of records over the sum
+        of their weights; where the spec names no weight 0.1, which is a guess: give it. SUDA scores do not need it.
 
     Returns
     -------
@@ -90,6 +93,8 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     OptionError
         A `max_size` that is no whole number from 1 to the number of keys, keys with too many subsets, or a sampling
         fraction out of its range.
+    DataError
+        The weights add up to less than the records.
 
     Notes
     -----
@@ -100,7 +105,9 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     With U unique records, P records in pairs (f_k = 2) and sampling fraction f, DIS is U f / (U f + P (1 - f)). A
     DIS-SUDA score is 1 / (1 + n (1/DIS - 1) / (s^q A)) for a record with score s, where n records have a score, A is
     the sum of s^-q over them and q = 1 + (8 - m)/20 (at least 1/20): the odds of a right match are taken as
-    proportional to s^q, and the harmonic mean of the scores is DIS. This is the formula of sdcMicro's program.
+    proportional to s^q, and the harmonic mean of the scores is DIS. This is the formula of sdcMicro's program,
+    whose sampling fraction is 0.01 unless it is given. DIS holds where each person is in the sample independently with
+    the same probability f; where fractions differ, n over the sum of the weights is only their mean.
 
     Under the policy ``wildcard`` an MSU consists of keys that the record knows, and a record that misses some of them
     is compatible; sdcMicro takes such a record for a different one.
@@ -114,7 +121,10 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     max_size = keys if max_size is None else check_k(max_size, "max_size")
     if max_size > keys:
         raise OptionError(f"max_size must be at most {keys}, the number of key variables, not {max_size}")
-    fraction = _fraction(sampling_fraction)
+    if sampling_fraction is None:
+        fraction = fraction_by_weights(table) or _GUESS
+    else:
+        fraction = check_positive(sampling_fraction, "sampling_fraction", 1)
     found = _Found.of(table, max_size)
     dis, dis_scores = _intrusion(table, found.score, fraction)
     records = pd.DataFrame(
@@ -191,10 +201,3 @@ def _intrusion(table: ClassTable, score: np.ndarray, fraction: float) -> tuple[f
         powers = score[has] ** max(1 + (8 - len(table.labels)) * _PER_KEY, _PER_KEY)
         scores[has] = 1 / (1 + has.sum() * (1 / dis - 1) / (powers * (1 / powers).sum()))
     return dis, scores
-
-
-def _fraction(value: object) -> float:
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not number or not 0 < value <= 1:
-        raise OptionError(f"sampling_fraction must be above 0 and at most 1, not {shortened(repr(value))}")
-    return float(value)

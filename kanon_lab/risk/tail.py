@@ -9,7 +9,8 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError
 from kanon_lab.recode.columns import refuse
-from kanon_lab.risk.paired import check_positive, numbers_of
+from kanon_lab.risk.arguments import check_positive
+from kanon_lab.risk.paired import numbers_of
 
 
 @dataclass(frozen=True)

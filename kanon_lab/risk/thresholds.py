@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kanon_lab.errors import OptionError, shortened
-from kanon_lab.risk.individual import as_numbers
+from kanon_lab.errors import OptionError
+from kanon_lab.risk.arguments import ROUNDING, as_risk, as_share
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,9 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
 
     Notes
     -----
+    A risk that exceeds the threshold by less than a billionth of it is not above it: the weights of a class, added up
+    in another order of the rows, give a risk that differs in its last digits, and the count must not depend on that.
+
     A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
     many share the risk at the threshold, as the records of one class do.
 
@@ -76,20 +78,5 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
         kind, limit = "relative", float(np.quantile(risk, as_share(quantile, "quantile")))
     else:
         kind, limit = "absolute", as_share(threshold, "threshold")
-    which = risk > limit
+    which = risk > limit * (1 + ROUNDING)
     return Above(kind, limit, int(which.sum()), float(which.mean()), which)
-
-
-def as_risk(values: object) -> np.ndarray:
-    """Risks as an array of floats, shape (n,); an `OptionError` unless they are numbers from 0 to 1."""
-    risk = as_numbers(values, "risk")
-    if not ((risk >= 0) & (risk <= 1)).all():
-        raise OptionError("a risk must be a number from 0 to 1")
-    return risk
-
-
-def as_share(value: object, name: str) -> float:
-    """A number from 0 to 1 as a float; an `OptionError` that calls it `name` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= value <= 1:
-        raise OptionError(f"{name} must be a number from 0 to 1, not {shortened(repr(value))}")
-    return float(value)

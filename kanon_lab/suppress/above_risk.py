@@ -109,9 +109,9 @@ def _claims(
             claim,
             keys,
             None,
-            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
             each.records,
             each.share,
+            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
         )
         for claim, each in above.items()
     ]

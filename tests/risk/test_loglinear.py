@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from kanon_lab.classes import class_table
+from kanon_lab.classes import class_table, with_population
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.risk import fitting, loglinear
@@ -172,6 +172,71 @@ def test_a_model_without_the_interaction_says_too_much():
     assert model < 0.8 * truth
 
 
+FRACTIONS = np.array([0.02, 0.32])
+
+
+def two_regions(seed):
+    """A population of two regions, sampled with very different fractions: it, its sample, the records of the sample."""
+    rng = np.random.default_rng(seed)
+    mean = rng.gamma(1, 1, 12)[:, None] * rng.gamma(1, 1, 120)
+    population = np.stack([rng.poisson(mean * size / mean.sum()) for size in (20_000, 8_000)])
+    drawn = rng.binomial(population, FRACTIONS[:, None, None])
+    frame = pd.DataFrame(np.repeat(np.argwhere(drawn), drawn[drawn > 0], axis=0), columns=KEYS)
+    return population, drawn, frame.assign(w=1 / FRACTIONS[frame["a"]])
+
+
+@pytest.mark.parametrize("spread", [0, 0.25])
+def test_regions_with_very_different_sampling_fractions(spread):
+    """Near the truth on the mean of samples, also where weights vary about those of the design; one fraction is not."""
+    rows = []
+    for seed in range(12):
+        population, drawn, frame = two_regions(seed)
+        if spread:
+            frame["w"] = 1 + (frame["w"] - 1) * np.random.default_rng(seed).gamma(1 / spread, spread, len(frame))
+        table = table_of(frame)
+        alone, fit = population[drawn == 1], loglinear(table)
+        one = loglinear(table, sampling_fraction=fit.sampling_fraction)
+        rows.append(((alone == 1).sum(), (1 / alone).sum(), fit.tau_1, fit.tau_2, one.tau_1))
+    unique, found, tau_1, tau_2, of_one_fraction = np.mean(rows, axis=0)
+    assert tau_1 == pytest.approx(unique, rel=0.06)
+    assert tau_2 == pytest.approx(found, rel=0.04)
+    assert of_one_fraction < 0.7 * unique
+
+
+def test_the_fraction_of_a_class_is_one_over_its_mean_weight():
+    """As long as the weights follow from the keys by the terms of the model; F_k of a known population is not used."""
+    population, _, frame = two_regions(0)
+    table = table_of(frame)
+    fit = loglinear(table)
+    np.testing.assert_allclose(fit.fractions, FRACTIONS[table.codes[:, 0]], rtol=1e-9)
+    np.testing.assert_allclose(fit.fractions, table.f_k / table.F_k, rtol=1e-9)
+    assert fit.sampling_fraction == pytest.approx(len(frame) / frame["w"].sum())
+    everybody = pd.DataFrame(np.argwhere(population), columns=KEYS).assign(persons=population[population > 0])
+    known = loglinear(with_population(table, everybody, count="persons"))
+    np.testing.assert_array_equal(known.risk, fit.risk)
+    assert loglinear(table, sampling_fraction=0.1).fractions.tolist() == [0.1] * table.n_classes
+    np.testing.assert_allclose(loglinear(table_of(sample())).fractions, 1 / 20, rtol=1e-12)
+    # In the model of all interactions any weights follow from the keys.
+    frame["w"] = np.random.default_rng(2).uniform(1, 9, len(frame))
+    table = table_of(frame)
+    np.testing.assert_allclose(loglinear(table, interactions=[KEYS]).fractions, table.f_k / table.F_k, rtol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3, st.sampled_from([1.5, 4, 40])), min_size=1, max_size=40),
+    terms=st.sampled_from([[], [("a", "b")], [("a", "b"), ("b", "c")], [KEYS]]),
+)
+def test_persons_beyond_the_sample_add_up_in_every_margin(rows, terms):
+    """Records over their fractions make the sum of the weights, for each value of a key and each that interact."""
+    frame = pd.DataFrame(rows, columns=[*KEYS, "w"])
+    table = table_of(frame)
+    classes = table.classes.assign(persons=table.records / loglinear(table, interactions=terms).fractions)
+    for names in [*([key] for key in KEYS), *map(list, terms)]:
+        weights = frame.groupby(names)["w"].sum()
+        np.testing.assert_allclose(classes.groupby(names)["persons"].sum(), weights, rtol=0.01)
+
+
 def test_missing_keys():
     frame = sample().astype({"b": "Int64"})
     frame.loc[5, "b"] = pd.NA
@@ -208,7 +273,7 @@ def test_a_model_that_does_not_settle(monkeypatch):
 
 @pytest.mark.parametrize(
     ("options", "fault"),
-    [({"sampling_fraction": each}, "above 0 and up to 1") for each in (0, -0.1, 1.01, math.nan, math.inf, "x", True)]
+    [({"sampling_fraction": each}, "above 0 and at most 1") for each in (0, -0.1, 1.01, math.nan, math.inf, "x", True)]
     + [
         ({"interactions": each}, "interactions: ")
         for each in ("ab", [("a", "x")], [("a",)], [("a", "a")], ["ab"], [3], 3)
@@ -225,6 +290,10 @@ def test_a_file_that_is_no_sample():
         loglinear(table_of(sample(), weight=None))
     with pytest.raises(DataError, match="column w add up to less than the records"):
         loglinear(table_of(sample().assign(w=0.5)))
+    light = pd.DataFrame({"a": list("xyy"), "w": [0.5, 8, 8]}, index=list("pqr"))
+    with pytest.raises(DataError, match="row p: the weights in column w of its class .* 1 of 2 classes"):
+        loglinear(table_of(light, keys="a"))
+    assert loglinear(table_of(light, keys="a"), sampling_fraction=0.2).sampling_fraction == 0.2
     one = loglinear(table_of(pd.DataFrame({"a": ["x"], "w": [4]}), keys="a"))
     assert one.expected.tolist() == [1]
     assert one.sampling_fraction == 0.25

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.classes import class_table
-from kanon_lab.errors import OptionError
+from kanon_lab.classes import class_table, with_population
+from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.risk import suda
 
@@ -163,6 +163,21 @@ def test_dis_suda_by_hand():
         assert dis == pytest.approx(expected)
 
 
+def test_the_sampling_fraction_is_that_of_the_weights():
+    """Records over the sum of their weights, also where gaps or a known population make F_k another number."""
+    frame = frame_of(["11", "12", ["1", None], "22"]).assign(w=[2.0, 4, 6, 8])
+    table = class_table(frame, KeySpec(["key0", "key1"], weight="w"))
+    assert table.F_k.sum() > 20
+    assert suda(table).sampling_fraction == 0.2
+    known = with_population(table, pd.concat([frame] * 7))
+    assert suda(known).sampling_fraction == 0.2
+    assert suda(known).dis == suda(table, sampling_fraction=0.2).dis != suda(table, sampling_fraction=0.1).dis
+    assert suda(known, sampling_fraction=0.3).sampling_fraction == 0.3
+    assert measured(GUIDE).sampling_fraction == 0.1
+    with pytest.raises(DataError, match="column w add up to less than the records"):
+        suda(class_table(frame.assign(w=0.5), KeySpec(["key0", "key1"], weight="w")))
+
+
 def test_a_larger_file_has_the_scores_of_the_definition():
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(0, values, 120) for values in (2, 3, 5, 9, 14, 20)]).tolist()
@@ -209,5 +224,5 @@ def test_sizes_that_cannot_be(size):
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.01, float("nan"), "some", True])
 def test_sampling_fractions_that_cannot_be(fraction):
-    with pytest.raises(OptionError, match="sampling_fraction must be above 0 and at most 1"):
+    with pytest.raises(OptionError, match="sampling_fraction must be a number above 0 and at most 1"):
         measured(["12", "21"], sampling_fraction=fraction)

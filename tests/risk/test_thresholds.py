@@ -1,5 +1,6 @@
 """Records above a threshold, and three attackers, against the guide's example and plain loops."""
 
+import itertools
 import math
 
 import numpy as np
@@ -40,6 +41,20 @@ def test_above_by_plain_loops(risk, threshold, quantile):
     relative = records_above(risk, quantile=quantile)
     assert relative.threshold == pytest.approx(low + (high - low) * (place - math.floor(place)), abs=1e-12)
     assert relative.records <= len(risk) - 1 - math.floor(place)
+
+
+def test_no_count_depends_on_the_order_of_the_rows():
+    """Weights of 2.7, 8.2 and 9.1 make 20, or a little less by the order of adding up; 1/20 is not above .05."""
+    orders = [list(order) for order in itertools.permutations([2.7, 8.2, 9.1])]
+    assert len({sum(order) < 20 for order in orders}) == 2
+    for order in orders:
+        table = class_table(pd.DataFrame({"a": "x", "w": order}), KeySpec("a", weight="w"))
+        risk = file_risk(table, estimator="inverse").risk
+        assert records_above(risk, threshold=0.05).records == 0
+        assert attacker_risks(table, threshold=0.05).loc["journalist", "records_above"] == 0
+        assert records_above([*risk, 1 / 20 + 1e-16, 0.01, 0.06], quantile=0.5).records == 1
+    assert records_above([0.05 * (1 + 1e-8)], threshold=0.05).records == 1
+    assert records_above([0, 1e-300, 1], threshold=0).records == 2
 
 
 @pytest.mark.parametrize(
@@ -96,7 +111,7 @@ def test_attackers_by_plain_loops(rows, missing, threshold):
 
 
 def test_the_marketer_by_trial():
-    """A register of the whole population is linked at random within classes: the share of right links is the mean."""
+    """Each record of the file is linked at random to a person of its class: the share of right links is the mean."""
     rng = np.random.default_rng(17)
     population = pd.DataFrame({"a": rng.choice(40, 2000, p=rng.dirichlet(np.full(40, 0.3)))})
     sample = population.sample(300, random_state=1)
@@ -107,7 +122,7 @@ def test_the_marketer_by_trial():
     assert np.mean(right) == pytest.approx(expected, abs=4 * np.std(right) / math.sqrt(200))
 
 
-def test_where_weights_only_estimate_the_risk_is_larger_than_one_over_F_k():
+def test_under_the_negative_binomial_the_risk_is_larger_than_one_over_F_k():
     frame = pd.DataFrame({"a": list("xxy"), "w": [10.0, 20, 30]})
     table = class_table(frame, KeySpec("a", weight="w"))
     journalist = attacker_risks(table, estimator="exact").loc["journalist"]
