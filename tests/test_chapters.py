@@ -1,6 +1,7 @@
 """The notebooks behind the chapters: what the book's own run recorded, and other parameters."""
 
 import re
+import runpy
 from importlib import import_module
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.classes import class_table
+from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
@@ -277,13 +279,39 @@ def test_recorded_risks(book):
     )
     spec = KeySpec(keys, weight="weight", missing="category")
     assert results["expected"] == pytest.approx(measure(survey, spec).to_dict()["expected_reidentifications"])
-    ratios = results["redrawn"].set_index(["file", "records", "measure"])
-    assert (ratios.loc[("as collected", "all records"), "max"] < 1).all()
-    alone = {version: ratios.loc[(version, "records alone")] for version in ("as collected", "coarser")}
-    assert alone["as collected"].loc["Benedetti-Franconi", "mean"] == pytest.approx(1, abs=0.05)
-    assert alone["coarser"].loc["Benedetti-Franconi", "min"] > 1.3
-    assert alone["coarser"].loc["1/F_k", "mean"] == pytest.approx(1, abs=0.1)
-    assert results["frequency-figure"]["1/F_k (%)"].lt(results["frequency-figure"]["true (%)"]).all()
+    assert results["above-true"] == results["n"]
+    by_f_k = results["frequency-figure"]
+    for name in ("1/estimate (%)", "log-linear (%)"):
+        assert by_f_k[name].lt(by_f_k["true (%)"]).all()
+    compared = results["compared"].set_index(["file", "measure"]).loc["as collected"]
+    assert compared["expected re-identifications"].idxmax() == "true"
+
+
+def test_recorded_risks_of_further_samples(book):
+    """What the chapter says of records alone: Benedetti and Franconi err with bands, the model does without pairs."""
+    alone = book["risk"]["redrawn-alone"].set_index(["file", "measure"])
+    years, bands = alone.loc["as collected"], alone.loc["ages in fives"]
+    assert years.loc["Benedetti-Franconi", "mean"] == pytest.approx(1, abs=0.05)
+    assert bands.loc["Benedetti-Franconi", "least"] > 1.3
+    assert years.loc["1/estimate", "most"] < 0.7
+    assert bands.loc["1/estimate", "mean"] == pytest.approx(1, abs=0.1)
+    for ratios in (years, bands):
+        assert ratios.loc["log-linear", "mean"] == pytest.approx(1, abs=0.05)
+        assert (ratios["mean"] - 1).abs()["log-linear, with pairs"] > 0.05
+    assert book["risk"]["redrawn-worst"] == alone["most"].max()
+
+
+def test_two_records_by_hand(book):
+    """The steps of the chapter, from shares to (1 - exp(-x))/x, end at the risk of the library's model."""
+    results = book["risk"]
+    pair = results["pair"].set_index("of the record")
+    expected = results["n"] * pair.filter(like="with this", axis=0).div(100).prod()
+    outside = expected * (pair.loc["weight"] - 1)
+    assert pair.loc["expected in the sample"].to_numpy() == pytest.approx(expected.to_numpy())
+    assert pair.loc["risk, log-linear (%)"].to_numpy() == pytest.approx(100 * (1 - np.exp(-outside)) / outside)
+    assert results["pair-outside"] == pytest.approx(outside["first"])
+    ours, theirs = (pair.loc[f"risk, {name} (%)"] for name in ("log-linear", "Benedetti-Franconi"))
+    assert ours["first"] > theirs["first"] == theirs["second"] > ours["second"]
 
 
 def test_recorded_households(book):
@@ -311,17 +339,18 @@ def test_the_risk_notebook_on_a_users_file(run, shops, missing, tmp_path):
     assert results["expected"] == pytest.approx((1 / f_k).sum())
     assert results["true-expected"] == pytest.approx((1 / f_k).sum() / 3)
     assert results["tau-1"] is None
-    assert "redrawn" not in results
+    assert not {"pair", "redrawn-alone"} & {*results}
     assert len(results["scenarios"]) == 0
 
 
 def test_the_risk_notebook_without_a_population(run):
-    results = run("risk", population="", interactions=[["postcode", "sex"]], threshold=0.5)
+    results = run("risk", population="", interactions=[["postcode", "sex"]], threshold=0.5, coarser={})
     assert results["true-expected"] is None
+    assert set(results["compared"]["file"]) == {"as collected"}
     assert results["above"] == (results["distribution-figure"]["records"].iloc[-1])
     assert results["frequency-figure"].columns[2:].tolist() == [
         "Benedetti-Franconi (%)",
-        "1/F_k (%)",
+        "1/estimate (%)",
         "log-linear (%)",
     ]
 
@@ -350,29 +379,41 @@ def test_recorded_rarities(book):
     assert truth["records"].sum() == results["truth-uniques"]
     assert truth["of them (%)"].is_monotonic_decreasing
     assert results["match-estimate"] == pytest.approx(results["match-truth"], abs=0.05)
-    assert results["linked-outliers"] > 3 * results["linked"]
+    assert results["match-records"] > results["match-truth"]
+    # U f / (U f + P (1 - f)) with 4 records alone and 6 in pairs; the weights of the table add up to 1570.
+    assert results["dis-guess"] == pytest.approx(0.4 / 5.8)
+    assert results["fraction-71"] == pytest.approx(10 / 1570)
+    assert results["dis-71"] == pytest.approx(4 * 10 / (4 * 10 + 6 * 1560))
+    assert results["linked-outliers"] > 3 * results["linked"] * results["outliers"]
+    assert results["inside"] == pytest.approx(results["inside-expected"], abs=0.03)
     masked = results["masked"].set_index("at risk")
-    assert masked.loc["inside the robust interval"].iloc[1] > 2 * masked.loc["inside the robust interval"].iloc[0]
+    assert masked.loc["some value inside the robust interval"].iloc[1] == results["outliers"]
 
 
 def test_recorded_recodings(book):
     """INE Chile (2023): Tabla 8.2 is wrong in row 5 only; Tabla 8.3, Bloques 8.2 and 8.3 and the rounded ages agree."""
     results = book["recoding"]
     table = results["tabla-82"].set_index("individual")
-    assert table.index[table["f_k printed"].astype(int) != table["f_k computed"]].tolist() == ["5"]
+    assert table.index[table["f_k printed"] != table["f_k computed"]].tolist() == ["5"]
     assert results["after-as-printed"] is True
     assert results["tabla-83"]["combinations computed"].tolist() == [16_000, 540]
     assert results["sizeres"]["records of the new category"].tolist() == results["sizeres"]["as printed"].tolist()
-    for name in ("equal", "unequal"):
-        known = results[name][(results[name]["computed"] != "-") & (results[name]["printed"] != "lost")]
+    for name, count in (("equal", 6), ("unequal", 6)):
+        known = results[name].dropna()
         assert known["computed"].tolist() == known["printed"].tolist()
-    known = results["rounding"][results["rounding"]["half to even"] != "-"]
+        assert len(known) == count
+    known = results["rounding"].dropna()
     assert known["half to even"].tolist() == known["printed"].tolist()
+    assert len(known) == 6
     assert (results["rounding-printed"], results["rounding-up"]) == (176, 137)
     assert (results["aged-65"], results["older-meant"], results["lost-14-65"]) == (25, 234, 28)
     assert "(and 42 more)" in results["edges-refused"]
     assert results["quantity-mean-kept"] == pytest.approx(results["quantity-mean"])
+    assert results["quantity-weighted-kept"] != pytest.approx(results["quantity-weighted"], rel=1e-3)
     assert results["partly-share"] > 2 * results["everywhere-share"]
+    assert results["uniques-category"] == book["rare"]["uniques"] == book["classes"]["uniques"]
+    bought = results["bought"]
+    assert bought.iloc[:, -1].tolist() == bought.iloc[:, -2].tolist()
 
 
 def test_recorded_suppressions(book):
@@ -383,7 +424,8 @@ def test_recorded_suppressions(book):
         [1, 3, 3, 3, 3, 3, 3],
         [1, 3, 3, 3, 4, 4, 4],
     ]
-    assert results["mended-84"] == 0
+    assert (results["mended-84"], results["category-84"]) == (0, 4)
+    assert (results["cheap-84"], results["cheap-84-own"]) == (0, 4)
     assert results["guide-total"] == 240 + 20 + 18 + 1
     survey = load_microdata("health-survey")
     survey["postcode"] = survey["postcode"].str[:3]
@@ -395,6 +437,26 @@ def test_recorded_suppressions(book):
     assert tricks.iloc[1][["cells suppressed", "compatible"]].tolist() == [8, 0]
     assert tricks.iloc[1]["complete and alone"] >= tricks.iloc[0]["complete and alone"] > 100
     assert tricks.iloc[3][["compatible", "true key", "own class", "complete and alone"]].tolist() == [0] * 4
+    assert results["above-compatible"] == 0 < results["above-true-key"] < results["above-own-class"]
+
+
+def test_the_recipes_of_the_chapter_run_as_printed(tmp_path, monkeypatch):
+    page = (ROOT / "book" / "suppression.md").read_text()
+    recipes, programs = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("yaml", "python"))
+    commands = re.findall(r"^kanon-lab (protect .*)$", page, re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    for program in programs:
+        Path("printed.py").write_text(program)
+        runpy.run_path("printed.py")
+    for recipe, command in zip(recipes, commands, strict=True):
+        arguments = command.split()
+        Path(arguments[arguments.index("--recipe") + 1]).write_text(recipe)
+        assert run_command(arguments) == 0
+    persons, levels = (read_microdata(name) for name in ("released.csv", "levels.csv"))
+    assert len(persons) == len(levels) == len(load_microdata("health-survey"))
+    gaps = levels["postcode"].isna()
+    assert gaps.any()
+    assert not gaps.groupby(levels["household"]).nunique().gt(1).any()
 
 
 OWN_KEYS = ["area", "size", "owner"]
@@ -412,7 +474,7 @@ def test_the_notebook_of_rarities_on_a_users_file(run, shops):
 def test_the_recoding_notebook_on_a_users_file(run, shops):
     asked = {"key_variables": OWN_KEYS, "k_required": 4, "only_from": 10, "groups": {"any": ["family", "chain"]}}
     own = {"variable": "size", "width": 20, "bands": [0, 10, 40, 60], "top": 50, "category": "owner", "quantity": ""}
-    results = run("recoding", file=str(shops), unit="persons", **asked, **own)
+    results = run("recoding", file=str(shops), unit="person", weight="", **asked, **own)
     recoded = recode_step(read_microdata(shops), {"variable": "size", "width": 20})
     assert results["bought"]["alone"].iloc[1] == class_table(recoded, OWN_KEYS).sample_uniques
     assert results["unequal-figure"]["records"].sum() == 300
@@ -435,21 +497,13 @@ def test_the_suppression_notebook_on_a_users_file(run, shops):
 
 def test_the_table_of_sdcmicro_names_what_there_is():
     page = (ROOT / "book" / "sdcmicro.md").read_text()
-    classes = {
-        "KeySpec": "keys",
-        "ClassTable": "classes",
-        "FileRisk": "risk",
-        "Suppression": "suppress",
-        "Protection": "protection",
-        "Step": "protection",
-    }
     modules = "data|keys|measures|classes|diversity|risk|recode|suppress|protection"
-    for path in re.findall(rf"`((?:{modules})\.[\w.]+)", page):
-        module, name = path.rsplit(".", 1)
-        assert hasattr(import_module(f"kanon_lab.{module}"), name), path
-    for name, attribute in re.findall(rf"`({'|'.join(classes)})\.(\w+)", page):
-        kind = getattr(import_module(f"kanon_lab.{classes[name]}"), name)
-        assert hasattr(kind, attribute) or attribute in kind.__dataclass_fields__, f"{name}.{attribute}"
+    for module, path in re.findall(rf"`({modules})\.([\w.]+)", page):
+        kind, _, attribute = path.partition(".")
+        found = getattr(import_module(f"kanon_lab.{module}"), kind)
+        if attribute:
+            assert hasattr(found, attribute) or attribute in found.__dataclass_fields__, f"{path} of {module}"
+    assert set(re.findall(r"`([A-Z]\w+)\.", page)) == set()  # every class stands with its module
 
 
 def test_the_table_of_sdcmicro_has_every_function_of_the_guide(shared):

@@ -241,8 +241,8 @@ def test_explorer_says_its_result_in_words(made):
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
     svg = pytest.importorskip("vl_convert").vegalite_to_svg(json.dumps(spec), vl_version="5.8")
-    share = re.search(r"([\d.]+) %\.$", spec["description"])[1]
-    assert f"{share} % in a group of 5 or fewer" in svg
+    share = re.search(r"([\d.]+)%\.$", spec["description"])[1]
+    assert f"{share}% in a group of 5 or fewer" in svg
     assert "with values from 0% to 100%" in svg
 
 
@@ -358,7 +358,7 @@ def test_versions_are_told_apart_by_a_legend(made, survey):
     spec = made["class_sizes"].to_dict()
     assert "legend" not in spec["layer"][0]["encoding"]["fill"]
     words = {row["words"] for row in next(iter(spec["datasets"].values()))}
-    assert all(re.fullmatch(r"[\d.]+ %", text) for text in words)
+    assert all(re.fullmatch(r"[\d.]+%", text) for text in words)
     alone = charts.class_sizes(size_ranges(class_table(survey, "place"))).to_dict()
     assert alone["layer"][0]["encoding"]["fill"]["legend"] is None
 
@@ -369,7 +369,7 @@ def test_values_of_one_class_or_of_some(labels, words):
     spec = charts.class_distribution(frame).to_dict()
     assert f"Sensitive values in {words}" in " ".join(spec["title"]["text"])
     assert f"in {words} (" in spec["description"]
-    assert '"none" is 0.0 % of "a" and 30.0 % of the whole file.' in spec["description"]
+    assert '"none" is 0.0% of "a" and 30.0% of the whole file.' in spec["description"]
 
 
 WITHOUT_DRAWING = """

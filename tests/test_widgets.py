@@ -34,7 +34,7 @@ def explorer(counts):
 def shown(explorer) -> tuple[str, float]:
     """Name and per cent of the sentence."""
     text = explorer.sentence.value
-    return re.search(r">([^<>]+?), [\d,]+ persons", text)[1], float(re.search(r"<b>([\d.]+) %</b>", text)[1])
+    return re.search(r">([^<>]+?), [\d,]+ persons", text)[1], float(re.search(r"<b>([\d.]+)%</b>", text)[1])
 
 
 def expected(counts, k, dates, **where) -> float:

@@ -35,8 +35,8 @@ _UP_TO_K = f"datum.cumulative[k - 1] * {UNIT}"
 # and a page tells it to screen readers (`kanon_lab.page`).
 _WORDS = {
     "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
-    "up_to": f"format(row.cumulative[k - 1] * {100 * UNIT:g}, '.2f') + ' %'",
-    "exactly": f"format((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {100 * UNIT:g}, '.2f') + ' %'",
+    "up_to": f"format(row.cumulative[k - 1] * {100 * UNIT:g}, '.2f') + '%'",
+    "exactly": f"format((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {100 * UNIT:g}, '.2f') + '%'",
     "words": (
         "[row.name + ', ' + dates + ' of birth:',"
         " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"

@@ -28,11 +28,11 @@ _WORDS = {
     ),
     "count": (
         "(small ? format(small, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (small ? ' (' + format(100 * small / records, '.1f') + ' %)' : '')"
+        " + (small ? ' (' + format(100 * small / records, '.1f') + '%)' : '')"
     ),
     "all": (
         "set == whole.set ? '' : 'with all key variables: '"
-        " + format(100 * whole.up_to[k_class - 1] / records, '.1f') + ' %'"
+        " + format(100 * whole.up_to[k_class - 1] / records, '.1f') + '%'"
     ),
     "alike": "'all ' + format(records, ',') + ' records look alike'",
     "words": "set ? (all ? [count, are, all] : [count, are]) : ['Nothing is known:', alike]",

@@ -32,9 +32,9 @@ _WORDS = {
     "removed": _REMOVED.format("row"),
     "count": (
         "(removed ? format(removed, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (removed ? ' (' + format(100 * removed / records, '.1f') + ' %)' : '')"
+        " + (removed ? ' (' + format(100 * removed / records, '.1f') + '%)' : '')"
     ),
-    "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + ' % limit'",
+    "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + '% limit'",
     "cost": "['k = ' + k_required + ': ' + count, 'must be removed: ' + verdict]",
     "classes": (
         "format(row.classes, ',') + (row.classes > 1 ? ' classes, ' : ' class, ')"
@@ -217,7 +217,7 @@ class _State:
         return title(_TITLE, f"{self.allowed()}. {_MARKS}")
 
     def allowed(self) -> str:
-        few = f"at most {_per_cent(self.limit):g} % of records" if self.limit else "no record"
+        few = f"at most {_per_cent(self.limit):g}% of records" if self.limit else "no record"
         return f"k = {self.k}; {few} may be removed"
 
     def result(self) -> str:

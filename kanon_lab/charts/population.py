@@ -167,7 +167,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     bars = base.mark_bar().encode(x=x, color=date_color(dates))
     intervals = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
     # Each bar says its date and value: nothing rests on colour.
-    words = base.transform_calculate(words="datum.dates + ' ' + format(100 * datum.share, '.2f') + ' %'")
+    words = base.transform_calculate(words="datum.dates + ' ' + format(100 * datum.share, '.2f') + '%'")
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     return finish(

@@ -15,7 +15,6 @@ from kanon_lab.charts.style import (
     check_columns,
     finish,
     inline,
-    percent,
     title,
 )
 from kanon_lab.errors import OptionError
@@ -41,7 +40,7 @@ _WORDS = {
         "['k = ' + k_required + ', ' + orders[order] + ':',"
         " (row.total ? format(row.total, ',') : 'no') + (row.total == 1 ? ' cell' : ' cells') + ' suppressed',"
         " 'in ' + format(row.touched, ',') + (row.touched == 1 ? ' record' : ' records')"
-        " + ' (' + format(100 * row.touched / records, '.1f') + ' %)']"
+        " + ' (' + format(row.touched / records, '.1%') + ')']"
     ),
     "told": (
         "[join(cost, ' ') + '. Records below k before: ' + format(row.counts[keys], ',') + '; after, by compatible"
@@ -71,7 +70,7 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     alt = altair()
     check_columns(frame, ("variable", "contribution"), "suda(table)")
     rows = frame[["variable", "contribution"]].astype({"variable": str}).sort_values("contribution", ascending=False)
-    rows["words"] = rows["contribution"].map(percent)
+    rows["words"] = rows["contribution"].map("{:.1%}".format)
     base = alt.Chart(inline(rows.rename(columns={"contribution": "share"}))).encode(
         y=_lines(list(rows["variable"]), "variable"),
         tooltip=[
@@ -84,13 +83,18 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
     return finish(
         alt.layer(base.mark_bar(color=BLUE).encode(x=x), words),
-        title=title("What makes records rare", "Share of all scores that comes from sets with the variable"),
+        title=title(
+            "What makes records rare",
+            "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
+        ),
         description=f"Bar chart of the contribution of each key variable to the scores of the file: {said}.",
         height=_LINE * len(rows) + 10,
     )
 
 
-def banded(frame: pd.DataFrame, *, variable: str) -> alt.LayerChart:
+def banded(
+    frame: pd.DataFrame, *, variable: str, unit: str = "unit", heading: str = "Before and after recoding"
+) -> alt.LayerChart:
     """A numeric variable before and after it was recoded into bands: records per value.
 
     Parameters
@@ -100,6 +104,10 @@ def banded(frame: pd.DataFrame, *, variable: str) -> alt.LayerChart:
         is left out) and ``records`` in it.
     variable : str
         Its name, with the unit.
+    unit : str
+        One of it, such as ``year of age``: the height of a bar is the records in it.
+    heading : str
+        The title; charts on one page need titles that differ.
 
     Returns
     -------
@@ -122,10 +130,12 @@ def banded(frame: pd.DataFrame, *, variable: str) -> alt.LayerChart:
         raise OptionError("a band ends where it starts, or before: end must be above start")
     rows["height"] = rows["records"] / rows["width"]
     rows["floor"] = 0
+    # Labels of three digits would touch their neighbours on a telephone.
+    axis = alt.Axis(grid=False, labelOverlap=True, labelSeparation=8)
     drawn = alt.Chart(inline(rows)).encode(
-        x=alt.X("start:Q", title=variable, scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False)),
+        x=alt.X("start:Q", title=variable, scale=alt.Scale(nice=False, zero=False), axis=axis),
         x2="end:Q",
-        y=alt.Y("height:Q", title="Records per unit", axis=alt.Axis(format=",~r", tickCount=5)),
+        y=alt.Y("height:Q", title=f"Records per {unit}", axis=alt.Axis(format=",~r", tickCount=5)),
         y2="floor:Q",
         fill=alt.Fill("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
         stroke=alt.Stroke("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
@@ -145,7 +155,7 @@ def banded(frame: pd.DataFrame, *, variable: str) -> alt.LayerChart:
     smallest = after.loc[after["records"].idxmin()]
     return finish(
         alt.layer(*layers),
-        title=title("Before and after recoding", "Areas are records: a band has its mean height"),
+        title=title(heading, "Areas are records: a band has its mean height"),
         description=(
             f"Histogram of {variable} before and after recoding: {len(before)} values with records became "
             f"{len(after)} bands. The smallest band, from {smallest['start']:g} to below {smallest['end']:g}, has "
@@ -181,7 +191,7 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
         raise OptionError(f"the chart has room for {len(_VERSIONS['fill'])} versions, not {len(versions)}")
     if rows.duplicated(["version", "variable"]).any():
         raise OptionError("a variable stands twice: tell the versions apart in a column version")
-    rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
+    rows["words"] = [f"{row.cells:,} ({row.share:.1%})" for row in rows.itertuples()]
     several = len(versions) > 1
     base = alt.Chart(inline(rows)).encode(
         y=_lines(names, "variable"),
@@ -337,7 +347,7 @@ def _explored(names: list[str], records: int, states: list[dict]) -> list:
         .transform_flatten(["counts", "lines", "names", "kinds"], ["count", "line", "name", "series"])
         .transform_calculate(
             share="datum.count / records",
-            words="format(datum.count, ',') + ' (' + format(100 * datum.share, '.1f') + ' %)'",
+            words="format(datum.count, ',') + ' (' + format(datum.share, '.1%') + ')'",
         )
         .encode(
             y=y,
@@ -368,12 +378,15 @@ def _shares(text: str, most: float, characters: int) -> alt.X:
     """An axis of shares up to the largest, with room behind it for words of so many characters."""
     alt = altair()
     room = min(0.6, (characters * _CHARACTER + 8) / _NARROW)
-    most = max(float(most), 0.02)
-    step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.05 if most > 0.1 else 0.01
-    ticks = [round(step * i, 2) for i in range(int(-(-most // step)) + 1)]
+    end = max(float(most), 0.02) / (1 - room)
+    # No share is above 1. Up to there the axis has ticks, and beyond it no line.
+    ticked = min(end, 1)
+    step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * each)
     return alt.X(
         "share:Q",
         title=text,
-        scale=alt.Scale(domain=[0, max(ticks[-1], most / (1 - room))], nice=False),
-        axis=alt.Axis(format="~%", values=ticks),
+        scale=alt.Scale(domain=[0, end], nice=False),
+        axis=alt.Axis(
+            format="~%", values=[round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)], domain=False
+        ),
     )

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-# What needs a reader's eye comes first. Every count is also written out, so colour carries nothing alone.
+# What needs a reader's eye comes first, as in the audit. Every count is also written out: colour carries nothing alone.
 _VERDICTS = {
     "disagrees": "#a3341c",
     "published-error": "#d55e00",
-    "exact": "#0b5c8a",
-    "within-noise": "#3b86b5",
-    "approximate": "#7a6a9b",
     "illegible": GREY,
     "not-in-text": GREY,
+    "approximate": "#7a6a9b",
+    "within-noise": "#3b86b5",
+    "exact": "#0b5c8a",
 }
 
 
@@ -29,7 +29,8 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row per pair that occurs.
+        ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row per pair that occurs;
+        tables are drawn in the order of the frame.
 
     Returns
     -------
@@ -61,7 +62,10 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
             sort=shown,
             scale=alt.Scale(domain=shown),
             title=None,
-            axis=alt.Axis(orient="top", labelAngle=-35, labelOverlap=False, domain=False, ticks=False),
+            # Downwards to their columns: on a telephone there is room for names on the left, none on the right.
+            axis=alt.Axis(
+                orient="top", labelAngle=35, labelAlign="right", labelOverlap=False, domain=False, ticks=False
+            ),
         ),
         y=alt.Y("table:N", sort=tables, title=None, axis=alt.Axis(labelLimit=130, domain=False, ticks=False)),
         tooltip=[
@@ -84,7 +88,7 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
             + ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in shown)
             + "."
         ),
-        height=max(90, 40 * len(tables)),
+        height=max(90, 30 * len(tables)),
     )
 
 

@@ -31,21 +31,21 @@ _FINE_TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 _LOG_RISK = "Individual risk (%, log scale)"
 _EXPLORED = ("f_k", "F_k", "exact", "benedetti-franconi")
-_CURVES = {"exact": "exact risk", "approximation": "approximation", "inverse": "1/F_k"}
+_CURVES = {"exact": "exact risk", "approximation": "approximation", "inverse": "1/estimate"}
 # The result in words, signals of their own: the title shows them, and a page tells them to screen readers.
 _WORDS = {
     "row": "data('risks')[indexof(pluck(data('risks'), 'f'), f_k)]",
     "risk": "row.exact[weight - 1]",
-    "times": "format(risk * f_k * weight, '.1f')",
-    "alike": "(f_k > 1 ? f_k + ' records alike' : 'One record alone') + ', F_k = ' + format(f_k * weight, ',')",
-    "both": "'risk ' + format(100 * risk, '.2f') + ' %, 1/F_k ' + format(100 / (f_k * weight), '.2f') + ' %'",
-    "words": "[alike + ':', both, times == '1.0' ? 'they agree' : 'the risk is ' + times + ' times 1/F_k']",
+    "times": "format(risk * f_k * weight, '.2f')",
+    "alike": "(f_k > 1 ? f_k + ' records alike' : 'One record alone') + ', estimated F_k ' + format(f_k * weight, ',')",
+    "both": "'risk ' + format(risk, '.2%') + ', 1/estimate ' + format(1 / (f_k * weight), '.2%')",
+    "words": "[alike + ':', both, weight == 1 ? 'they agree' : 'the risk is ' + times + ' times 1/estimate']",
     "told": "[words[0] + ' ' + words[1] + ', ' + words[2]]",
 }
 
 
 def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.LayerChart:
-    """Individual risk against F_k, with sliders for f_k and for the weight of each record.
+    """Individual risk against the estimate of F_k, with sliders for f_k and for the weight of each record.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     Returns
     -------
     altair.LayerChart
-        For the chosen f_k the curves of 1/F_k, of the exact risk and, from 3 on, of its approximation, and a mark at
-        the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
+        For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation,
+        and a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
 
     Raises
     ------
@@ -85,16 +85,17 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     ]
     params += [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
     subject = (
-        "Line chart of the risk of a record against F_k, on logarithmic axes, for the expected value of 1/F_k, its "
-        "approximation, and 1/F_k itself."
+        "Line chart of the risk of a record against the estimate of F_k, on logarithmic axes, for the expected value "
+        "of 1/F_k, its approximation, and 1 over the estimate."
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
+    start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk, 2)}, {percent(1 / f / weight, 2)}."
     chart = finish(
         alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows)).add_params(
             *params
         ),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),
-        description=f"{subject} At f_k = {f} and F_k = {f * weight}: {percent(risk, 2)}, {percent(1 / f / weight, 2)}.",
+        description=f"{subject} {start}",
         height=340,
     )
     return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
@@ -114,13 +115,13 @@ def _explored(largest: int) -> list:
         "F:Q",
         scale=alt.Scale(type="log", domain=[1, largest], nice=False),
         axis=alt.Axis(values=[10**i for i in range(len(str(largest)))], format=",", grid=False),
-        title="F_k: persons of the population alike (log scale)",
+        title="Estimated F_k: persons alike (log scale)",
     )
     y = _log_risk("risk:Q", 1 / largest, "Risk of the record (log scale)")
     names = list(_CURVES.values())
-    color = alt.Color("series:N", scale=_scale(names, (BLUE, BLACK, ORANGE)), title=None)
-    stroke = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
-    dash = alt.StrokeDash("series:N", scale=_scale(names, _DASHES), title=None, legend=stroke)
+    legend = _legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
+    color = alt.Color("series:N", scale=_scale(names, (BLUE, BLACK, ORANGE)), title=None, legend=legend)
+    dash = alt.StrokeDash("series:N", scale=_scale(names, _DASHES), title=None, legend=legend)
     curves = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -138,7 +139,7 @@ def _explored(largest: int) -> list:
         tooltip=[
             alt.Tooltip("series:N", title="measure"),
             alt.Tooltip("f:Q", title="f_k"),
-            alt.Tooltip("F:Q", title="F_k", format=","),
+            alt.Tooltip("F:Q", title="estimated F_k", format=","),
             alt.Tooltip("risk:Q", title="risk", format=".3%"),
         ],
     )
@@ -199,9 +200,9 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
         known = base.mark_point(shape="diamond", size=110, filled=True, color=BLACK, stroke="white", opacity=1)
         layers.append(known.encode(x=alt.X("middle:Q", title=_LOG_RISK), y=alt.Y("known:Q", title="Records")))
     if threshold is not None:
-        line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {100 * threshold:g} %"}]))
+        line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {100 * threshold:g}%"}]))
         layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
-        word = line.mark_text(align="right", dx=-5, dy=2, baseline="top").encode(x=x, y=alt.value(0), text="label:N")
+        word = line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N")
         layers.append(word)
     top = rows.loc[rows["records"].idxmax()]
     return finish(
@@ -216,7 +217,7 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
 
 
 def _kinds(known: bool) -> str:
-    return "Bars: estimated; diamonds: true" if known else "Bars: records in a range of risks"
+    return "Heights are records. " + ("Bars: estimated; diamonds: true" if known else "Bars: ranges of risk")
 
 
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:

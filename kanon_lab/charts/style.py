@@ -147,4 +147,4 @@ def _date_scale(dates: Sequence[str], values: dict) -> alt.Scale:
 
 def percent(share: float, digits: int = 1) -> str:
     """A share of 0-1 as people write it: ``42.4 %``."""
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"

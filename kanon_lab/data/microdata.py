@@ -2,6 +2,9 @@
 
 import io
 import numbers
+import re
+import unicodedata
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +28,7 @@ USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-",
 # Data sets of persons are of this kind; all digits though they are, their postcodes are text.
 _KIND, _CODES = "synthetic", ("postcode",)
 _MOST_NAMES = 8
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 # Names of columns in a file -> those to read.
 _Choose = Callable[[Iterable[str]], list[str]]
 _NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)]
@@ -70,6 +74,9 @@ def read_microdata(
 
     Notes
     -----
+    *Names* of columns have composed letters (Unicode's NFC): one letter for the e and the accent of café, however the
+    file has them.
+
     *Missing* is an empty cell or text in every format, a system-missing or user-defined missing value of SPSS and
     Stata, and what `na` lists. NA and the like are values otherwise: it may be the code of a country.
 
@@ -87,10 +94,10 @@ def read_microdata(
         files.check_file(path)
         known = ", ".join(f".{each}" for each in FORMATS)
         raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
-    wanted = None if columns is None else list(dict.fromkeys(_listed(columns)))
+    wanted = None if columns is None else list(dict.fromkeys(map(_composed, _listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
-    text, na = _listed(text), _listed(na)
+    text, na = list(map(_composed, _listed(text))), _listed(na)
 
     def choose(names: Iterable[str]) -> list[str]:
         return _chosen(list(names), wanted, where, in_row_1=form in ("csv", "xlsx"))
@@ -104,6 +111,7 @@ def read_microdata(
         )
     if len(frame) == 0:
         raise DataError(f"{where}: has no records; export or download it again")
+    frame = frame.set_axis(list(map(_composed, frame.columns)), axis=1)
     return pd.DataFrame({name: _settled(column, name in text, na) for name, column in frame.items()})
 
 
@@ -179,11 +187,12 @@ def _listed(names: Iterable[str] | str) -> list[str]:
 
 
 def _chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1: bool) -> list[str]:
-    """The columns to read, or an error that quotes names only where they surely are names.
+    """The columns to read, as they stand in the file, or an error that quotes names only where they surely are names.
 
     A file without a header has data in row 1, where names should be.
     """
     place = "put them in the first row" if in_row_1 else "write it again with names"
+    names, own = list(map(_composed, names)), names
     named = [name for name in names if name]
     if not named:
         raise DataError(f"{where}: has no column names; {place}")
@@ -197,7 +206,12 @@ def _chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1:
     first = dict(reversed([(name, i) for i, name in enumerate(names, start=1)]))
     if twice := [(first[name], i) for i, name in enumerate(names, start=1) if name and first[name] != i]:
         raise DataError(f"{where}: columns {twice[0][0]} and {twice[0][1]} have the same name; give each its own")
-    return named if wanted is None else wanted
+    written = dict(zip(names, own, strict=True))
+    return [written[name] for name in (named if wanted is None else wanted)]
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def _remedy(absent: str, names: list[str]) -> str:
@@ -243,7 +257,10 @@ def _parquet(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataF
 def _xlsx(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataFrame:
     frame = read_sheet(content, where)
     frame.columns = [name.strip() for name in frame.columns]
-    chosen = choose(frame.columns)
+    try:
+        chosen = choose(frame.columns)
+    except DataError as error:
+        raise DataError(f"{error}{_unread(content)}") from None
     check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen}, where)
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
@@ -252,6 +269,13 @@ def _xlsx(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataFram
         row = frame.index[int(empty.argmax())]
         raise DataError(f"{where}: row {row} is empty; delete it, or fill in a cell if it is a record")
     return frame[chosen].iloc[:records]
+
+
+def _unread(content: bytes) -> str:
+    """What to add to a fault of the first sheet where there are others."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheets = len([name for name in book.namelist() if _SHEET.fullmatch(name)])
+    return f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
 
 
 def _statistical(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataFrame:

@@ -2,11 +2,14 @@
 
 from kanon_lab.protection import two_level  # noqa: F401 (adds its step)
 from kanon_lab.protection.chain import Protection, protect
+from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.identifiers import prove_absent
 from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_recipe
+from kanon_lab.protection.released import released_columns
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import STEPS
+from kanon_lab.protection.verdict import final_claims
 
 __all__ = [
     "STEPS",
@@ -15,10 +18,14 @@ __all__ = [
     "State",
     "Step",
     "as_recipe",
+    "final_claims",
     "household_file",
     "merge_households",
     "prove_absent",
     "protect",
     "read_recipe",
+    "released_columns",
+    "shown_by_members",
+    "told_by_columns",
     "write_recipe",
 ]

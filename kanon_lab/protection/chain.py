@@ -90,10 +90,13 @@ class Protection:
         """
         kind = kind_of(name)
         position = len(self.steps) + 1
-        with step_errors(position, name):
+        levels = int(bool(self.steps) and self.steps[0].households is not None)
+        with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
             self._check_columns(kind.variables(settings))
             before = self.state
+            if kind.within_strata:
+                self._check_strata()
             spec = without_variables(self.spec, before.removed)
             applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
             step = self._step(name, settings, seed, before, applied)
@@ -121,15 +124,18 @@ class Protection:
         -------
         DataFrame
             Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
-            ``cells_changed``, ``cells_suppressed`` and the measures as `Measured.row` names them.
+            ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
-        rows = [{"name": "as it came", "seed": None, "records_touched": 0, "cells_changed": 0, "cells_suppressed": 0}]
+        nothing = {"records_touched": 0, "cells_changed": 0, "cells_suppressed": 0, "columns_removed": 0}
+        rows = [{"name": "as it came", "seed": None, **nothing}]
         for step in self.steps:
             cells = {"cells_changed": sum(step.changed.values()), "cells_suppressed": sum(step.suppressed.values())}
+            cells |= {"columns_removed": len(step.removed)}
             rows.append({"name": step.name, "seed": step.seed, "records_touched": step.records_touched, **cells})
         states = [self.start, *(step.state for step in self.steps)]
         table = pd.DataFrame([{**row, **state.measured.row()} for row, state in zip(rows, states, strict=True)])
-        return table.astype({"seed": "Int64"}).rename_axis("step")
+        absent = ["seed", *(name for name in table if name.startswith("with_household_size_"))]
+        return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -168,6 +174,16 @@ class Protection:
         released = [name for name in self.state.working.columns if name not in self.state.removed]
         check_columns(names, released, self.where)
 
+    def _check_strata(self) -> None:
+        """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
+        for name in self.spec.strata:
+            culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
+            if culprits and (absent := int(self.state.working[name].isna().sum())):
+                raise DataError(
+                    f"{self.where}: column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
+                    f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
+                )
+
     def _step(self, name: str, settings: dict, seed: int | None, before: State, applied: Applied) -> Step:
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
@@ -177,12 +193,18 @@ class Protection:
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
         state = State(kept, removed, self._measured(kept, removed))
-        touched, counts = int(done.touched.sum()), (done.changed, done.suppressed)
-        return Step(name, settings, seed, touched, *counts, state, applied.claims, applied.households)
+        gone = tuple(column for column in applied.removed if column not in before.removed)
+        counts = [
+            {column: n for column, n in each.items() if column not in removed}
+            for each in (done.changed, done.suppressed)
+        ]
+        touched = int(done.touched.sum())
+        return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
 
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...]) -> Measured:
         spec = without_variables(self.spec, removed)
         options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "where": self.where}
+        options["counted"] = self.spec.household is not None and self.spec.household not in removed
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
 
 
@@ -237,7 +259,8 @@ def protect(
     options = {**_measures(k, thresholds, estimator), "where": where}
     original = frame.copy()
     working = original.drop(columns=list(spec.direct_identifiers))
-    first = measured(working, original, without_variables(spec, ()), keys=spec.key_variables, **options)
+    roles, counted = without_variables(spec, ()), spec.household is not None
+    first = measured(working, original, roles, keys=spec.key_variables, counted=counted, **options)
     return Protection(original, spec, seed=check_seed(seed), start=State(working, (), first), **options)
 
 

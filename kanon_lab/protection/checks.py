@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +34,40 @@ def derived_seed(seed: int, position: int) -> int:
     return int(np.random.SeedSequence([seed, position]).generate_state(1)[0])
 
 
+def check_names(settings: Mapping[str, Any], known: Collection[str], *, above: Collection[str] = ()) -> None:
+    """Raise an `OptionError` for a setting that is none of the `known`, and say which one was meant.
+
+    Those in `above` are settings of the whole recipe.
+    """
+    for name in settings:
+        if name in known:
+            continue
+        if name in above:
+            raise OptionError(f"{name} belongs at the top of the recipe, beside key_variables")
+        close = _same_word(name, known) or nearest(name, sorted(known))
+        remedy = f"did you mean {close}?" if close else f"there are {', '.join(sorted(known))}"
+        raise OptionError(f"unknown setting {shortened(str(name))}; {remedy}")
+
+
+def _same_word(name: object, known: Iterable[str]) -> str | None:
+    """The one of the known names that has this one for one of its words: key_variables for keys."""
+    word = str(name).casefold().rstrip("s")
+    found = [each for each in known if word in (part.rstrip("s") for part in each.split("_"))]
+    return found[0] if len(found) == 1 else None
+
+
 @contextmanager
-def step_errors(position: int, name: str) -> Iterator[None]:
-    """Put number and name of the step before what is said against it."""
+def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[None]:
+    """Put number and name of the step before what is said against it.
+
+    `levels` are the steps that a recipe does not list under ``steps``: 1 where it has a household level.
+    """
+    listed = f"; number {position - levels} under steps" if 0 < levels < position else ""
+    named = f" ({name}{listed})" if isinstance(name, str) else f" ({listed[2:]})" if listed else ""
     try:
         yield
     except KanonLabError as error:
-        raise type(error)(f"step {position} ({name}): {error}") from None
+        raise type(error)(f"step {position}{named}: {error}") from None
 
 
 def several(values: object, name: str, such_as: str) -> list:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
@@ -38,8 +39,8 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
 
     Notes
     -----
-    Letters' case and spaces around a text do not matter. An identifier in another coding, such as a number made from
-    it, cannot be told from other numbers.
+    Letters' case, accents, spaces and punctuation do not matter: 14.698.393-K is 14698393k. An identifier in another
+    coding, such as a part of it, a number made from it or other words for it, is not found.
     """
     names = list(identifiers)
     for name in released.columns:
@@ -48,10 +49,11 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
     if len(released) != len(original):
         raise DataError(f"{where}: has not as many records as were to be written; write it again")
     columns = {name: _texts(column) for name, column in released.items()}
+    cells = {name: _texts(column, bare=True) for name, column in released.items()}
     for identifier in names:
-        own = _texts(original[identifier])
+        own, own_cells = _texts(original[identifier]), _texts(original[identifier], bare=True)
         for name, texts in columns.items():
-            if _copied(own, texts):
+            if _copied(own_cells, cells[name]):
                 raise DataError(
                     f"{where}: column {shortened(name)} has the values of the direct identifier "
                     f"{shortened(identifier)}; name it as one too"
@@ -65,10 +67,13 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
                 )
 
 
-def _texts(column: pd.Series) -> np.ndarray:
-    """Values as folded texts; None where missing."""
+def _texts(column: pd.Series, *, bare: bool = False) -> np.ndarray:
+    """Values as folded texts, if `bare` without accents and punctuation; None where missing."""
     codes, values = distinct(column, "the data")
-    texts = np.array([as_text(value).strip().casefold() or None for value in values] + [None], dtype=object)
+    folded = [as_text(value).strip().casefold() for value in values]
+    if bare:
+        folded = [_NOT_WORD.sub("", unicodedata.normalize("NFKD", text)) or text for text in folded]
+    texts = np.array([text or None for text in folded] + [None], dtype=object)
     return texts[codes]
 
 

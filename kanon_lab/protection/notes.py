@@ -2,32 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kanon_lab.errors import shortened
 from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
+from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
+from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
 from kanon_lab.risk import household_size
+
+# From this share on, a variable is one of households rather than of persons.
+_OF_HOUSEHOLDS = 0.9
 
 
 def notes_of(protection: Protection) -> Iterator[str]:
-    """Notes on weight, household size, ghosts of recoded keys, and the same of the file of households."""
-    spec, state = protection.spec, protection.state
+    """Notes on weights, columns without a role, what columns and members tell, households, and what is not measured.
+
+    Those of the file of households are on its weight only: its columns are released in the file of persons.
+    """
+    spec = protection.spec
     if spec.weight is None:
         yield UNWEIGHTED
-    if spec.household is not None and spec.household not in state.removed:
-        largest = int(household_size(state.working[spec.household]).max())
-        yield (
-            f"{shortened(spec.household)}: the members of each household can be counted (up to {largest}), so that an "
-            "outsider knows its size even where no variable says it"
-        )
-    for key, ghosts in spec.ghost_variables.items():
-        recoded = any(step.changed.get(key) and not any(map(step.changed.get, ghosts)) for step in protection.steps)
-        if recoded and not set(ghosts) <= set(state.removed):
-            yield (
-                f"{shortened(key)}: was recoded, and {', '.join(map(shortened, ghosts))} still say the same in other "
-                "words as before; recode or remove them too"
-            )
     for step in protection.steps:
-        if step.households is not None:
-            yield from (f"{step.name}: {note}" for note in notes_of(step.households))
+        if step.households is not None and step.households.spec.weight is None:
+            why = "" if spec.weight is None else " (where the weight of persons differs in a household, none is taken)"
+            yield f"{step.name}: {UNWEIGHTED}{why}"
+    yield from _columns(protection)
+    stale = dict(_stale_ghosts(protection))
+    for key, ghosts in stale.items():
+        yield (
+            f"{shortened(key)}: was recoded, and {_listed(ghosts)} still say the same in other words as before; recode "
+            "or remove them too"
+        )
+    for row in told_by_columns(protection).itertuples():
+        if row.variable == spec.household:
+            yield (
+                f"{shortened(row.column)} ({row.role}, {row.distinct_values:,} values) tells which records are of one "
+                f"household, though {shortened(row.variable)} is removed; recode or remove it too"
+            )
+        elif row.column not in stale.get(row.variable, ()):
+            yield (
+                f"{shortened(row.column)} ({row.role}, {row.distinct_values:,} values) tells the original "
+                f"{shortened(row.variable)} in {row.told:,} of the {row.cells:,} records where that was recoded, "
+                "suppressed or removed, to whoever knows which value goes with which; recode or remove it too"
+            )
+    yield from _households(protection)
+    if spec.numeric_variables:
+        yield f"numeric_variables ({_listed(spec.numeric_variables)}): nothing is measured of them yet"
+
+
+def _columns(protection: Protection) -> Iterator[str]:
+    columns, n = released_columns(protection), len(protection.original)
+    if same := untouched(columns):
+        yield f"released as they came, and without a role: {_listed(same)}"
+    telling = columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]
+    for row in telling.itertuples():
+        yield (
+            f"{shortened(row.column)}: no role, and {row.distinct_values:,} different values in {n:,} records, so that "
+            "whoever knows a person's value finds the record; name it among direct_identifiers, remove or recode it"
+        )
+
+
+def _stale_ghosts(protection: Protection) -> Iterator[tuple[str, list[str]]]:
+    """Keys that were recoded, with their released ghosts that no step has changed."""
+    for key, ghosts in protection.spec.ghost_variables.items():
+        changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
+        same = [name for name in ghosts if name not in changed and name not in protection.state.removed]
+        if key in changed and same:
+            yield key, same
+
+
+def _households(protection: Protection) -> Iterator[str]:
+    spec, state = protection.spec, protection.state
+    if spec.household is None or spec.household in state.removed:
+        if state.working.index.equals(protection.original.index):
+            yield (
+                "the records stand in the order in which they came: who has another extract of the input can join the "
+                "two by it, and members of one household stay together"
+            )
+        return
+    for row in shown_by_members(protection).itertuples():
+        if row.shown and row.shared >= _OF_HOUSEHOLDS:
+            yield (
+                f"{shortened(row.variable)}: {row.shown:,} of {row.suppressed:,} suppressed values are shown by "
+                f"another member of the household ({row.shared:.1%} of the households share one); suppress it at the "
+                f"household level, or remove {shortened(spec.household)}"
+            )
+    name, counted, last = shortened(spec.household), state.measured.with_household_size, state.measured
+    largest = int(household_size(state.working[spec.household]).max())
+    yield (
+        f"{name}: the members of each household can be counted (up to {largest}), so that an outsider knows its size "
+        f"even where no variable says it; with that count as a further key, k achieved is {counted['k_achieved']:,} "
+        f"and {counted['sample_uniques']:,} records are unique (without it k achieved is {last.k_achieved:,})"
+    )
+    changed = any(step.changed.get(spec.household) for step in protection.steps)
+    kept = [] if changed else [f"the values of {name} are those of the input"]
+    if state.working.index.equals(protection.original.index):
+        kept.append("the records stand in the order in which they came")
+    if kept:
+        yield f"{' and '.join(kept)}: who has another extract of the input can join the two by it"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(shortened(str(name)) for name in names)

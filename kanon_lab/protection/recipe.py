@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import KeySpec, check_k
 from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_THRESHOLDS, Protection, protect
-from kanon_lab.protection.checks import check_columns, check_seed, step_errors
+from kanon_lab.protection.checks import check_columns, check_names, check_seed, step_errors
+from kanon_lab.protection.hierarchy_files import beside, seen_from
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
-from kanon_lab.recode.configuration import check_settings
 from kanon_lab.terms import LANGUAGES
 
 _ROLES = tuple(role.name for role in fields(KeySpec))
@@ -46,6 +47,8 @@ class Recipe:
         As in `kanon_lab.protection.protect`.
     language : str
         Of reports; one of `kanon_lab.terms.LANGUAGES`.
+    where : str
+        What it is called in messages about a file that it is applied to; nothing where it is empty.
     """
 
     spec: KeySpec
@@ -56,6 +59,7 @@ class Recipe:
     estimator: str = USUAL_ESTIMATOR
     seed: int = 0
     language: str = "en"
+    where: str = field(default="", compare=False)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -66,10 +70,16 @@ class Recipe:
 
     def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
         """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
+        with _named(self.where):
+            self._check(frame, where)
+
+    def _check(self, frame: pd.DataFrame, where: str) -> None:
+        _check_lists(self.spec, frame)
         self.spec.check(frame, where)
+        levels = _levels(self.steps)
         released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
         for position, (name, settings) in enumerate(self.steps, start=1):
-            with step_errors(position, name):
+            with step_errors(position, name, levels=levels):
                 check_columns(kind_of(name).variables(settings), released, where)
 
     def apply(self, frame: pd.DataFrame, *, where: str = "the data", progress: bool = False) -> Protection:
@@ -98,11 +108,12 @@ class Recipe:
 
         self.check(frame, where)
         options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "seed": self.seed}
-        protection = protect(frame, self.spec, **options, where=where)
-        steps = tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False)
-        for name, settings in steps:
-            protection = protection.apply(name, settings)
-        return protection
+        with _named(self.where):
+            protection = protect(frame, self.spec, **options, where=where)
+            steps = tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False)
+            for name, settings in steps:
+                protection = protection.apply(name, settings)
+            return protection
 
 
 def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: str = "person") -> Recipe:
@@ -124,11 +135,9 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
     """
     if not isinstance(settings, Mapping):
         raise OptionError(f"{where}: must be a mapping of settings, such as key_variables: [region, sex, age]")
-    check_settings(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS, where)
-    try:
-        return _recipe(settings)
-    except KanonLabError as error:
-        raise type(error)(f"{where}: {error}") from None
+    with _named(where):
+        check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
+        return replace(_recipe(settings), where=where if level == "person" else "")
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -137,16 +146,16 @@ def read_recipe(path: str | Path) -> Recipe:
     Parameters
     ----------
     path : str or Path
-        A YAML file of at most a million bytes.
+        A YAML file of at most a million bytes. A file of a hierarchy in it is looked for in the folder of the recipe.
 
     Raises
     ------
     DataError
-        The file cannot be read, is no YAML, or has a key twice.
+        The file cannot be read, is no YAML, or has a key twice; or a file of a hierarchy is not there.
     OptionError
         A setting or step that is not known or cannot be used.
     """
-    return as_recipe(read_yaml(path), where=str(path))
+    return as_recipe(beside(read_yaml(path), path), where=str(path))
 
 
 def write_recipe(protection: Protection, path: str | Path) -> None:
@@ -159,7 +168,7 @@ def write_recipe(protection: Protection, path: str | Path) -> None:
     StorageError
         The file cannot be written.
     """
-    files.write_text(path, dump_yaml(protection.recipe()))
+    files.write_text(path, dump_yaml(seen_from(protection.recipe(), path)))
 
 
 def _recipe(settings: Mapping[str, Any]) -> Recipe:
@@ -184,8 +193,34 @@ def _recipe(settings: Mapping[str, Any]) -> Recipe:
         inner = {**inherited, **household_level} if isinstance(household_level, Mapping) else household_level
         as_recipe(inner, where="household_level", level="household")
         levels = (("household_level", inner),)
-    steps = (*levels, *_steps(settings.get("steps", []), k_required, first=len(levels) + 1))
+    steps = (*levels, *_steps(settings.get("steps", []), k_required, levels=len(levels)))
     return Recipe(spec, steps, **options)
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Put the name of the recipe, if it has one, before what is said against it."""
+    try:
+        yield
+    except KanonLabError as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _levels(steps: tuple[tuple[str, dict], ...]) -> int:
+    return int(bool(steps) and steps[0][0] == "household_level")
+
+
+def _check_lists(spec: KeySpec, frame: pd.DataFrame) -> None:
+    """Raise an `OptionError` where names of several columns stand as one text."""
+    columns = set(frame.columns)
+    for role in _ROLES:
+        names = getattr(spec, role)
+        for name in names if isinstance(names, tuple) else ():
+            parts = [part.strip() for part in name.split(",")]
+            if name not in columns and len(parts) > 1 and columns.issuperset(parts):
+                raise OptionError(f"{role}: is one text; write a list, such as {role}: [{shortened(', '.join(parts))}]")
 
 
 def _names(value: object, role: str) -> object:
@@ -199,22 +234,15 @@ def _names(value: object, role: str) -> object:
     return value
 
 
-def _steps(steps: object, k_required: int | None, *, first: int) -> tuple[tuple[str, dict], ...]:
+def _steps(steps: object, k_required: int | None, *, levels: int) -> tuple[tuple[str, dict], ...]:
     if not isinstance(steps, (list, tuple)):
         raise OptionError("steps must be a list, such as - suppress: {k_required: 3}")
     found = []
-    for position, step in enumerate(steps, start=first):
-        if not isinstance(step, Mapping) or len(step) != 1:
-            raise OptionError(
-                f"step {position}: must be one name with its settings, such as suppress: {{k_required: 3}}, "
-                f"not {shortened(repr(step))}"
-            )
-        ((name, settings),) = step.items()
-        try:
+    for position, step in enumerate(steps, start=levels + 1):
+        with step_errors(position, None, levels=levels):
+            name, settings = _parted(step)
             kind = kind_of(name)
-        except OptionError as error:
-            raise OptionError(f"step {position}: {error}") from None
-        with step_errors(position, name):
+        with step_errors(position, name, levels=levels):
             if not isinstance(settings if settings is not None else {}, Mapping):
                 raise OptionError(f"its settings must be names with values, not {shortened(repr(settings))}")
             settings = dict(settings or {})
@@ -223,3 +251,16 @@ def _steps(steps: object, k_required: int | None, *, first: int) -> tuple[tuple[
             list(kind.variables(settings))
         found.append((name, settings))
     return tuple(found)
+
+
+def _parted(step: object) -> tuple[object, object]:
+    """Name and settings of a step."""
+    if isinstance(step, Mapping) and len(step) == 1:
+        return next(iter(step.items()))
+    if isinstance(step, Mapping) and step and next(iter(step.values())) is None:
+        name = shortened(str(next(iter(step))))
+        raise OptionError(f"the settings stand beside {name}; indent them, so that they are under {name}")
+    remedy = "; begin every step with a - of its own" if isinstance(step, Mapping) and len(step) > 1 else ""
+    raise OptionError(
+        f"must be one name with its settings, such as suppress: {{k_required: 3}}, not {shortened(repr(step))}{remedy}"
+    )

@@ -30,7 +30,8 @@ def chain_settings(protection: Protection) -> dict[str, Any]:
 
 def _step_settings(step: Step) -> dict[str, Any]:
     if step.households is not None:
-        return chain_settings(step.households)
+        inner = chain_settings(step.households)
+        return {**inner, "weight": inner.get("weight")}  # without one it would be that of the persons
     return step.settings if step.seed is None else {**step.settings, "seed": step.seed}
 
 

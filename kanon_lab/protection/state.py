@@ -43,9 +43,11 @@ class Step:
     seed : int or None
         Of what is random in it; None where nothing is.
     records_touched : int
-        Records with a cell that was changed or suppressed, or in another place.
+        Records with a cell that was changed, suppressed or removed, or in another place.
+    removed : tuple of str
+        Columns that are not released from this step on.
     changed, suppressed : dict of str to int
-        By column that the file had before, the cells that have another value, and those that have none any more.
+        By column that was and is released, the cells that have another value, and those that have none any more.
     state : State
         The file after it.
     claims : DataFrame or None
@@ -58,6 +60,7 @@ class Step:
     settings: dict[str, Any]
     seed: int | None
     records_touched: int
+    removed: tuple[str, ...]
     changed: dict[str, int]
     suppressed: dict[str, int]
     state: State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,8 +12,8 @@ import pandas as pd
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
+from kanon_lab.protection.checks import check_names
 from kanon_lab.recode import RECODE_STEPS
-from kanon_lab.recode.configuration import check_settings
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
 
 if TYPE_CHECKING:
@@ -64,12 +64,15 @@ class Kind:
         Whether the result depends on the seed; then settings may have a ``seed`` of their own.
     needs_k : bool
         Whether settings without ``k_required`` take that of the recipe.
+    within_strata : bool
+        Whether every record must have its strata.
     """
 
     apply: Apply
     variables: Callable[[Mapping[str, Any]], Iterable[str]]
     random: bool = False
     needs_k: bool = False
+    within_strata: bool = False
 
 
 def kind_of(name: object) -> Kind:
@@ -81,9 +84,13 @@ def kind_of(name: object) -> Kind:
     return STEPS[name]
 
 
-def _check(settings: Mapping[str, Any], known: Iterable[str], required: Iterable[str] = ()) -> None:
+# Settings of a whole recipe, which no step has.
+_OF_RECIPES = (*(role.name for role in fields(KeySpec)), "thresholds", "language", "household_level")
+
+
+def _check(settings: Mapping[str, Any], known: tuple[str, ...], required: Iterable[str] = ()) -> None:
     """Raise an `OptionError` for a setting that is not known, or for one that is required and not there."""
-    check_settings(settings, list(known), "its settings")
+    check_names(settings, (*known, "seed"), above=_OF_RECIPES)
     for name in required:
         if settings.get(name) is None:
             raise OptionError(f"{name} is not given; say it in the settings of the step")
@@ -105,18 +112,25 @@ def _recode(function: Callable) -> Kind:
 
 
 def _recoded(settings: Mapping[str, Any]) -> list[str]:
+    for name in settings:
+        if name in _OF_RECIPES:
+            raise OptionError(f"{name} belongs at the top of the recipe, beside key_variables")
     if "variable" not in settings:
         raise OptionError("variable is not given; name the column to recode, such as variable: age")
     return names_in(settings["variable"], "variable")
 
 
+_SUPPRESS = ("k_required", "importance", "combinations")
+_SUPPRESS_RISK = ("threshold", "variables", "estimator")
+
+
 def _suppress(frame, spec, settings, *, seed, where) -> Applied:
-    _check(settings, ("k_required", "importance", "combinations"), ("k_required",))
+    _check(settings, _SUPPRESS, ("k_required",))
     return _suppressed(local_suppression(frame, spec, **settings, where=where))
 
 
 def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
-    _check(settings, ("threshold", "variables", "estimator"), ("threshold", "variables"))
+    _check(settings, _SUPPRESS_RISK, ("threshold", "variables"))
     return _suppressed(suppress_above_risk(frame, spec, **settings, where=where))
 
 
@@ -125,6 +139,7 @@ def _suppressed(result: Suppression) -> Applied:
 
 
 def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
+    _check(settings, _SUPPRESS)
     importance, combinations = settings.get("importance"), settings.get("combinations")
     if isinstance(importance, Mapping):
         yield from importance
@@ -134,13 +149,18 @@ def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _named_by_suppress_risk(settings: Mapping[str, Any]) -> list[str]:
-    return names_in(settings["variables"], "variables") if "variables" in settings else []
+    _check(settings, _SUPPRESS_RISK, ("threshold", "variables"))
+    return names_in(settings["variables"], "variables")
+
+
+def _removed(settings: Mapping[str, Any]) -> list[str]:
+    _check(settings, ("variables",), ("variables",))
+    return names_in(settings["variables"], "variables")
 
 
 def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
     """Weight and household may go too: they are still measured with, which an outsider does not have."""
-    _check(settings, ("variables",), ("variables",))
-    names = names_in(settings["variables"], "variables")
+    names = _removed(settings)
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
     if set(spec.key_variables) <= set(names):
         raise OptionError("no key variable would be left to measure; keep one, or do not protect the file")
@@ -152,7 +172,6 @@ def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
 
     INE Chile (2023), section 6.7, block 6.15.
     """
-    _check(settings, ("line_number",))
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
     household = coded(frame[spec.household], where).codes
@@ -168,6 +187,7 @@ def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
 
 
 def _numbered(settings: Mapping[str, Any]) -> list[str]:
+    _check(settings, ("line_number",))
     line = settings.get("line_number")
     if line is not None and (not isinstance(line, str) or not line):
         raise OptionError(f"line_number must be the name of a column, not {shortened(repr(line))}")
@@ -177,8 +197,8 @@ def _numbered(settings: Mapping[str, Any]) -> list[str]:
 #: Name of a step -> its kind. Other modules add theirs.
 STEPS: dict[str, Kind] = {
     **{name: _recode(function) for name, function in RECODE_STEPS.items()},
-    "suppress": Kind(_suppress, _named_by_suppress, needs_k=True),
+    "suppress": Kind(_suppress, _named_by_suppress, needs_k=True, within_strata=True),
     "suppress_risk": Kind(_suppress_risk, _named_by_suppress_risk),
-    "remove_variables": Kind(_remove_variables, lambda settings: names_in(settings.get("variables"), "variables")),
+    "remove_variables": Kind(_remove_variables, _removed),
     "shuffle_members": Kind(_shuffle_members, _numbered, random=True),
 }

@@ -17,14 +17,25 @@ from kanon_lab.protection.steps import STEPS, Applied, Kind
 def _household_level(
     frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
 ) -> Applied:
-    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7)."""
+    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
+
+    Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
+    """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
+    settings = {**_shared_weight(frame, spec), **settings}
     recipe = as_recipe({**settings, "seed": seed}, where="household_level", level="household")
     households = household_file(frame, spec.household, recipe.variables, where=where)
     protection = recipe.apply(households, where=f"{where}, one record a household")
     merged = merge_households(frame, protection.state.working, spec.household, where=where)
     return Applied(merged, removed=protection.state.removed, households=protection)
+
+
+def _shared_weight(frame: pd.DataFrame, spec: KeySpec) -> dict[str, str]:
+    """The weight of the persons, if it is the same for all members of every household and so that of households too."""
+    if spec.weight is None or (frame.groupby(spec.household)[spec.weight].nunique(dropna=False) > 1).any():
+        return {}
+    return {"weight": spec.weight}
 
 
 def _variables(settings: Mapping[str, Any]) -> tuple[str, ...]:

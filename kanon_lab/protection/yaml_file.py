@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from pathlib import Path
 
 import yaml
 
 from kanon_lab import files
 from kanon_lab.errors import DataError, shortened
+from kanon_lab.protection.yaml_slips import missing_space, slip
 
 _MOST_BYTES = 1_000_000
 
@@ -15,34 +18,36 @@ _MOST_BYTES = 1_000_000
 def read_yaml(path: str | Path) -> dict:
     """The mapping in a YAML file.
 
+    Numbers are read where they are written as numbers, 12 or -0.5 or 1.0e+3, and the truth as true or false. Whatever
+    else YAML may take for one of them is the text that it looks like: codes such as 010, 0x1F, 1_000 and 12:30, the
+    words yes, no, on and off, dates, and .nan. Letters with accents are composed (NFC), as those in the names of
+    columns of a file that is read.
+
     Raises
     ------
     DataError
         The file is absent, no text in UTF-8, larger than a million bytes, no YAML, or no mapping; a key stands twice;
-        or it has anchors, whose copies of copies may be endless. The line is named.
+        a number that is a key would be written in another way; or it has anchors, whose copies of copies may be
+        endless. The line is named.
     """
     text = _text(path)
     try:
         settings = yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
-        problem = error.problem or "is no YAML"
-        marks = [error.problem_mark, error.context_mark]
-        if problem.endswith("end of stream"):  # where it was opened says more
-            marks.reverse()
-        mark = marks[0] or marks[1]
-        place = f"line {mark.line + 1}: " if mark else ""
-        if problem.startswith("but "):
-            problem = f"{error.context}, {problem}"
-        raise DataError(f"{path}: {place}{shortened(problem, 100)}; mend the line") from None
+        line, fault = slip(error, text)
+        place = f"line {line}: " if line else ""
+        raise DataError(f"{path}: {place}{fault}") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise DataError(f"{path}: line {line}: a control character; take it out") from None
-    except (ValueError, OverflowError):  # a date such as 2011-13-45, a number of thousands of digits
-        raise DataError(f"{path}: holds a date or number that is none; put it in quotes if it is text") from None
+    except ValueError:  # thousands of digits
+        raise DataError(f"{path}: holds a number that is too long; put it in quotes if it is text") from None
     except RecursionError:
         raise DataError(f"{path}: is nested too deeply to be settings; make it plainer") from None
     if settings is None:
         raise DataError(f"{path}: is empty; write settings such as key_variables: [region, sex, age]")
+    if isinstance(settings, str) and (fault := missing_space(text.lstrip())):
+        raise DataError(f"{path}: {fault}")
     if not isinstance(settings, dict):
         raise DataError(f"{path}: is no list of settings such as key_variables: [region, sex, age]")
     return settings
@@ -60,37 +65,63 @@ def _text(path: str | Path) -> str:
     if len(content) > _MOST_BYTES:
         raise DataError(f"{path}: is larger than {_MOST_BYTES:,} bytes, too large to be settings; check the path")
     try:
-        return content.decode("utf-8-sig")
+        return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise DataError(f"{path}: is not text in UTF-8; save it as UTF-8, or check the path") from None
 
 
 class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers = {}
+
     def compose_node(self, parent, index):
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.composer.ComposerError(
-                None, None, "a reference to an anchor; write out what it stands for", mark
-            )
+            problem = "a reference to an anchor; write out what it stands for, or put a text with * in quotes"
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+        if getattr(self.peek_event(), "tag", None) is not None:
+            mark = self.peek_event().start_mark
+            raise yaml.composer.ComposerError(None, None, "a ! that means a type here; put it in quotes", mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node, deep=False):
         seen = set()
-        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        for key_node, value_node in node.value if isinstance(node, yaml.MappingNode) else ():
             key = self.construct_object(key_node, deep=True)
-            if isinstance(key, bool):  # yes, no, on and off are truth values
-                raise _fault("a key that YAML takes for true or false; put it in quotes", key_node)
-            if not isinstance(key, (str, int, float)):
-                raise _fault("a key that is no text or number", key_node)
+            _check_key(key, key_node, value_node)
             if key in seen:
                 raise _fault(f"{shortened(repr(key))} stands twice; keep one", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
 
+# Less than YAML 1.1 takes for numbers and truth: what may be a code stays text. No more than that, so that the texts
+# that are written without quotes are texts again.
+for _tag, _first, _pattern in (
+    ("null", "~nN", r"~|null|Null|NULL"),
+    ("bool", "tTfF", r"true|True|TRUE|false|False|FALSE"),
+    ("int", "-0123456789", r"0|-?[1-9][0-9]*"),
+    ("float", "-.0123456789", r"-?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+][0-9]+)?|-?\.(?:inf|Inf|INF)|\.[0-9]+"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})$"), list(_first))
+_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("$"), [""])
+
+
 class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data):
         return True
+
+
+def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
+    """Raise a fault for a key that was surely meant otherwise."""
+    if isinstance(key, bool):
+        raise _fault("a key that is a truth value; put it in quotes", key_node)
+    if not isinstance(key, (str, int, float)):
+        raise _fault("a key that is no text or number; put it in quotes", key_node)
+    if isinstance(key, float) and (key.is_integer() or str(key) != key_node.value):  # a label would be another one
+        raise _fault(f"{shortened(key_node.value)} is the number {key:g}; put it in quotes if it is text", key_node)
+    empty = isinstance(value_node, yaml.ScalarNode) and not value_node.value and value_node.style is None
+    if empty and isinstance(key, str) and key_node.style is None and (fault := missing_space(key)):
+        raise _fault(fault, key_node)
 
 
 def _fault(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:

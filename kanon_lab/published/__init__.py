@@ -1,6 +1,6 @@
 """The published figures of the four studies, and their audit: what was printed against what we compute."""
 
 from kanon_lab.published.audit import VERDICTS, Audit, audit
-from kanon_lab.published.figures import SOURCES, published_figures
+from kanon_lab.published.figures import SOURCES, as_printed, published_figures
 
-__all__ = ["SOURCES", "VERDICTS", "Audit", "audit", "published_figures"]
+__all__ = ["SOURCES", "VERDICTS", "Audit", "as_printed", "audit", "published_figures"]

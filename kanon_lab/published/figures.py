@@ -19,6 +19,9 @@ SOURCES = {
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 
+# Units of whole things: only there a full stop marks thousands.
+_COUNTED = ("inhabitants", "persons", "municipalities", "combinations")
+
 
 def published_figures(source: str) -> pd.DataFrame:
     """The figures of one source as they were printed.
@@ -102,10 +105,31 @@ def printed_step(printed: str, unit: str = "") -> float:
     return 10.0 ** -len(decimals) if point else 1.0
 
 
+def as_printed(number: float, printed: str, unit: str = "") -> str:
+    """A number written as a figure is printed: with its decimals, its marks, and its sign for per cent if it has one.
+
+    Parameters
+    ----------
+    number : float
+        In the unit of the figure: 0-100 for per cent.
+    printed, unit : str
+        The figure, as in `published_figures`.
+
+    Returns
+    -------
+    str
+        For 2000 beside ``2.500`` persons ``2.000``; for 1.58235 beside ``0.1582%`` ``1.5823%``.
+    """
+    decimals = len(_with_point(printed, unit).partition(".")[2])
+    thousands = "." if unit in _COUNTED and "." in printed else ""
+    marks = {",": thousands, ".": "," if "," in printed else "."}
+    return f"{number:,.{decimals}f}".translate(str.maketrans(marks)) + "%" * printed.endswith("%")
+
+
 def _with_point(printed: str, unit: str) -> str:
     """The last word of a printed figure: no sign for per cent, no marks between thousands, and a decimal point."""
     words = printed.split()
     text = words[-1].removesuffix("%") if words else ""
-    if unit in ("inhabitants", "persons", "municipalities", "combinations"):
+    if unit in _COUNTED:
         text = text.replace(".", "")
     return text.replace(",", ".")

@@ -30,7 +30,7 @@ def cut_bands(
     outside: str | Mapping[str, str] = "raise",
     where: str = "the data",
 ) -> pd.Series:
-    """Global recoding of numbers in bands. A number outside them raises or goes to a named class.
+    """Global recoding of numbers in bands. A number outside them raises or goes to a named category.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def cut_bands(
     labels : sequence of str, optional
         A label for each band. With `width` it needs `stop`.
     outside : str or mapping
-        ``"raise"``, the label of a class for numbers outside the bands, or labels for those ``below`` and ``above``
+        ``"raise"``, the label of a category for numbers outside the bands, or labels for those ``below`` and ``above``
         them; a side without one raises.
     where : str
         What to call the data in messages.
@@ -64,7 +64,7 @@ def cut_bands(
     Raises
     ------
     DataError
-        A value is outside the bands and no class is named for it; it is text, a truth value, a date or infinite.
+        A value is outside the bands and no category is named for it; it is text, a truth value, a date or infinite.
     OptionError
         Edges that do not rise, bands of equal width that do not fill `start` to `stop`, both or neither of `bands` and
         `width`, labels that are not one for each band, or the label of a band for what lies outside.
@@ -131,13 +131,13 @@ def _written(number: float) -> Fraction:
 
 
 def _cut(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.Series:
-    below, above = _classes(outside, bands)
+    below, above = _categories(outside, bands)
     if bands.whole:
         fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
         held.refuse(np.floor(held.numbers) != held.numbers, fraction)
     places = bands.positions(held.numbers)
     under, over = places < 0, places >= len(bands.names)
-    remedy = "widen or open them (an edge of null, None in Python), or name a class with outside"
+    remedy = "widen or open them (an edge of null, None in Python), or name a category with outside"
     # Bands of one width may end where the values do: what lies below them must not tell where.
     starts, ends = ("at", "before") if bands.closed == "left" else ("after", "at")
     held.refuse(
@@ -151,8 +151,8 @@ def _cut(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.S
     return spread([*bands.names, below, above], codes, held.column)
 
 
-def _classes(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
-    """Names of the classes below and above the bands; None where such a number raises."""
+def _categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
+    """Names of the categories below and above the bands; None where such a number raises."""
     if isinstance(outside, str):
         sides = {} if outside == "raise" else {"below": outside, "above": outside}
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -62,6 +63,11 @@ def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, where:
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
         raise DataError(f"{where}: column {column}: row {row}{more}: {fault}")
+
+
+def composed(value: object) -> object:
+    """A text with each accent in one letter with the letter that bears it (NFC); other values as they are."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
 def as_text(value: object) -> str:

@@ -18,6 +18,11 @@ _SETTINGS = {
     "dates": {"date_format", "top", "level_names"},
     "file": {"header", "numbers", "nested"},
 }
+#: What a hierarchy may go by.
+HIERARCHY_KINDS = tuple(_SETTINGS)
+_TRUTHS = ("whole", "nested", "header", "numbers")
+# Those of which there is one a level.
+_LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
 
 
 def hierarchies(settings: Mapping[str, Mapping]) -> dict[str, Hierarchy]:
@@ -82,12 +87,17 @@ def _hierarchy(name: str, setting: Mapping) -> Hierarchy:
         raise OptionError(f"{where}: top must be text, such as '*'")
     if not isinstance(options.get("level_names", []), (list, tuple)):
         raise OptionError(f"{where}: level_names must be a list of names, one a level")
+    for truth in _TRUTHS:
+        if not isinstance(options.get(truth, True), bool):
+            raise OptionError(f"{where}: {truth} must be true or false, not {shortened(repr(options[truth]))}")
+    if kind in _LISTS and not isinstance(setting[kind], (list, tuple)):
+        raise OptionError(f"{where}: {kind} must be a list, one entry a level, such as {_LISTS[kind]}")
     try:
         return _MAKERS[kind](setting[kind], name=name, **options)
     except OptionError as error:
         raise OptionError(f"{where}: {error}") from None
     except (KeyError, TypeError, ValueError):
-        raise OptionError(f"{where}: {kind} or one of its settings is absent or of the wrong kind") from None
+        raise OptionError(f"{where}: {kind} or one of its settings is of the wrong kind; check each of them") from None
 
 
 def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
@@ -95,6 +105,9 @@ def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
 
 
 def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
+    for end in ("from", "to"):
+        if options.get(end) is None:
+            raise OptionError(f"{end} is not given; widths need both ends of the bands, such as from: 0, to: 100")
     low, high = options.pop("from"), options.pop("to")
     levels = [equal_edges(width, low, high) for width in widths]
     return Hierarchy.from_intervals(levels, closed=closed, **options)

@@ -74,7 +74,7 @@ def recode_dates(
 
 def not_a_date(date_format: str) -> str:
     """What is wrong with a value that `as_dates` does not read."""
-    return f"no date as {date_format} has it; mend it, or say the format of the dates"
+    return f"no date as {date_format} has it; mend it, or say with date_format how dates are written"
 
 
 def as_dates(values: pd.Index, date_format: str) -> pd.DatetimeIndex:

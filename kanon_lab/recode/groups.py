@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.recode.columns import as_text, distinct, refuse, spread
+from kanon_lab.recode.columns import as_text, composed, distinct, refuse, spread
 
 
 def group_categories(
@@ -26,9 +26,10 @@ def group_categories(
     series : Series
         Categories: text, numbers, truth values. Missing ones stay missing.
     groups : mapping
-        By new label the old value or values. Labels are made text; text and numbers differ among old values.
+        By new label the old value or values. Labels are made text; text and numbers differ among old values. Letters
+        with accents are alike whether composed (NFC) or not.
     others : str
-        What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a class for
+        What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a category for
         all of them.
     where : str
         What to call the data in messages.
@@ -45,7 +46,7 @@ def group_categories(
     OptionError
         No groups, an empty one, an old value in two, or one that is missing. Also, unless others raise, an old value
         that the column does not have while others are in no group: it may be misspelt, and what it was meant to
-        protect would be released as it is, or land in the class for the rest.
+        protect would be released as it is, or land in the category for the rest.
 
     Notes
     -----
@@ -56,7 +57,7 @@ def group_categories(
     label_of = _labels(groups)
     codes, values = distinct(series, where)
     # To a mapping True is 1, to a reader not.
-    labels = [label_of.get((isinstance(value, (bool, np.bool_)), value)) for value in values]
+    labels = [label_of.get((isinstance(value, (bool, np.bool_)), composed(value))) for value in values]
     rest = np.array([label is None for label in labels], dtype=bool)
     if others == "raise":
         fault = "a value that no group has; put it in one (text and numbers differ), or say with others what it becomes"
@@ -73,7 +74,7 @@ def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
     label_of = {}
     for label, members in groups.items():
         if isinstance(label, bool) or not isinstance(label, (str, numbers.Real)) or label == "":
-            raise OptionError(f"groups: the label {label!r} is no text; YAML takes yes and no for truth: quote them")
+            raise OptionError(f"groups: the label {label!r} is no text; put it in quotes")
         listed = isinstance(members, Iterable) and not isinstance(members, (str, Mapping))
         members = list(members) if listed else [members]
         if not members:
@@ -81,7 +82,7 @@ def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
         for value in members:
             if not pd.api.types.is_scalar(value) or pd.isna(value):
                 raise OptionError(f"groups: {shortened(str(label))!r} has a missing value or a list; a gap stays a gap")
-            key = (isinstance(value, (bool, np.bool_)), value)
+            key = (isinstance(value, (bool, np.bool_)), composed(value))
             if key in label_of:
                 raise OptionError(f"groups: the value {shortened(repr(value))} is named twice; put it in one group")
             label_of[key] = as_text(label)
@@ -91,7 +92,7 @@ def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
 def _check_absent(series: pd.Series, values: pd.Index, label_of: Mapping) -> None:
     """Raise an `OptionError` where a group names a value that the column has neither in a row nor as a category."""
     known = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
-    known = {(isinstance(value, (bool, np.bool_)), value) for value in known}
+    known = {(isinstance(value, (bool, np.bool_)), composed(value)) for value in known}
     for key in label_of:
         if key not in known:
             raise OptionError(

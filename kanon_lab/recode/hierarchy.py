@@ -68,7 +68,7 @@ class Hierarchy:
         ----------
         mapping : mapping, or sequence of mappings
             For each value its label, or its labels at levels 1, 2, ...; or one mapping for each level, from the labels
-            of the level below it (from the values, at level 1). Labels are made text.
+            of the level below it (from the values, at level 1). Labels are text, or whole numbers that are made text.
         nested : bool
             False where levels need not nest.
 
@@ -347,6 +347,8 @@ def _rows(mapping: Mapping) -> dict[Hashable, tuple[str, ...]]:
         labels = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
         if any(pd.api.types.is_scalar(part) and pd.isna(part) for part in (value, *labels)):
             raise OptionError(f"the value {value!r} of the hierarchy or a label of it is missing; give every one")
+        if strange := [label for label in labels if isinstance(label, (bool, float))]:
+            raise OptionError(f"the label {strange[0]!r} of the hierarchy is no text or whole number; put it in quotes")
         rows[value] = tuple(str(label) for label in labels)
     return rows
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError
+from kanon_lab.recode.columns import composed
 from kanon_lab.recode.dates import as_dates, date_labels, not_a_date
 
 # Up to this every whole number is a floating-point number.
@@ -49,7 +50,8 @@ class Listed:
         return label if not labels and not label.strip("*") else None
 
     def labels(self, values: pd.Index) -> list[str | None]:
-        return [self.label_of.get(value) for value in values]
+        # Settings have composed letters, data may have others.
+        return [self.label_of.get(value, self.label_of.get(composed(value))) for value in values]
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,8 @@ class Bands:
         edges = [as_number(edge) for edge in edges]
         if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
             raise OptionError(
-                f"{what}: edges must be two numbers or more that rise; only the first and the last may be None "
-                "(an open side)"
+                f"{what}: edges must be two numbers or more that rise; for an open side the first and the last "
+                "may be null, without quotes (None in Python)"
             )
         all_whole = all(edge.is_integer() and abs(edge) <= _EXACT for edge in edges if math.isfinite(edge))
         whole = all_whole if whole is None else whole

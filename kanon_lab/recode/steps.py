@@ -10,8 +10,8 @@ import pandas as pd
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.bands import cut_bands
 from kanon_lab.recode.columns import one_column, with_columns
-from kanon_lab.recode.configuration import check_settings, hierarchies, only_kind
-from kanon_lab.recode.dates import recode_dates
+from kanon_lab.recode.configuration import HIERARCHY_KINDS, check_settings, hierarchies, only_kind
+from kanon_lab.recode.dates import UNITS, recode_dates
 from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.rounding import round_values
 from kanon_lab.recode.tails import bottom_code, top_code
@@ -58,16 +58,24 @@ def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data")
         Settings that are unknown, absent or cannot be used.
     """
     names, options = _parted(settings, "recode")
-    kind = only_kind(options, _RECODINGS, f"recode of {_listed(names)}")
+    of = f"recode of {_listed(names)}"
+    if not set(options) & set(_RECODINGS) and (inner := [key for key in options if key in HIERARCHY_KINDS]):
+        raise OptionError(f"{of}: {inner[0]} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1")
+    kind = only_kind(options, _RECODINGS, of)
     return _applied(frame, names, "recode", partial(_RECODERS[kind], **options), where)
 
 
 def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:
+    if dates not in (*UNITS, "age"):
+        raise OptionError(f"dates must be one of {', '.join(UNITS)}, age, not {shortened(repr(dates))}")
     return recode_dates(series, to=dates, **options)
 
 
 def _by_hierarchy(series: pd.Series, *, hierarchy: Mapping, level: int | None = None, where: str) -> pd.Series:
-    return hierarchies({series.name: hierarchy})[series.name].recode(series, level, where=where)
+    made = hierarchies({series.name: hierarchy})[series.name]
+    if level is None:
+        raise OptionError(f"level is not given; say which one, from 1 to {made.height}")
+    return made.recode(series, level, where=where)
 
 
 _RECODERS = {

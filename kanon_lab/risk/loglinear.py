@@ -102,8 +102,8 @@ def loglinear(
 
     The condition is one probability for all persons of a class. So what the sampling depends on should be among the
     keys, and two variables on which it depends together should interact. Otherwise pi_k rests on the few records of
-    large weight that happen to be near, and the risk comes out too high: in simulations tau_1 by a twentieth where
-    fractions differ by a factor of three, twofold for 2 % and 32 %. One fraction for all, given, did better there.
+    large weight that happen to be near, and the risk is off, in either direction: in simulations tau_1 came out twice
+    too large with fractions of 2 % and 32 % by a variable that was no key, a twentieth too large with 10 % and 30 %.
 
     The individual risk of `kanon_lab.risk.individual_risk` knows only the records of a class and their weights; the
     model learns from the classes around it too. It is as good as its interactions. With too few, combinations that

@@ -207,7 +207,7 @@ def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -
     group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
     return status(
         f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
-        f"<b>{100 * row['up_to']:.2f} %</b> {group} with the same municipality, sex and date of birth."
+        f"<b>{100 * row['up_to']:.2f}%</b> {group} with the same municipality, sex and date of birth."
     )
 
 

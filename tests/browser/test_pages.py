@@ -126,7 +126,7 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
         ("what-k-says", "input[type=checkbox]", "Space", "with all key variables"),
         ("generalise", "input[type=range]", "ArrowRight", "must be removed"),
         ("generalise", "select", None, "must be removed"),
-        ("sample-risk", "input[type=range]", "ArrowRight", "times 1/F_k"),
+        ("sample-risk", "input[type=range]", "ArrowRight", "times 1/estimate"),
         ("suppression", "input[type=range]", "ArrowRight", "suppressed"),
         ("suppression", "select", None, "suppressed"),
     ],

@@ -43,10 +43,10 @@ def drawn(chart) -> str:
 def test_the_words_are_the_counts(survey, grid, known, k):
     text = drawn(charts.key_explorer(grid, k=k, known=known))
     records, all_records = (records_by_hand(survey, names, k) for names in (known, KEYS))
-    assert (f"{records} of 120 records ({records / 1.2:.1f} %)" if records else "none of 120 records") in text
+    assert (f"{records} of 120 records ({records / 1.2:.1f}%)" if records else "none of 120 records") in text
     verb = "are" if records > 1 else "is"
     assert (f">{verb} alone (k = 1)<" if k == 1 else f">{verb} in a class of 7 or fewer<") in text
-    assert (f"with all key variables: {all_records / 1.2:.1f} %" in text) == (known != KEYS)
+    assert (f"with all key variables: {all_records / 1.2:.1f}%" in text) == (known != KEYS)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_who_knows_nothing_is_told_so_in_words(grid):
     text = drawn(chart)
     assert "Nothing is known:" in text
     assert "all 120 records look alike" in text
-    assert chart.to_dict()["description"].endswith("At k = 1, known nothing: 0.0 %.")
+    assert chart.to_dict()["description"].endswith("At k = 1, known nothing: 0.0%.")
 
 
 def test_knowing_nothing_of_a_small_file_leaves_one_small_group(survey):

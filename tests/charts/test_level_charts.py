@@ -51,10 +51,10 @@ def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
     levels = {"age": age, "sex": sex}
     text = drawn(charts.level_explorer(grid, NAMES, levels=levels, k=k, suppression_limit=limit))
     removed, classes, achieved = removed_by_hand(survey, levels, k)
-    count = f"{removed} of 300 records ({removed / 3:.1f} %)" if removed else "none of 300 records"
+    count = f"{removed} of 300 records ({removed / 3:.1f}%)" if removed else "none of 300 records"
     verdict = "within" if removed <= 300 * limit and removed < 300 else "over"
     assert f"k = {k}: {count}" in text
-    assert f"must be removed: {verdict} the {100 * limit:g} % limit" in text
+    assert f"must be removed: {verdict} the {100 * limit:g}% limit" in text
     assert f"{classes} class{'es' * (classes > 1)}, {300 / classes:.1f} records on average" in text
     assert f"smallest class: {achieved} record{'s' * (achieved > 1)}<" in text
     for name, level in levels.items():
@@ -88,7 +88,7 @@ def test_it_tells_a_page_its_result(grid):
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
-    assert re.search(r" [\d.]+ % of the records must be removed with age: 10 years, sex: as it ", spec["description"])
+    assert re.search(r" [\d.]+% of the records must be removed with age: 10 years, sex: as it ", spec["description"])
 
 
 def test_two_figures_of_one_grid_have_different_names(grid):

@@ -58,13 +58,13 @@ def test_the_explorer_says_and_draws_the_counts_of_its_state(cells, claims, k, o
     assert f"k = {k}, {order}:" in text
     assert f">{total} cells suppressed<" in text
     words = "record" if k - 2 == 1 else "records"
-    assert f"in {k - 2} {words} ({(k - 2) / 2:.1f} %)" in text
+    assert f"in {k - 2} {words} ({(k - 2) / 2:.1f}%)" in text
     for name in NAMES:
         count = cells_at(k, order, name)
-        assert f">{count} ({count / 2:.1f} %)<" in text
+        assert f">{count} ({count / 2:.1f}%)<" in text
         assert f">{name}<" in text
     for claim in ("before", *CLAIMS):
-        assert f">{records_at(k, claim)} ({records_at(k, claim) / 2:.1f} %)<" in text
+        assert f">{records_at(k, claim)} ({records_at(k, claim) / 2:.1f}%)<" in text
 
 
 def test_no_cell_and_one_cell_are_singular(cells, claims):
@@ -92,7 +92,7 @@ def test_it_tells_a_page_its_result(cells, claims):
 
 def test_a_file_without_any_suppression_is_drawn(cells, claims):
     text = drawn(charts.suppression_explorer(cells.assign(cells=0), claims.assign(records=0), records=200))
-    assert ">0 (0.0 %)<" in text
+    assert ">0 (0.0%)<" in text
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_cells_of_two_ways_stand_side_by_side():
     )
     chart = charts.suppressed_cells(pd.concat([one, other]))
     text = drawn(chart)
-    assert ">1,500 (75.0 %)<" in text
-    assert ">20 (1.0 %)<" in text
-    assert "age kept: place 1,600 (80.0 %)" in chart.to_dict()["description"]
+    assert ">1,500 (75.0%)<" in text
+    assert ">20 (1.0%)<" in text
+    assert "age kept: place 1,600 (80.0%)" in chart.to_dict()["description"]
     assert "plain" not in drawn(charts.suppressed_cells(one.drop(columns="version")))
     with pytest.raises(OptionError, match="stands twice"):
         charts.suppressed_cells(pd.concat([one, one]))
@@ -132,10 +132,25 @@ def test_cells_of_two_ways_stand_side_by_side():
         charts.suppressed_cells(many)
 
 
+@pytest.mark.parametrize("most", [0, 0.004, 0.1, 0.15, 0.184, 0.3, 0.7, 1])
+def test_ticks_go_as_far_as_the_axis_but_not_beyond_all(most):
+    cells = pd.DataFrame({"variable": NAMES, "cells": [1, 2], "share": [0, most]})
+    for layer in charts.suppressed_cells(cells).to_dict()["layer"]:
+        if "axis" in (x := layer["encoding"]["x"]):
+            ticks, (start, end) = x["axis"]["values"], x["scale"]["domain"]
+            step = ticks[1]
+            assert (start, ticks[0]) == (0, 0)
+            assert ticks == pytest.approx([step * i for i in range(len(ticks))])
+            assert most <= end and ticks[-1] <= min(end, 1) + 1e-9 < ticks[-1] + step + 2e-9
+            assert len(ticks) <= 7
+
+
 def test_areas_of_bands_are_records():
     before = pd.DataFrame({"start": [0, 1, 2, 5], "end": [1, 2, 3, 6], "records": [4, 2, 9, 1], "version": "before"})
     after = pd.DataFrame({"start": [0, 2], "end": [2, 7], "records": [6, 10], "version": "after"})
-    chart = charts.banded(pd.concat([before, after]), variable="age (years)").to_dict()
+    chart = charts.banded(pd.concat([before, after]), variable="age (years)", unit="year", heading="Two bands")
+    text, chart = drawn(chart), chart.to_dict()
+    assert ">Two bands<" in text and ">Records per year<" in text
     assert "4 values with records became 2 bands" in chart["description"]
     assert "from 0 to below 2, has 6 records" in chart["description"]
     rows = [row for layer in chart["layer"] for row in layer.get("data", chart.get("data", {})).get("values", [])]
@@ -149,7 +164,7 @@ def test_areas_of_bands_are_records():
 def test_contributions_are_drawn_largest_first():
     frame = pd.DataFrame({"variable": ["a", "b", "c"], "contribution": [0.2, 1.0, 0.5]})
     chart = charts.contributions(frame)
-    assert chart.to_dict()["description"].endswith("b 100.0 %, c 50.0 %, a 20.0 %.")
-    assert ">100.0 %<" in drawn(chart)
+    assert chart.to_dict()["description"].endswith("b 100.0%, c 50.0%, a 20.0%.")
+    assert ">100.0%<" in drawn(chart)
     with pytest.raises(OptionError, match="needs the column 'contribution'"):
         charts.contributions(frame[["variable"]])

@@ -9,6 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from kanon_lab import charts
+from kanon_lab.charts.style import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.risk import individual_risk
 
@@ -46,11 +47,11 @@ def test_the_words_of_the_explorer_are_the_integral(grid, f, weight):
     chart = charts.risk_explorer(grid, f=f, weight=weight)
     text = drawn(chart)
     alike = f"{f} records alike" if f > 1 else "One record alone"
-    assert f">{alike}, F_k = {f * weight}:<" in text
-    assert f">risk {100 * risk:.2f} %, 1/F_k {100 / f / weight:.2f} %<" in text
-    times = f"the risk is {risk * f * weight:.1f} times 1/F_k" if weight > 1 else "they agree"
+    assert f">{alike}, estimated F_k {f * weight}:<" in text
+    assert f">risk {risk:.2%}, 1/estimate {1 / f / weight:.2%}<" in text
+    times = f"the risk is {risk * f * weight:.2f} times 1/estimate" if weight > 1 else "they agree"
     assert f">{times}<" in text
-    assert chart.to_dict()["description"].endswith(f"{100 * risk:.2f} %, {100 / f / weight:.2f} %.")
+    assert chart.to_dict()["description"].endswith(f"{percent(risk, 2)}, {percent(1 / f / weight, 2)}.")
 
 
 @pytest.mark.parametrize(("f", "curves"), [(2, 2), (3, 3)])
@@ -91,9 +92,9 @@ def test_a_distribution_says_where_most_records_are():
     bins = pd.DataFrame({"low": [0.01, 0.1], "high": [0.1, 1], "records": [30, 1200], "known": [1000, 230]})
     chart = charts.risk_distribution(bins, threshold=0.05)
     assert "1,230 records" in chart.to_dict()["description"]
-    assert "1,200, have a risk above 10.0 % and up to 100.0 %" in chart.to_dict()["description"]
+    assert f"1,200, have a risk above {percent(0.1)} and up to {percent(1)}" in chart.to_dict()["description"]
     text = drawn(chart)
-    assert ">threshold 5 %<" in text
+    assert ">threshold 5%<" in text
     assert "diamonds: true" in text
     assert "diamonds" not in drawn(charts.risk_distribution(bins.drop(columns="known")))
 
@@ -103,7 +104,7 @@ def test_measures_by_frequency_keep_their_order():
     frame = pd.DataFrame(rows, columns=["f_k", "measure", "risk", "records"])
     spec = charts.risk_by_frequency(frame).to_dict()
     assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["true", "b", "a"]
-    assert "At f_k = 1: 50.0 % by true" in spec["description"]
+    assert f"At f_k = 1: {percent(0.5)} by true" in spec["description"]
     five = pd.concat([frame.assign(measure=name) for name in "abcde"])
     with pytest.raises(OptionError, match="room for 4 measures, not 5"):
         charts.risk_by_frequency(five)
@@ -111,4 +112,5 @@ def test_measures_by_frequency_keep_their_order():
 
 def test_households_are_described_by_their_bounds():
     described = charts.household_bounds(SIZES).to_dict()["description"]
-    assert "With 2+: 25.0 % to 40.0 %, 36.0 % if independent, 20.0 % for a member." in described
+    lower, upper, independent, member = map(percent, (0.25, 0.4, 0.36, 0.2))
+    assert f"With 2+: {lower} to {upper}, {independent} if independent, {member} for a member." in described

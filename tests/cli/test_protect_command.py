@@ -108,10 +108,27 @@ def test_json_holds_the_contract(capsys, folder, tmp_path):
     result = protected(capsys, folder, tmp_path / "out.csv")
     assert [step["name"] for step in result["steps"]] == ["household_level", "recode", "shuffle_members", "suppress"]
     measures = {"violations", "risk", "utility"}
+    rows = {row["column"]: row for row in result["released"]}
+    assert list(rows) == result["columns"]
+    assert {name: row["role"] for name, row in rows.items()} == {
+        **{"region": "key", "sex": "key", "age": "key", "w": "weight", "hh": "household"},
+        **{"line": "no role", "s": "no role"},
+    }
+    assert set(rows["age"]) == {"column", "role", "cells_changed", "cells_suppressed", "distinct_values"}
+    assert (rows["w"]["distinct_values"], rows["hh"]["distinct_values"]) == (None, 40)
+    assert result["untouched"] == ["s"]
+    assert (result["verdict"]["k"], result["verdict"]["met"], result["verdict"]["decisive"]) == (3, True, "compatible")
+    assert [claim["claim"] for claim in result["verdict"]["claims"]] == ["compatible", "own_class", "true_key"]
+    below = {claim["claim"]: claim["records"] for claim in result["verdict"]["claims"]}
+    assert (below["compatible"], below["own_class"]) == tuple(each["3"] for each in result["violations"].values())
     assert measures == set(result["before"])
     for step in result["steps"]:
         assert measures | {"records_touched", "cells_changed", "cells_suppressed", "seed"} <= set(step)
         assert set(step["violations"]) == {"wildcard", "category"}
+        assert set(step["risk"]["by_meaning"]) == {"wildcard", "category"}
+        for found in step["risk"]["by_meaning"].values():
+            assert set(found) == {"expected_reidentifications", "above"}
+        assert set(step["risk"]["with_household_size"]) == {"classes", "k_achieved", "sample_uniques"}
         assert {"classes", "k_achieved", "global_risk", "expected_reidentifications", "household_risk"} <= set(
             step["risk"]
         )
@@ -157,20 +174,96 @@ def test_output_for_people(capsys, folder, tmp_path):
         capsys, folder / "survey.csv", "--recipe", folder / "recipe.yml", "--out", tmp_path / "out.sav"
     )
     assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert "120 records" in lines[0]
+    assert lines[1] == "k = 3 (k_required): MET (missing keys: wildcard)"
+    assert lines[2].endswith("compatible released records (a missing value may be any value): holds")
+    assert max(len(line) for line in lines if str(tmp_path) not in line and str(folder) not in line) <= 100
+    out = " ".join(out.split())
     for text in [
-        "120 records",
         "keys: region, sex, age",
+        "released as they came, and without a role: s",
+        "household_level is step 1; the first under steps is step 2",
         "direct identifiers dropped: name",
         "(one record a household)",
         "Cells",
         "after each step",
         "true key",
-        "wildcard  category",
+        "wildcard category",
+        "s no role 0 0 2",
         "members of each household can be counted",
         f"written: {tmp_path / 'out.sav'}",
     ]:
         assert text in out
     assert not any(value in out for value in ["SECRET", "woman", "r1"])
+
+
+def test_verdict_and_exit_code(capsys, folder, tmp_path, recipe):
+    out = tmp_path / "out.csv"
+    path = recipe("key_variables: [region, sex]\nsteps:\n- suppress: {k_required: 3}\n")
+    args = [folder / "survey.csv", "--recipe", path, "--out", out, "--json"]
+    code, text, err = call(capsys, *args)
+    assert (code, err, json.loads(text)["verdict"]) == (0, "", None)
+    out.unlink()
+    code, text, err = call(capsys, *args, "--fail-under-k", 3)
+    assert (code, err, json.loads(text)["verdict"]["met"]) == (0, "", True)
+    out.unlink()
+    for k, extra in ((60, []), (60, ["--dry-run"])):
+        code, text, err = call(capsys, *args, *extra, "--fail-under-k", k)
+        result = json.loads(text)
+        assert code == 1
+        assert (result["verdict"]["k"], result["verdict"]["met"], result["out"], out.exists()) == (
+            k,
+            False,
+            None,
+            False,
+        )
+        assert f"{result['verdict']['records']} records are below {k} (--fail-under-k)" in err
+        assert err.count("\n") == 1
+    code, text, _ = call(capsys, *args[:-1], "--fail-under-k", 60)
+    assert code == 1
+    assert "k = 60 (--fail-under-k): NOT MET by" in text.splitlines()[1]
+    assert "nothing was written" in text
+    path.write_text("key_variables: [region, sex]\nk_required: 60\n")
+    code, text, _ = call(capsys, *args[:-1])
+    assert (code, out.exists()) == (0, True)
+    assert "k = 60 (k_required): NOT MET by" in text.splitlines()[1]
+
+
+def test_columns_removed_are_not_called_suppressed(capsys, folder, tmp_path, recipe):
+    path = recipe("key_variables: [region, sex]\nsteps:\n- remove_variables: {variables: [s, name]}\n")
+    args = [folder / "survey.csv", "--recipe", path, "--dry-run"]
+    (step,) = json.loads(call(capsys, *args, "--json")[1])["steps"]
+    assert step["variables_removed"] == ["s", "name"]
+    assert not {"s", "name"} & set(step["cells_suppressed"])
+    text = " ".join(call(capsys, *args)[1].split())
+    assert "1 s - - removed" in text
+    assert "no verdict: the recipe has no k_required" in text
+
+
+def test_what_is_measured_of_sensitive_variables(capsys, folder, tmp_path, recipe):
+    text = "key_variables: [region, sex]\nsensitive_variables: [s]\nnumeric_variables: [age]\nlanguage: es\n"
+    args = [folder / "survey.csv", "--recipe", recipe(text), "--dry-run"]
+    result = json.loads(call(capsys, *args, "--json")[1])
+    run(["measure", str(folder / "survey.csv"), "--keys", "region,sex", "--sensitive", "s", "--json"])
+    assert result["diversity"] == json.loads(capsys.readouterr().out)["diversity"]
+    assert any(note.startswith("numeric_variables (age): nothing is measured") for note in result["notes"])
+    assert any(note.startswith("language is es: nothing") for note in result["notes"])
+    assert "t_closeness (largest)" in call(capsys, *args)[1]
+
+
+def test_of_many_claims_those_that_fail_are_printed(capsys, folder, tmp_path, recipe):
+    path = recipe(
+        "key_variables: [region, sex, age, line]\nmissing: category\nsteps:\n"
+        "- suppress: {k_required: 2, combinations: [{size: 1}]}\n- suppress: {k_required: 3, combinations: [{size: 2}]}"
+    )
+    args = [folder / "survey.csv", "--recipe", path, "--dry-run"]
+    out, steps = call(capsys, *args)[1], json.loads(call(capsys, *args, "--json")[1])["steps"]
+    for step in steps:
+        failing = [claim for claim in step["claims"] if claim["records"]]
+        assert f"{len(step['claims']) - len(failing)} of {len(step['claims'])} claims hold" in out
+    assert len(steps[1]["claims"]) == 18
+    assert max(len(line) for line in out.splitlines() if str(path) not in line and str(folder) not in line) <= 100
 
 
 def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
@@ -287,6 +380,7 @@ def test_an_interruption_leaves_nothing(capsys, folder, tmp_path, monkeypatch):
         (["survey.csv", "--recipe", "recipe.yml", "--out", "absent/o.csv"], "its folder is not there"),
         (["survey.csv", "--recipe", "recipe.yml", "--out", "."], "ends in none of"),
         (["survey.csv", "--recipe", "recipe.yml", "--out", "o.csv", "--k", "3"], "No such option"),
+        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.csv", "--fail-under-k", "x"], "--fail-under-k 'x'"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(capsys, folder, monkeypatch, args, fault):
@@ -312,7 +406,7 @@ def test_bad_options_are_one_line_and_exit_code_2(capsys, folder, monkeypatch, a
         ("key_variables: [region]\nsteps:\n- recode: {variable: age, bands: [0, 20]}\n", "step 1 (recode): "),
         ("key_variables: [region]\nsteps:\n- suppress: {k_required: 999}\n", "step 1 (suppress): "),
         ("key_variables: [region]\nweight: sex\n", "column sex"),
-        ("key_variables: [region\n", "line 2: "),
+        ("key_variables: [region\n", "line 1: "),
         ("key_variables: [region]\nhousehold: hh\nhousehold_level: {key_variables: [line]}\n", "column line: row "),
     ],
 )
@@ -337,6 +431,9 @@ def test_help_has_an_example(capsys):
     code, out, _ = call(capsys, "--help")
     assert code == 0
     assert "kanon-lab protect survey.csv --recipe recipe.yml --out protected.csv" in out
-    assert "suppress: {k_required: 3" in out
+    text = " ".join(out.split())
+    assert "75, null], closed: left}" in text
+    assert "every other column goes out as it is" in text
+    assert "not an identifier in another coding" in text
     assert run(["--help"]) == 0
     assert "protect " in capsys.readouterr().out

@@ -284,6 +284,32 @@ def test_sheets(tmp_path):
     assert "row 3 is empty; delete it" in fault_of(path)
 
 
+def test_a_column_that_may_stand_on_another_sheet(tmp_path):
+    path = tmp_path / "survey.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for sheet, name in (("remarks", "remark"), ("persons", "region")):
+            pd.DataFrame({name: ["x"]}).to_excel(book, sheet_name=sheet, index=False)
+    assert lists(read_microdata(path)) == {"remark": ["x"]}
+    fault = fault_of(path, columns=["remark", "region"])
+    assert fault.endswith("no column region; it has remark (of 2 sheets only the first is read)")
+    pd.DataFrame({"remark": ["x"]}).to_excel(path, index=False)
+    assert "sheet" not in fault_of(path, columns=["remark", "region"])
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_accents_of_names_are_composed_in_every_format(tmp_path, form):
+    one, two = "regi\u00f3n", "regio\u0301n"
+    for stored in (one, two):
+        WRITERS[form](pd.DataFrame({stored: ["01", "02"], "sex": ["w", "m"]}), tmp_path / f"survey.{form}")
+        for asked in (None, [one], [two]):
+            read = read_microdata(tmp_path / f"survey.{form}", columns=asked, text=two)
+            assert lists(read[[one]]) == {one: ["01", "02"]}
+
+
+def test_two_names_that_differ_in_nothing_to_be_seen(write):
+    assert "columns 1 and 3 have the same name" in fault_of(write("regi\u00f3n,sex,regio\u0301n\n1,2,3\n"))
+
+
 def test_parquet_that_is_sound_but_of_no_use(tmp_path):
     path = tmp_path / "a.parquet"
     pd.DataFrame(index=[0, 1]).to_parquet(path, index=False)

@@ -54,3 +54,21 @@ def test_short_or_few_values_may_agree_by_chance():
 def test_another_number_of_records():
     with pytest.raises(DataError, match="not as many records"):
         prove(SAFE.iloc[:3])
+
+
+@pytest.mark.parametrize("written", ["{0}.{1}.{2}-K", "{0}{1}{2}k", " {0} {1} {2} K", "{0},{1},{2}/k"])
+def test_punctuation_and_accents_hide_no_copy(written):
+    parts = [(10 + i, 100 + 7 * i, 200 + 3 * i) for i in range(20)]
+    people = pd.DataFrame({"id": [f"{a}{b}{c}-K" for a, b, c in parts], "name": ["José Ñu"] * 20})
+    released = pd.DataFrame({"other": [written.format(*part) for part in parts]})
+    with pytest.raises(DataError, match="column other has the values of the direct identifier id"):
+        prove_absent(released, people, ["id"], where="out.csv")
+    people["name"] = [f"José Núñez {chr(65 + i)}" for i in range(20)]
+    released["other"] = [f"JOSE NUNEZ {chr(65 + i)}." for i in range(20)]
+    with pytest.raises(DataError, match="column other has the values of the direct identifier name"):
+        prove_absent(released, people, ["name"], where="out.csv")
+
+
+def test_a_part_of_an_identifier_is_another_coding():
+    people = pd.DataFrame({"id": [f"{1000 + i}-{i % 10}" for i in range(20)]})
+    prove_absent(pd.DataFrame({"number": range(1000, 1020)}), people, ["id"], where="out.csv")

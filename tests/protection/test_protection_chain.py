@@ -60,6 +60,19 @@ def test_each_state_is_measured_under_both_meanings(frame, missing):
         assert state.measured.expected_reidentifications == risk.expected_reidentifications
         assert state.measured.above == {0.05: int((risk.risk > 0.05).sum())}
         assert state.measured.household_risk == risk.household_risk
+        for means, found in state.measured.by_meaning.items():
+            other = file_risk(class_table(state.working, spec(missing=means)))
+            assert found == {
+                "expected_reidentifications": pytest.approx(other.expected_reidentifications),
+                "above": {0.05: int((other.risk > 0.05).sum())},
+            }
+        sizes = state.working["household"].map(state.working["household"].value_counts())
+        table = class_table(state.working.assign(size=sizes), KeySpec([*KEYS, "size"], missing=missing))
+        assert state.measured.with_household_size == {
+            "classes": table.n_classes,
+            "k_achieved": table.k_achieved,
+            "sample_uniques": table.sample_uniques,
+        }
     assert protection.state.measured.violations[missing][2] == 0
 
 
@@ -181,8 +194,14 @@ def test_removed_variables_are_measured_with_but_not_released():
     gone = chain.apply("remove_variables", {"variables": ["weight", "household"]})
     assert not {"weight", "household"} & set(gone.frame.columns)
     before, after = chain.state.measured.row(), gone.state.measured.row()
-    assert before == after
-    assert gone.steps[0].suppressed["weight"] == len(frame) == gone.steps[0].records_touched
+    counted = {name for name in before if name.startswith("with_household_size")}
+    assert {name for name in before if before[name] != after[name]} == counted
+    assert all(after[name] is None for name in counted)
+    assert gone.steps[0].removed == ("weight", "household")
+    assert gone.steps[0].records_touched == len(frame)
+    assert not {"weight", "household"} & {*gone.steps[0].suppressed, *gone.steps[0].changed}
+    assert gone.history["columns_removed"].tolist() == [0, 2]
+    assert gone.history["cells_suppressed"].tolist() == [0, 0]
     without = gone.apply("remove_variables", {"variables": "age"})
     assert not {"age", "birth_date"} & set(without.frame.columns)
     assert without.state.measured.k_achieved == class_table(frame, ["sex", "postcode"]).k_achieved
@@ -208,11 +227,45 @@ def test_notes_say_what_the_numbers_do_not():
     frame = load_microdata("health-survey")
     roles = {"household": "household", "ghost_variables": {"age": ["birth_date"]}}
     chain = protect(frame, KeySpec(["age", "sex"], **roles)).apply("round", {"variable": "age", "base": 5})
-    unweighted, size, ghost = chain.notes
+    unweighted, untouched, ghost, size, order = chain.notes
     assert "every weight is 1" in unweighted
-    assert f"up to {frame['household'].value_counts().max()}" in size
+    assert untouched.endswith("role: postcode, education, weight, cholesterol, diagnosis, income")
     assert "birth_date still say" in ghost
-    assert len(chain.apply("remove_variables", {"variables": ["household", "birth_date"]}).notes) == 1
+    assert f"up to {frame['household'].value_counts().max()}" in size
+    counted = chain.state.measured.with_household_size
+    assert f"k achieved is {counted['k_achieved']} and {counted['sample_uniques']} records are unique" in size
+    assert "values of household are those of the input and the records stand in the order" in order
+    removed = chain.apply("remove_variables", {"variables": ["household", "birth_date"]}).notes
+    assert [note.split(":")[0] for note in removed][1:2] == ["released as they came, and without a role"]
+    assert "the records stand in the order in which they came" in removed[-1]
+    assert not any("birth_date" in note or "k achieved" in note for note in removed)
+    assert not any("order" in note for note in chain.apply("shuffle_members").notes)
+
+
+def test_a_ghost_that_a_step_of_its_own_recoded_is_not_stale():
+    frame = load_microdata("health-survey")
+    roles = KeySpec(["age", "sex"], ghost_variables={"age": ["birth_date"]})
+    age, birth = {"variable": "age", "width": 10}, {"variable": "birth_date", "dates": "year"}
+    for steps in ([age, birth], [birth, age]):
+        chain = protect(frame, roles)
+        for options in steps:
+            chain = chain.apply("recode", options)
+        assert not any("still say" in note for note in chain.notes)
+
+
+def test_a_meaning_that_leaves_light_weights_alone_has_no_risk():
+    frame = pd.DataFrame({"a": ["x", "x", None], "w": [2.0, 2.0, 0.5]})
+    state = protect(frame, KeySpec("a", weight="w")).state.measured
+    assert state.by_meaning["category"] == {"expected_reidentifications": None, "above": None}
+    assert state.by_meaning["wildcard"]["expected_reidentifications"] == state.expected_reidentifications
+
+
+def test_a_stratum_that_a_step_before_suppressed():
+    frame = pd.DataFrame({"a": ["x", "x", "x", "y"], "b": [1, 1, 2, 2], "s": list("ppqq")})
+    chain = protect(frame, KeySpec(["a", "s"], strata=["s"]))
+    chain = chain.apply("suppress_risk", {"threshold": 0.9, "variables": ["s"]})
+    with pytest.raises(DataError, match=r"step 2 \(suppress\): .*column s.*suppressed by step 1 \(suppress_risk\)"):
+        chain.apply("suppress", {"k_required": 2})
 
 
 @pytest.mark.parametrize(
@@ -222,7 +275,7 @@ def test_notes_say_what_the_numbers_do_not():
         ("anonymise", {}, "there are recode"),
         (7, {}, "there is no step"),
         ("suppress", {}, r"step 1 \(suppress\): k_required is not given"),
-        ("suppress", {"k": 3}, r"unknown setting k"),
+        ("suppress", {"k": 3}, "unknown setting k; did you mean k_required"),
         ("suppress", {"k_required": "3"}, "k_required must be a whole number"),
         (
             "suppress",
@@ -238,7 +291,11 @@ def test_notes_say_what_the_numbers_do_not():
         ("recode", {"variable": "age", "bands": "0-10"}, r"step 1 \(recode\)"),
         ("recode", {"variable": ["age", "no"], "bands": [0, 200]}, "no column no "),
         ("round", {"variable": {"age": 1}, "base": 5}, "variable must be names"),
-        ("remove_variables", {}, "variables must be names"),
+        ("remove_variables", {}, "variables is not given"),
+        ("remove_variables", {"variable": "age"}, "unknown setting variable; did you mean variables?"),
+        ("remove_variables", {"variables": {"age": 1}}, "variables must be names"),
+        ("suppress", {"k_required": 3, "strata": "sex"}, "strata belongs at the top of the recipe"),
+        ("recode", {"variable": "age", "width": 5, "missing": "category"}, "missing belongs at the top of the recipe"),
         ("shuffle_members", {}, "needs a household"),
         ("shuffle_members", {"line_number": ["a"]}, "line_number must be"),
         ("shuffle_members", {"seed": -1}, "seed must be a whole number"),

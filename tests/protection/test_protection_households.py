@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table, load_microdata
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.protection import household_file, merge_households, protect
+from kanon_lab.protection import household_file, merge_households, protect, read_recipe, write_recipe
 
 CELL = st.one_of(st.none(), st.sampled_from(["a", "b", 1, 2.5]))
 
@@ -142,3 +142,24 @@ def test_the_survey_of_the_package_has_households():
     homes = household_file(frame, "household", ["postcode"])
     assert len(homes) == frame["household"].nunique()
     pd.testing.assert_frame_equal(merge_households(frame, homes, "household"), frame)
+
+
+def test_households_take_the_weight_of_their_persons_unless_it_differs_or_is_said(tmp_path):
+    level = {name: value for name, value in LEVEL.items() if name != "weight"}
+    roles = KeySpec(["region", "rooms", "age"], household="home", weight="hw")
+    frame = survey()
+    shared = protect(frame, roles).apply("household_level", level)
+    assert shared.steps[0].households.spec.weight == "hw"
+    given = protect(frame, roles).apply("household_level", LEVEL)
+    pd.testing.assert_frame_equal(shared.steps[0].households.history, given.steps[0].households.history)
+    assert not any("every weight is 1" in note for note in shared.notes)
+    none = protect(frame, roles).apply("household_level", {**level, "weight": None})
+    differs = frame.assign(hw=frame["hw"] + (frame["age"] > 30))
+    differing = protect(differs, roles).apply("household_level", level)
+    for chain, its in ((none, frame), (differing, differs)):
+        assert chain.steps[0].households.spec.weight is None
+        assert any(note.startswith("household_level: no weight") for note in chain.notes)
+        write_recipe(chain, tmp_path / "r.yml")
+        again = read_recipe(tmp_path / "r.yml").apply(its)
+        assert again.steps[0].households.spec.weight is None
+        pd.testing.assert_frame_equal(again.history, chain.history)

@@ -159,7 +159,13 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"key_variables": [True]}, "yes or no in quotes"),
         ({"key_variables": {"a": 1}}, "key_variables must be"),
         ({"key_variable": ["age"]}, "unknown setting key_variable; did you mean key_variables?"),
-        ({"keys": ["age"]}, "unknown setting keys"),
+        ({"keys": ["age"]}, "r.yml: unknown setting keys; did you mean key_variables?"),
+        ({"sensitive": "diagnosis"}, "did you mean sensitive_variables?"),
+        ({"identifiers": "diagnosis"}, "did you mean direct_identifiers?"),
+        ({"key_variables": "age, sex"}, r"r.yml: key_variables: is one text; write a list.*\[age, sex\]"),
+        ({"direct_identifiers": "income,sex"}, r"direct_identifiers: is one text; write a list"),
+        ({"weight": "wieght"}, "^r.yml: survey.csv: column wieght"),
+        ({"steps": [{"recode": None, "variable": "age", "width": 5}]}, "settings stand beside recode; indent them"),
         ({7: "age"}, "unknown setting 7"),
         ({"weight": ["weight"]}, "weight must be one name"),
         ({"weight": 3}, "weight must be one name"),
@@ -182,7 +188,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"steps": "suppress"}, "steps must be a list"),
         ({"steps": {"suppress": {}}}, "steps must be a list"),
         ({"steps": ["suppress"]}, "step 1: must be one name with its settings"),
-        ({"steps": [{"suppress": {"k_required": 3}, "round": {}}]}, "step 1: must be one name"),
+        ({"steps": [{"suppress": {"k_required": 3}, "round": {}}]}, "step 1: must be one name.*a - of its own"),
         ({"steps": [{}]}, "step 1: must be one name"),
         ({"steps": [None]}, "step 1: must be one name"),
         (
@@ -203,6 +209,18 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"steps": [{"suppress": {"k_required": 3, "combinations": {"size": 2}}}]}, r"step 1 \(suppress\)"),
         ({"steps": [{"suppress_risk": {"threshold": 0.1, "variables": ["income"]}}]}, "income is no key variable"),
         ({"household_level": {"key_variables": ["age"]}}, "needs a household"),
+        (
+            {
+                "household": "household",
+                "household_level": {"key_variables": ["postcode"]},
+                "steps": [{"round": {"variable": "age", "base": 5}}, {"round": {"variable": "aeg", "base": 5}}],
+            },
+            r"r.yml: step 3 \(round; number 2 under steps\): .*no column aeg",
+        ),
+        (
+            {"household": "household", "household_level": {"key_variables": ["postcode"]}, "steps": [{"rond": {}}]},
+            r"step 2 \(number 1 under steps\): there is no step 'rond'; did you mean round\?",
+        ),
         ({"household_level": ["age"]}, "household_level: must be a mapping"),
         ({"household_level": {}}, "household_level: key_variables is not given"),
         ({"household_level": {"key_variables": ["age"], "step": []}}, "household_level: unknown setting step"),
@@ -220,60 +238,26 @@ def test_recipes_that_cannot_be_are_refused_in_one_line(settings, fault):
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", "is empty"),
-        ("# nothing\n", "is empty"),
-        ("- age\n", "is no list of settings"),
-        ("age", "is no list of settings"),
-        ("key_variables: [age\nweight: w\n", "line 2: expected"),
-        ("key_variables: [age]\n\tweight: w\n", "line 2: found character"),
-        ("key_variables: [age]\nweight: 'w\n", "line 2: found unexpected end of stream"),
-        ("key_variables: [age]\nweight: w\nkey_variables: [sex]\n", "line 3: 'key_variables' stands twice"),
-        ("key_variables: [age]\nsteps:\n- round: {base: 1, base: 2}\n", "line 3: 'base' stands twice"),
-        ("key_variables: &a [age]\nstrata: *a\n", "line 2: a reference to an anchor"),
-        ("key_variables: !!python/name:os.system x\n", "line 1: could not determine a constructor"),
-        ("key_variables: [age]\n---\nweight: w\n", "line 2: .*found another document"),
-        ("key_variables: [age]\nno: 1\n", "line 2: a key that YAML takes for true or false"),
-        ("? [a]\n: 1\n", "line 1: a key that is no text or number"),
-        ("seed: 2011-13-45\n", "date or number that is none"),
-        ("seed: " + "9" * 5000, "date or number that is none"),
-        ("a: " + "[" * 50_000, "nested too deeply"),
-        (b"\x00\x01\x02", "line 1: a control character"),
-        (b"key_variables: [a\xf1o]", "is not text in UTF-8"),
-        ("a" * 1_000_001, "larger than 1,000,000 bytes"),
-    ],
-)
-def test_files_that_are_no_recipe(written, text, fault):
-    path = written(text)
-    with pytest.raises(DataError, match=fault) as caught:
+def test_files_of_hierarchies_are_beside_the_recipe(written, tmp_path, monkeypatch):
+    settings = "{variable: sex, hierarchy: {file: ladders/sex.csv}, level: 1}"
+    path = written(f"key_variables: [sex, age]\nsteps:\n- recode: {settings}\n")
+    with pytest.raises(DataError, match=f"ladders/sex.csv is not there; it was looked for in {tmp_path}"):
         read_recipe(path)
-    assert str(caught.value).startswith(f"{path}: ")
-    assert "\n" not in str(caught.value)
-
-
-def test_a_recipe_that_is_no_file(tmp_path):
-    (tmp_path / "folder.yml").mkdir()
-    (tmp_path / "device.yml").symlink_to("/dev/zero")
-    for name, fault in {
-        "folder.yml": "is a folder",
-        "absent.yml": "no such file",
-        "device.yml": "no regular file",
-    }.items():
-        with pytest.raises(DataError, match=fault.replace("no regular", "not a regular")):
-            read_recipe(tmp_path / name)
-
-
-def test_references_cannot_grow_without_end(written):
-    lines = ["a0: &a0 [x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
-    with pytest.raises(DataError, match="line 2: a reference"):
-        read_recipe(written("\n".join(lines)))
-
-
-def test_a_byte_order_mark_and_other_letters_are_read(written):
-    recipe = read_recipe(written(b"\xef\xbb\xbfkey_variables: [a\xc3\xb1o]\n"))
-    assert recipe.spec.key_variables == ("año",)
+    (tmp_path / "ladders").mkdir()
+    (tmp_path / "other").mkdir()
+    lines = [f"{sex},*" for sex in survey()["sex"].unique()]
+    (tmp_path / "ladders" / "sex.csv").write_text("\n".join(["sex,all", *lines]))
+    again = tmp_path / "other" / "again.yml"
+    for folder, name in ((tmp_path, "recipe.yml"), (tmp_path / "other", "../recipe.yml")):
+        monkeypatch.chdir(folder)
+        chain = read_recipe(name).apply(survey())
+        assert set(chain.frame["sex"]) == {"*"}
+        write_recipe(chain, again)
+        assert "file: ../ladders/sex.csv" in again.read_text()
+        monkeypatch.chdir(tmp_path / "ladders")
+        assert read_recipe("../other/again.yml").apply(survey()).frame.equals(chain.frame)
+    write_recipe(read_recipe(path).apply(survey()), again)
+    assert f"file: {tmp_path}/ladders/sex.csv" in again.read_text()
 
 
 def test_the_recipe_of_the_design_is_one():

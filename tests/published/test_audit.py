@@ -8,7 +8,7 @@ import pytest
 
 from kanon_lab.data import load_counts
 from kanon_lab.errors import OptionError
-from kanon_lab.published import SOURCES, VERDICTS, audit, published_figures
+from kanon_lab.published import SOURCES, VERDICTS, as_printed, audit, published_figures
 from kanon_lab.published.audit import _verdict
 from kanon_lab.published.figures import parse_printed, printed_step
 from kanon_lab.published.gil_bellosta import CUADROS, PLACES, crossing, rows_that_do_not_add_up
@@ -43,6 +43,26 @@ def test_percentages_of_cuadro_1_add_up_as_the_findings_say():
     off = rows_that_do_not_add_up(published_figures("gil-bellosta-2011"))
     assert off[off["table"] == "Cuadro 1"][["row", "sum"]].values.tolist() == [["column year %", 99.99]]
     assert (off["difference"].abs() <= 4).all()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_printed_number_is_written_as_it_is_printed(source):
+    figures = published_figures(source)
+    for figure in figures[figures["published"].notna()].itertuples():
+        assert as_printed(figure.published, figure.printed, figure.unit) == figure.printed.split()[-1]
+
+
+@pytest.mark.parametrize(
+    ("number", "printed", "unit", "text"),
+    [
+        (1.58235, "0.1582%", "per cent", "1.5823%"),
+        (2000, "2.500", "persons", "2.000"),
+        (789.6, "793", "persons", "790"),
+        (1234.5, "0,078", "probability", "1234,500"),
+    ],
+)
+def test_another_number_is_written_as_a_figure_is_printed(number, printed, unit, text):
+    assert as_printed(number, printed, unit) == text
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,8 @@ def test_risks_of_tabla_7_1(figures):
     assert "0.00466" in figures.loc["text/worst-case", "reason"]
     assert figures.loc["text/too-high", "verdict"] == "not-in-text"
     assert "10 of 10 are too low: r_k is 1.9 to 5.4 times" in figures.loc["text/too-high", "reason"]
+    for claim in ("worst-case", "too-high"):
+        assert "footnote 5" in figures.loc[f"text/{claim}", "reason"].lower()
 
 
 def test_the_lost_ages_by_trying_every_filling():
@@ -318,6 +320,15 @@ def test_where_the_reasons_point_to(shared, first, second, between):
     sentences = text.split(". ")
     (start,), (end,) = ([i for i, sentence in enumerate(sentences) if words in sentence] for words in (first, second))
     assert end - start == between
+
+
+def test_what_footnote_5_assumes(shared):
+    """INE Chile (2023), section 7.5.1: what makes the case the worst is the outside file."""
+    text = shared("../sources/ine-chile-guia-sdc-2023.txt").read_text("utf-8")
+    footnote = text.partition("\n⁵Los supuestos para esta medida")[2].partition("\n")[0]
+    assert "todos los individuos de la muestra también están incluidos en el archivo externo" in footnote
+    assert "los archivos no contienen errores" in footnote
+    assert "asumen el mayor riesgo de divulgación" in footnote
 
 
 def test_objects_that_the_reasons_name(shared):

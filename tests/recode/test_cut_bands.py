@@ -28,7 +28,7 @@ def texts(series):
     st.sampled_from([float, Decimal]),
 )
 @settings(deadline=None, max_examples=150)
-def test_every_number_is_in_its_band_or_in_the_class_named_for_its_side(edges, closed, values, kind):
+def test_every_number_is_in_its_band_or_in_the_category_named_for_its_side(edges, closed, values, kind):
     labels = [f"band {i}" for i in range(len(edges) - 1)]
     series = pd.Series([None if v is None else kind(v) for v in values], dtype=object if kind is Decimal else float)
     cut = cut_bands(

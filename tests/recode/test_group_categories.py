@@ -83,7 +83,7 @@ def test_numbers_text_and_truth_are_told_apart():
         ({"urban": {"city": 1}}, "a missing value or a list"),
         ({"urban": ["city"], "big": ["city"]}, "'city' is named twice"),
         ({"a": [1], "b": [1.0]}, "named twice"),
-        ({True: ["city"]}, "quote them"),
+        ({True: ["city"]}, "put it in quotes"),
         ({"": ["city"]}, "no text"),
     ],
 )
@@ -96,3 +96,10 @@ def test_groups_that_cannot_be_used_are_refused(groups, message):
 def test_what_becomes_of_others_is_text(others):
     with pytest.raises(OptionError, match="others must be"):
         group_categories(TOWNS, {"urban": ["city"]}, others=others)
+
+
+def test_an_accent_is_the_same_whether_composed_or_not():
+    written = {"north": ["Araba\u0301"], "south": "Ca\u0301diz"}
+    towns = pd.Series(["Araba\u0301", "Arab\u00e1", "C\u00e1diz"])
+    assert list(group_categories(towns, written)) == ["north", "north", "south"]
+    assert list(group_categories(towns, {"here": "Arab\u00e1"}, others="keep")) == ["here", "here", "C\u00e1diz"]

@@ -50,7 +50,7 @@ def test_the_sentence_follows_every_control(explorer, survey):
 
 @pytest.mark.parametrize(
     ("places", "words"),
-    [([1, 1], "<b>none</b> of 2 records is alone."), ([1, 2, 2], "<b>1</b> of 3 records (<b>33.3 %</b>) is alone.")],
+    [([1, 1], "<b>none</b> of 2 records is alone."), ([1, 2, 2], "<b>1</b> of 3 records (<b>33.3%</b>) is alone.")],
 )
 def test_none_and_one_are_singular(places, words):
     assert words in explore_keys(pd.DataFrame({"place": places}), "place").sentence.value

@@ -38,7 +38,7 @@ def explorer(survey):
 
 def shown(explorer) -> tuple[int, float]:
     """Records to be removed, and their per cent, in the sentence."""
-    records, share = re.findall(r"<b>([\d.,]+)(?: %)?</b>", explorer.sentence.value)
+    records, share = re.findall(r"<b>([\d.,]+)(?:%)?</b>", explorer.sentence.value)
     return int(records.replace(",", "")), float(share)
 
 
@@ -55,9 +55,9 @@ def test_the_sentence_follows_every_control(explorer, survey):
     explorer.k.value = 20
     expected = by_hand(survey, {"age": 1, "sex": 0}, 20)
     assert shown(explorer) == (expected, pytest.approx(expected / 3, abs=0.05))
-    assert "over the limit of 5 %" in explorer.sentence.value
+    assert "over the limit of 5%" in explorer.sentence.value
     explorer.limit.value = 20
-    assert "within the limit of 20 %" in explorer.sentence.value
+    assert "within the limit of 20%" in explorer.sentence.value
 
 
 @pytest.mark.parametrize(("options", "last"), [({}, 20), ({"k": 25}, 25), ({"k": 3, "k_max": 6}, 6)])

@@ -10,5 +10,5 @@ def test_the_explorers_start_where_they_are_told(tmp_path):
     results = recorded(target)
     assert f"<b>{results['to-remove']:,}</b> of {results['records']:,} records" in results["levels-sentence"]
     assert "age: 20 years, sex: any sex" in results["levels-sentence"]
-    assert "limit of 30 %" in results["levels-sentence"]
+    assert "limit of 30%" in results["levels-sentence"]
     assert f"<b>{results['alone']:,}</b> of" in results["keys-sentence"]

@@ -149,13 +149,15 @@ def _individual_claims(table: ClassTable) -> dict[str, Claim]:
         ),
         "worst-case": Claim(
             "peor de los casos" if (ratio <= 1).all() else "no es el peor",
-            "the guide calls its r_k the worst case too, and for the same records that is larger. Its mean is R_1, "
-            f"{risk.global_risk:.5f} as printed; the mean of 1/F_k is {inverse.global_risk:.5f}. Recomputed by record, "
-            f"r_k is {times}",
+            "footnote 5 says what makes a case the worst: all of the sample are in the outside file, and no file has "
+            "errors. Both risks assume that, and the guide calls its r_k the worst case too. Recomputed by record, "
+            f"r_k is {times}; its mean is R_1, {risk.global_risk:.5f} as printed; that of 1/F_k is "
+            f"{inverse.global_risk:.5f}",
         ),
         "too-high": Claim(
-            reason="they may be, it says, and the true risks are nowhere given. Against its own r_k in Tabla 7.1, "
-            f"recomputed, {(ratio > 1).sum()} of {table.n} are too low: r_k is {times}",
+            reason="they may be, it says. By footnote 5 they are, if the outside file lacks some of the sample; but "
+            "that file is not given, nor are the true risks. Against its own r_k in Tabla 7.1, recomputed, "
+            f"{(ratio > 1).sum()} of {table.n} are too low: r_k is {times}",
             verdict="not-in-text",
         ),
         "high-risk": Claim(

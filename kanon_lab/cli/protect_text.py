@@ -1,0 +1,206 @@
+"""The report of ``kanon-lab protect`` for people, at most a hundred characters wide."""
+
+import textwrap
+
+import click
+
+from kanon_lab.cli.output import print_frame
+from kanon_lab.errors import shortened, visible
+
+_WIDTH = 100
+# What is claimed, where `kanon_lab.suppress.claims.CLAIMS` says for whom it fails.
+_CLAIMS = {
+    "compatible": "every record has {k} compatible released records (a missing value may be any value)",
+    "own_class": "every record is in a released class of {k} (a missing value is a value of its own)",
+    "true_key": "every true key meets {k} compatible released records",
+}
+_MOST_CLAIMS = 10
+
+
+def print_protection(result, protection):
+    """Print the result; names of files and columns must not command the terminal."""
+    from kanon_lab.keys import MISSING_POLICIES
+
+    missing = result["missing"]
+    click.echo(visible(f"{result['file']}: {result['n']:,} records"))  # a path is not broken
+    _print_verdict(result)
+    click.echo()
+    click.echo(visible(f"recipe: {result['recipe']}, seed {result['seed']}"))
+    _line(f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})")
+    _line(f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}")
+    _line(f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}")
+    _line(f"released as they came, and without a role: {', '.join(result['untouched']) or 'none'}")
+    _print_states(protection)
+    _print_end(result, protection)
+    _title("Notes" if result["notes"] else "No notes")
+    for note in result["notes"]:
+        if not note.startswith("released as they came"):  # said above
+            _line(f"- {note}")
+    click.echo()
+    done = "nothing was written" if result["out"] is None else f"written: {result['out']}"
+    click.echo(visible(f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"))
+
+
+def _print_verdict(result):
+    verdict = result["verdict"]
+    if verdict is None:
+        _line("no verdict: the recipe has no k_required, and --fail-under-k is not given")
+        return
+    met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
+    whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
+    _line(f"k = {verdict['k']} ({whence}): {met} (missing keys: {result['missing']})")
+    for row in verdict["claims"].itertuples():
+        holds = "holds" if row.holds else f"fails for {row.records:,} ({row.share:.2%})"
+        _line(f"  {_CLAIMS[row.claim].format(k=verdict['k'])}: {holds}", indent="    ")
+
+
+def _print_states(protection, of=""):
+    """Tables of what the steps did and of the measures after them, first those of the households."""
+    for step in protection.steps:
+        if step.households is not None:
+            _print_states(step.households, " (one record a household)")
+    history = protection.history.reset_index()
+    _title(f"Steps{of}: records touched, cells changed and suppressed, columns removed")
+    names = {"records_touched": "touched", "cells_changed": "changed", "cells_suppressed": "suppressed"}
+    names |= {"columns_removed": "removed"}
+    _print(history[["step", "name", "seed", *names]].rename(columns=names))
+    if protection.steps and protection.steps[0].households is not None:
+        _line("(household_level is step 1; the first under steps is step 2)")
+    _print_cells(protection, of)
+    _print_measures(protection, history, of)
+    for number, step in enumerate(protection.steps, 1):
+        if step.claims is not None:
+            _print_claims(step.claims, number, of)
+
+
+def _print_cells(protection, of):
+    rows = []
+    for number, step in enumerate(protection.steps, 1):
+        counts = {name: (step.changed[name], step.suppressed[name], None) for name in step.changed}
+        counts |= dict.fromkeys(step.removed, (None, None, "removed"))
+        rows += [(number, shortened(name, 50), *cells) for name, cells in counts.items() if any(cells)]
+    if rows:
+        _title(f"Cells{of}")
+        _print(
+            _frame(rows, ["step", "variable", "changed", "suppressed", "column"]).astype(
+                {"changed": "Int64", "suppressed": "Int64"}
+            )
+        )
+
+
+def _print_measures(protection, history, of):
+    policy = "category" if protection.spec.missing == "category" else "wildcard"
+    names = {
+        **{"step": "step", "classes": "classes", "k_achieved": "k"},
+        **{f"violations_{k}_{policy}": f"below {k}" for k in protection.k},
+    }
+    if protection.spec.household:
+        names |= {
+            "with_household_size_k_achieved": "k (counted)",
+            "with_household_size_sample_uniques": "uniques (counted)",
+        }
+    _title(f"Anonymity after each step{of}")
+    _print(history[list(names)].rename(columns=names))
+    if protection.spec.household:
+        _line("(counted: for an outsider who also counts the members of each household)")
+    names = {"step": "step", "global_risk": "mean risk", "expected_reidentifications": "persons"}
+    names |= {f"above_{each}": f"risk above {each:g}" for each in protection.thresholds}
+    if protection.spec.household:
+        names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
+    formats = {"mean risk": ".4%", "household risk": ".4%", "persons": ",.2f", "households": ",.2f"}
+    _title(f"Risk and expected re-identifications after each step{of} ({protection.estimator})")
+    _print(history[list(names)].rename(columns=names), formats)
+    _line("(persons, households: expected to be re-identified; risk above: records)")
+    names = {
+        **{"step": "step", "equal_cells": "as they came", "known_cells": "not missing"},
+        **{f"distinct_{name}": f"values of {shortened(name)}" for name in protection.spec.key_variables},
+    }
+    _title(f"Key cells after each step{of}: shares, and different values")
+    _print(history[list(names)].rename(columns=names), {"as they came": ".2%", "not missing": ".2%"})
+
+
+def _print_claims(claims, number, of):
+    """All claims of one combination of keys; of several combinations those that fail, the worst first."""
+    _title(f"Claims after step {number}{of}: records for which they fail")
+    shown = claims
+    if len(claims) > len(_CLAIMS):
+        failing = claims[claims["records"] > 0].sort_values("records", ascending=False, kind="stable")
+        shown = failing.head(_MOST_CLAIMS)
+        held = f"{len(claims) - len(failing)} of {len(claims)} claims hold"
+        left = f"; the {len(shown)} that fail worst (all with --json):" if len(shown) < len(failing) else ""
+        _line(held + (left or (":" if len(failing) else "")))
+    for row in shown.drop_duplicates("claim").itertuples():
+        _line(f"  {row.claim}: {row.meaning}", indent="    ")
+    if len(shown):
+        keys = [shortened(text, 60) for text in shown["keys"]]
+        _print(shown.assign(keys=keys)[["claim", "k", "records", "share", "keys"]], {"share": ".2%"})
+
+
+def _print_end(result, protection):
+    """What holds after the last step: both meanings of a missing key, the columns, members of households, diversity."""
+    last = protection.state.measured
+    _title("In the end, by what a missing key means")
+    rows = [(f"records below {k}", *(last.violations[means][k] for means in last.violations)) for k in protection.k]
+    risks = [last.by_meaning[means] for means in last.violations]
+    rows.append(("expected re-identifications", *(each["expected_reidentifications"] for each in risks)))
+    rows += [(f"risk above {each:g}", *((risk["above"] or {}).get(each) for risk in risks)) for each in last.above]
+    texts = [(row[0], *(_number(value) for value in row[1:])) for row in rows]
+    _print(_frame(texts, ["records", *last.violations]))
+    _title("Released columns")
+    released = result["released"].rename(columns=lambda name: name.replace("_", " "))
+    _print(released.assign(column=[shortened(name, 30) for name in released["column"]]))
+    if len(shown := result["shown_by_members"]):
+        _title("Suppressed values that another member of the household shows")
+        names = {"shared": "households that share one value"}
+        _print(shown.rename(columns=names), {"households that share one value": ".1%"})
+    if result["diversity"]:
+        _title("Diversity of sensitive values in the end: the worst class")
+        from kanon_lab.diversity import MEASURES
+
+        columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
+        least = [f"{name} ({'least' if MEASURES[name] else 'largest'})" for name in MEASURES]
+        _print(_frame({"measure": least, **columns}))
+
+
+def _number(value):
+    return "-" if value is None else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _print(frame, formats=None):
+    """A table, in blocks that begin with its first column where it is wider than the report."""
+    formats = formats or {}
+    first, block = frame.columns[0], []
+    for name in frame.columns[1:]:
+        if block and _width(frame[[first, *block, name]], formats) > _WIDTH:
+            print_frame(frame[[first, *block]], formats)
+            click.echo()
+            block = []
+        block.append(name)
+    print_frame(frame[[first, *block]], formats)
+
+
+def _width(frame, formats):
+    """Of the printed frame: that of the widest text of each column, and the gaps."""
+
+    def texts(name):
+        form = formats.get(name) or (".6g" if frame[name].dtype.kind == "f" else "")
+        return [name, *(format(value, form) for value in frame[name].dropna())]
+
+    return sum(max(map(len, texts(name))) + 2 for name in frame) - 2
+
+
+def _line(text, indent="  "):
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    for line in textwrap.wrap(visible(text), _WIDTH, subsequent_indent=indent, **options):
+        click.echo(line)
+
+
+def _title(text):
+    click.echo()
+    _line(text)
+
+
+def _frame(rows, columns=None):
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)

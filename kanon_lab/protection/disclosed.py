@@ -1,0 +1,103 @@
+"""What a released file still tells of key values that were recoded, suppressed or removed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.protection.chain import Protection
+from kanon_lab.protection.changes import same_values
+from kanon_lab.protection.released import role_of
+from kanon_lab.recode.columns import distinct
+
+# A column tells a variable where the one value of a variable that goes with a value of the column is missed at most so
+# often, as a share of how often two records differ in the variable ...
+_MISSED = 0.05
+# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)).
+_EVIDENCE = 14
+
+
+def shown_by_members(protection: Protection) -> pd.DataFrame:
+    """Suppressed values that another member of the same household still shows.
+
+    Returns
+    -------
+    DataFrame
+        One row a released key variable or ghost with suppressed values, none where no household is released:
+        ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
+        of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
+        members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+    """
+    spec, state, rows = protection.spec, protection.state, []
+    names = [name for name in (*spec.key_variables, *spec.ghosts) if name not in state.removed]
+    if spec.household is not None and spec.household not in state.removed:
+        original, working = protection.original, state.working.loc[protection.original.index]
+        home, _ = distinct(working[spec.household], protection.where)
+        for name in names:
+            code, values = distinct(original[name], protection.where)
+            kept = working[name].notna().to_numpy()
+            lost = (code >= 0) & ~kept
+            if lost.any():
+                pair = home.astype(np.int64) * (len(values) + 1) + code
+                shown = lost & np.isin(pair, np.unique(pair[kept & (code >= 0)]))
+                rows.append((name, int(lost.sum()), int(shown.sum()), _shared(home, code)))
+    return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
+
+
+def told_by_columns(protection: Protection) -> pd.DataFrame:
+    """Released columns whose values tell the original value of a key that was recoded, suppressed or removed.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair: ``variable`` (a key, or the household where its identifier is removed); ``column``, its ``role``
+        and ``distinct_values``; ``cells`` of the variable that are not as they came; ``told`` (those whose original
+        value goes with the column's value).
+
+    Notes
+    -----
+    A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
+    whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
+    household count once, since they share what they share by living together.
+    """
+    spec, original = protection.spec, protection.original
+    released = protection.frame.loc[original.index]
+    home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
+    columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
+    hidden = [spec.household] if spec.household is not None and spec.household not in released else []
+    rows = []
+    for variable in (*spec.key_variables, *hidden):
+        code, _ = distinct(original[variable], protection.where)
+        lost = code >= 0
+        if variable in released:
+            lost &= ~same_values(original[variable], released[variable], protection.where)
+        for name, column in columns.items() if lost.any() else ():
+            told = None if name == variable else _told(column, code, None if variable == spec.household else home)
+            if told is not None and (told & lost).any():
+                some = (name, role_of(name, protection), int(column.max()) + 1)
+                rows.append((variable, *some, int(lost.sum()), int((told & lost).sum())))
+    return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])
+
+
+def _shared(home: np.ndarray, code: np.ndarray) -> float:
+    members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
+    several = members[members["size"] > 1]
+    return float((several["nunique"] == 1).mean()) if len(several) else 0.0
+
+
+def _told(column: np.ndarray, code: np.ndarray, home: np.ndarray | None) -> np.ndarray | None:
+    """Records whose code is the one that goes with their value of a column; None where the column does not tell it."""
+    known = (column >= 0) & (code >= 0)
+    pairs = pd.DataFrame({"column": column[known], "code": code[known]})
+    if home is not None:
+        pairs = pairs.assign(home=home[known]).drop_duplicates()
+    counts = pairs.groupby(["column", "code"], sort=False).size().reset_index(name="times")
+    usual = counts.sort_values("times", kind="stable").drop_duplicates("column", keep="last")
+    repeated = len(pairs) - len(usual)
+    missed = len(pairs) - int(usual["times"].sum())
+    differ = 1 - float((pairs["code"].value_counts(normalize=True) ** 2).sum())
+    if repeated * differ < _EVIDENCE or missed > _MISSED * differ * repeated:
+        return None
+    of_column = np.full(int(column.max()) + 1, -1)
+    of_column[usual["column"]] = usual["code"]
+    return known & (of_column[column] == code)

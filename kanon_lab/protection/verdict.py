@@ -1,0 +1,88 @@
+"""What the released file as a whole may claim for one k."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.keys import KeySpec
+from kanon_lab.measures import UNWEIGHTED, measure
+from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.recode.columns import as_text, distinct
+from kanon_lab.suppress import protection_claims
+
+#: By policy for missing keys, the claim that says whether k is met.
+DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
+
+
+def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
+    """The three claims of `kanon_lab.suppress.protection_claims` for the file as it would be released.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim, for all released key variables and without strata: the first two are the records below k that
+        are measured after the last step.
+
+    Raises
+    ------
+    OptionError
+        A k below 1.
+
+    Notes
+    -----
+    A suppressed value is taken for the one it had before. If it is recoded afterwards, it is what the same value became
+    in other records; where no record shows that, it stays a value of its own.
+    """
+    state, original = protection.state, protection.original
+    working = state.working.loc[original.index]
+    spec = replace(without_variables(protection.spec, state.removed), strata=())
+    pairs = {name: _true(protection, name) for name in spec.key_variables}
+    true, shown = (working.assign(**{name: pair[side] for name, pair in pairs.items()}) for side in (0, 1))
+    return protection_claims(true, shown, spec, k_required=k_required, where=protection.where)
+
+
+def final_diversity(protection: Protection) -> tuple[dict[str, dict], list[str]]:
+    """Diversity of the released sensitive variables, and notes on it, as `kanon_lab.measures.Measures.to_dict` has it.
+
+    Raises
+    ------
+    DataError
+        A sensitive variable has no value.
+    """
+    spec = _released_roles(protection)
+    if not spec.sensitive_variables:
+        return {}, []
+    found = measure(protection.state.working, spec, k=(), thresholds=(), where=protection.where).to_dict()
+    return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
+
+
+def _released_roles(protection: Protection) -> KeySpec:
+    """Without what a diversity needs not, and without removed variables."""
+    removed = protection.state.removed
+    spec = without_variables(protection.spec, removed)
+    sensitive = tuple(name for name in spec.sensitive_variables if name not in removed)
+    return replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
+
+
+def _true(protection: Protection, name: str) -> tuple[pd.Series, pd.Series]:
+    """Values of a key as texts: as they would be without suppression, and as they are shown; None where missing."""
+    index, where = protection.original.index, protection.where
+    true = shown = _texts(protection.original[name], where)
+    for step in protection.steps:
+        if step.changed.get(name) or step.suppressed.get(name):
+            shown = _texts(step.state.working[name].loc[index], where)
+            seen, known = shown.notna(), true.notna()
+            became = dict(zip(true[seen & known], shown[seen & known], strict=True))
+            hidden = true[~seen & known]
+            true = shown.copy()
+            true[hidden.index] = [became.get(value, value) for value in hidden]
+    return true, shown
+
+
+def _texts(column: pd.Series, where: str) -> pd.Series:
+    codes, values = distinct(column, where)
+    texts = np.array([*map(as_text, values), None], dtype=object)
+    return pd.Series(texts[codes], index=column.index, name=column.name, dtype=object)
