@@ -96,10 +96,13 @@ def suppress_above_risk(
 def _claims(
     original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str, where: str
 ) -> pd.DataFrame:
-    """The records that are above the threshold, by what an outsider makes of a missing value."""
+    """The records that are above the threshold, by what an outsider makes of a missing value.
+
+    Under the meaning that is not the policy's, weights below 1 may leave F_k below f_k; f_k is taken there.
+    """
     risks = {
-        "compatible": _risk(released, replace(spec, missing="wildcard"), estimator, where),
-        "own_class": _risk(released, replace(spec, missing="category"), estimator, where),
+        "compatible": _capped_risk(released, replace(spec, missing="wildcard"), estimator, where),
+        "own_class": _capped_risk(released, replace(spec, missing="category"), estimator, where),
         "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
     }
     above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
@@ -128,7 +131,12 @@ def _risk_of_true_keys(
     weights = np.ones(len(original)) if spec.weight is None else original[spec.weight].to_numpy(dtype=float)
     ones = np.ones(len(original), dtype=np.int64)
     f_k, F_k = (compatible_records(table.codes.astype(np.int64), shown, each) for each in (ones, weights))
-    return individual_risk(f_k, F_k, estimator=estimator)[table.class_of_record]
+    return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
+
+
+def _capped_risk(frame: pd.DataFrame, spec: KeySpec, estimator: str, where: str) -> np.ndarray:
+    table = class_table(frame, spec, where=where)
+    return individual_risk(table.f_k, np.maximum(table.F_k, table.f_k), estimator=estimator)[table.class_of_record]
 
 
 def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str, where: str) -> np.ndarray:

@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations as subsets
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -181,9 +182,9 @@ def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_requi
         size = each["size"]
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or not 1 <= size <= len(keys):
             raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
-        found += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
-        if len(found) > _MOST_COMBINATIONS:
+        if len(found) + comb(len(keys), int(size)) > _MOST_COMBINATIONS:
             raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
+        found += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
     return found
 
 

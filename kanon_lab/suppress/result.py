@@ -46,22 +46,31 @@ class Suppression:
 def without_cells(
     frame: pd.DataFrame, gone: Mapping[str, np.ndarray], spec: KeySpec
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """A frame without some values of its keys, and of their ghosts; and how many went of each variable."""
-    columns, rows = {}, []
+    """A frame without some values of its keys, and of their ghosts; and how many went of each variable.
+
+    A ghost goes wherever its key is missing, for whatever reason: it would tell the key.
+    """
+    released, rows = frame.copy(), []
     for key in spec.key_variables:
+        known = frame[key].notna().to_numpy()
         rows_gone = gone.get(key, np.zeros(len(frame), dtype=bool))
         for role, name in (("key", key), *(("ghost", ghost) for ghost in spec.ghost_variables.get(key, ()))):
-            lost = rows_gone & frame[name].notna().to_numpy()
+            lost = (rows_gone if role == "key" else rows_gone | ~known) & frame[name].notna().to_numpy()
             rows.append((name, role, int(lost.sum()), float(lost.mean())))
             if lost.any():
-                columns[name] = _nullable(frame[name]).mask(lost)
-    return frame.assign(**columns) if columns else frame.copy(), pd.DataFrame(
-        rows, columns=["variable", "role", "cells", "share"]
-    )
+                released[name] = _without(frame[name], lost)
+    return released, pd.DataFrame(rows, columns=["variable", "role", "cells", "share"])
 
 
-def _nullable(column: pd.Series) -> pd.Series:
-    """A column that can miss values without its other values changing their type."""
+def _without(column: pd.Series, lost: np.ndarray) -> pd.Series:
+    """A column without some values: not even under a mask, or among its categories."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
-        return column.convert_dtypes()
-    return column
+        column = column.convert_dtypes()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.mask(lost).cat.remove_unused_categories()
+    values = column.array.copy()
+    if isinstance(values, pd.arrays.IntegerArray | pd.arrays.FloatingArray | pd.arrays.BooleanArray):
+        # A nullable array keeps what stands under its mask.
+        values[lost] = values.dtype.type(0)
+    column = pd.Series(values, index=column.index, name=column.name)
+    return column.mask(lost)

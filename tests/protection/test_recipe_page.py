@@ -24,7 +24,7 @@ RECODINGS = ("bands", "width", "groups", "dates", "hierarchy")
 
 @pytest.fixture
 def read(tmp_path):
-    (tmp_path / "education.csv").write_text(re.search(r"```csv\n(.*?)```", PAGE, flags=re.DOTALL)[1])
+    (tmp_path / "education.csv").write_text(re.search(r"```text\n(.*?)```", PAGE, flags=re.DOTALL)[1])
 
     def _read(text, reader=read_yaml):
         (tmp_path / "recipe.yml").write_text(text)

@@ -49,6 +49,11 @@ def test_a_ghost_of_another_key_is_no_hindrance():
     assert result.frame["g"].notna().all()
 
 
+def test_weights_below_one_are_no_hindrance_where_the_policy_allows_them():
+    frame = pd.DataFrame({"a": [None, 1, 1, 2], "b": [1] * 4, "w": [0.5, 9, 9, 9]})
+    assert suppress_above_risk(frame, SPEC, threshold=0.3, variables="a").claims["records"].tolist()[1] >= 1
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

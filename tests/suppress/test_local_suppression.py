@@ -182,6 +182,26 @@ def test_as_values_of_their_own_tabla_8_4_takes_four_cells():
     assert result.total == 4
 
 
+def test_nothing_of_a_suppressed_value_stays():
+    frame = pd.DataFrame({0: [7_777_777, *[1] * 9], "b": pd.Categorical(["rare", *["x"] * 9])})
+    result = local_suppression(frame, [0, "b"], k_required=2, importance={0: 1})
+    assert list(result.frame["b"].cat.categories) == ["x"]
+    result = local_suppression(frame, [0], k_required=2)
+    assert 7_777_777 not in result.frame[0].array._data
+
+
+def test_a_ghost_goes_wherever_its_key_is_missing():
+    frame = pd.DataFrame({"region": [None, *["n"] * 5], "town": ["rare", *["c"] * 5]})
+    result = local_suppression(frame, KeySpec("region", ghost_variables={"region": "town"}), k_required=3)
+    assert result.frame["town"].isna().tolist() == [True] + [False] * 5
+
+
+def test_too_many_combinations_are_refused_before_they_are_listed():
+    frame = pd.DataFrame(np.ones((3, 40), dtype=int)).add_prefix("v")
+    with pytest.raises(OptionError, match="more than 5,000 sets of keys"):
+        local_suppression(frame, list(frame), k_required=2, combinations=[{"size": 20}])
+
+
 # INE Chile (2023), Tabla 7.1.
 TABLA_7_1 = pd.DataFrame(
     {
