@@ -108,7 +108,8 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     """Path to write to instead of `target`: it becomes `target` when the block ends well, and goes when it does not.
 
     It stands in the folder of `target`, so that the last step is one rename: a reader sees the old file or the new
-    one. The folder must exist. The block should do nothing but write: its `OSError` is taken for a failed write.
+    one. The permissions of an old file pass to the new one. The folder must exist. The block should do nothing but
+    write: its `OSError` is taken for a failed write.
 
     Raises
     ------
@@ -119,11 +120,31 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     with storage_errors(target):
         try:
+            claim(temporary, target)
             yield temporary
+            mode = _mode(target)
+            if mode is not None and mode != _mode(temporary):
+                temporary.chmod(mode)
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def claim(draft: Path, target: Path) -> None:
+    """Make an empty file to write a new `target` to, which nobody may read who may not read the old one."""
+    mode = _mode(target)
+    draft.touch()
+    if mode is not None:
+        draft.chmod(mode | stat.S_IWUSR)
+
+
+def _mode(path: Path) -> int | None:
+    """Permissions of a file, or None where nothing is there."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return None
 
 
 def csv_gz(frame: "pandas.DataFrame") -> bytes:

@@ -1,6 +1,7 @@
 """The command ``kanon-lab``: its group, and how every error becomes one line and an exit code."""
 
 import errno
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -12,6 +13,8 @@ from kanon_lab.errors import KanonLabError, visible
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+# Signals that ask the process to end; they would end it without any cleaning up.
+_STOPS = ("SIGTERM", "SIGHUP")
 
 _SUMMARIES = {
     "population": "Expected anonymity of a population known as counts.",
@@ -58,7 +61,17 @@ def main(args: Sequence[str] | None = None) -> None:
     if sys.stdout is not None:
         # letters that the terminal's encoding lacks are shown as escapes, as on standard error
         sys.stdout.reconfigure(errors="backslashreplace")
+    for name in _STOPS:
+        number = getattr(signal, name, None)  # not every system has each
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _stop)
     sys.exit(run(sys.argv[1:] if args is None else args))
+
+
+def _stop(number: int, frame: object) -> None:
+    """Leave by an exception, so that no half-written file stays; asked again, at once."""
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(128 + number)
 
 
 def run(args: Sequence[str]) -> int:

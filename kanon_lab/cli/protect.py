@@ -45,8 +45,8 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_
     """Apply the steps of a recipe to the records in FILE, write them to OUT, and report risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a data set such as
-    health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is never FILE, and holds
-    the same bytes whenever the same recipe is applied. No value of a record is printed.
+    health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is no file that is read,
+    and holds the same bytes whenever the same recipe is applied. No value of a record is printed.
 
     Only the variables that the recipe names are protected: every other column goes out as it is, and the report says
     which. Direct identifiers that the recipe names are not written: the file is read again to prove it before it gets
@@ -72,12 +72,16 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_
         check_target(out)
         _refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
+    if out is not None:
+        _refuse_hierarchies(out, recipe)
     protection = recipe.apply(load_microdata(file, na=na), where=file, progress=True)
     released = protection.frame
-    of_records = protection.original.loc[released.index]
+    of_records = protection.original.loc[protection.state.working.index]
+
+    roles = [*recipe.spec.variables, *recipe.spec.ghosts]
 
     def prove(frame):
-        prove_absent(frame, of_records, recipe.spec.direct_identifiers, where=out or file)
+        prove_absent(frame, of_records, recipe.spec.direct_identifiers, where=out or file, roles=roles)
 
     prove(released)
     result = _result(protection, recipe, least)
@@ -106,7 +110,25 @@ def _refuse_inputs(out, file, recipe_path):
     from kanon_lab.data.sets import DATA_SETS
 
     source = DATA_SETS[file].path if file in DATA_SETS else file
-    for path, name in ((source, "the input"), (recipe_path, "the recipe")):
+    _refuse(out, {"the input": source, "the recipe": recipe_path})
+
+
+def _refuse_hierarchies(out, recipe):
+    """The same for the files of hierarchies that the recipe names, also at its household level."""
+
+    def named(settings):
+        for name, value in settings.items() if isinstance(settings, dict) else enumerate(settings):
+            if name == "hierarchy" and isinstance(value, dict) and isinstance(value.get("file"), str):
+                yield value["file"]
+            elif isinstance(value, (dict, list, tuple)):
+                yield from named(value)
+
+    for path in named(recipe.steps):
+        _refuse(out, {"a hierarchy file of the recipe": path})
+
+
+def _refuse(out, inputs):
+    for name, path in inputs.items():
         try:
             same = Path(out).samefile(path)
         except (OSError, ValueError):  # one of them is not there: nothing to replace

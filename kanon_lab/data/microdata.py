@@ -233,6 +233,8 @@ def _parquet(content: bytes, where: str, choose: _Choose, form: str) -> pd.DataF
     except Exception:  # a damaged file makes the reader fail in ways that it does not list
         raise DataError(f"{where}: {NO_PARQUET}") from None
     chosen = choose(names)
+    if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
+        raise DataError(f"{where}: column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     try:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import gzip
 import io
+import math
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +23,9 @@ from kanon_lab.errors import DataError, StorageError, shortened
 
 # Rows of a sheet below its header, and its columns.
 _SHEET = (2**20 - 1, 2**14)
+# Characters of a cell of it.
+_CELL = 32_767
+_FLOATS = (float, Decimal, np.floating)
 # Whole numbers up to this are exact in formats that know floating-point numbers only.
 _EXACT = 2**53
 # Formats that write the time into the file have this one, and an archive the first that it can have.
@@ -67,6 +73,7 @@ def write_microdata(
     with files.atomic_path(path) as temporary:
         draft = temporary.with_name(temporary.name + ending)  # readable as what it is
         try:
+            files.claim(draft, path)
             _write(plain, draft, form, str(path))
             if check is not None:
                 check(_read_again(draft, path))
@@ -118,7 +125,10 @@ def _without_categories(column: pd.Series) -> pd.Series:
 def _write(frame: pd.DataFrame, draft: Path, form: str, where: str) -> None:
     """Write the frame, or say which column cannot be kept."""
     zipped = draft.suffix == ".gz"
+    _check_texts(frame, form, where)
     _check_numbers(frame, form, where)
+    if form == "xlsx":
+        _check_sheet(frame, where)
     try:
         content = _WRITERS[form](frame, draft)
     except (MemoryError, OSError, DataError):
@@ -146,22 +156,66 @@ def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
     """Refuse whole numbers that a format of floating-point numbers would change."""
     if form in ("csv", "parquet"):
         return
-    if form == "xlsx" and (len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]):
-        raise DataError(f"{where}: a sheet has no room for {len(frame):,} records; write .csv or .parquet")
     for name, column in frame.items():
         if not pd.api.types.is_integer_dtype(column):
             continue
         known = column.dropna()
-        large = known[(known > _EXACT) | (known < -_EXACT)]
-        if len(large):
+        large = (known > _EXACT) | (known < -_EXACT)
+        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet", where)
+
+
+def _check_texts(frame: pd.DataFrame, form: str, where: str) -> None:
+    """Refuse texts that a format would cut, or that end where they should not."""
+    for name, texts in _texts(frame):
+        if "\0" in name or (form == "xlsx" and len(name) > _CELL):
             raise DataError(
-                f"{where}: column {shortened(name)}: row {shortened(str(large.index[0]))}: a number with more digits "
-                f"than .{form} keeps; write .csv or .parquet"
+                f"{where}: the name {shortened(name)} of a column is too long or has a zero byte; rename it"
             )
+        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out", where)
+        if form == "xlsx":
+            long = texts.str.len() > _CELL
+            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet", where)
+
+
+def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Texts of each column by its name."""
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.StringDtype):
+            yield name, column.dropna()
+        elif column.dtype == object:
+            yield name, column[[isinstance(value, str) for value in column]]
+        else:
+            yield name, pd.Series(dtype="str")
+
+
+def _check_sheet(frame: pd.DataFrame, where: str) -> None:
+    """Refuse what a sheet would lose."""
+    if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
+        raise DataError(f"{where}: a sheet has no room for {len(frame):,} records; write .csv or .parquet")
+    for name, column in frame.items():
+        if pd.api.types.is_float_dtype(column) or column.dtype == object:
+            endless = column.dropna().map(lambda value: isinstance(value, _FLOATS) and math.isinf(value))
+            _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet", where)
+    empty = (frame.isna() | (frame == "")).all(axis=1)
+    if empty.any():
+        row = shortened(str(empty.index[int(empty.argmax())]))
+        raise DataError(
+            f"{where}: row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet"
+        )
+
+
+def _refuse(which: pd.Series, name: str, fault: str, where: str) -> None:
+    """Raise a `DataError` that names the first record of a column that is marked, if any is."""
+    if which.any():
+        row = shortened(str(which.index[int(which.argmax())]))
+        raise DataError(f"{where}: column {shortened(name)}: row {row}: {fault}")
 
 
 def _csv(frame: pd.DataFrame, draft: Path) -> bytes:
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" in text:  # which ends a row for readers, and Python's writer need not put quotation marks around it
+        text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    return text.encode()
 
 
 def _parquet(frame: pd.DataFrame, draft: Path) -> bytes:
@@ -183,13 +237,30 @@ def _xlsx(frame: pd.DataFrame, draft: Path) -> bytes:
             value.data_type = "s"
         return value
 
-    sheet.append([cell(name) for name in frame.columns])
     columns = [column.astype(object).where(column.notna(), None) for _, column in frame.items()]
-    for row in zip(*columns):
-        sheet.append([cell(value.item() if isinstance(value, np.generic) else value) for value in row])
     buffer = io.BytesIO()
-    book.save(buffer)
+    try:
+        sheet.append([cell(name) for name in frame.columns])
+        for row in zip(*columns):
+            sheet.append([cell(value.item() if isinstance(value, np.generic) else value) for value in row])
+        book.save(buffer)
+    except BaseException:
+        _drop(sheet)
+        raise
     return _without_clock(buffer)
+
+
+def _drop(sheet: object) -> None:
+    """Close and remove the temporary file that openpyxl keeps of a sheet until the process ends."""
+    writer = sheet._writer
+    if writer is None:
+        return
+    for end in (sheet._rows, writer):
+        with suppress(Exception):  # what is wrong is known: on a full disk each of them says so again
+            if end is not None:
+                end.close()
+    with suppress(FileNotFoundError, ValueError):  # already gone
+        writer.cleanup()
 
 
 def _without_clock(book: io.BytesIO) -> bytes:

@@ -64,8 +64,18 @@ class Protection:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The file as it would be released: without direct identifiers and removed variables."""
-        return self.state.working.drop(columns=list(self.state.removed))
+        """The file as it would be released: without direct identifiers and removed variables.
+
+        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
+        """
+        released = self.state.working.drop(columns=list(self.state.removed))
+        released.attrs = {}  # a parquet file would hold them
+        return released if self._in_order else released.reset_index(drop=True)
+
+    @property
+    def _in_order(self) -> bool:
+        """Whether the records stand in the order in which they came."""
+        return self.state.working.index.equals(self.original.index)
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -100,7 +110,12 @@ class Protection:
             spec = without_variables(self.spec, before.removed)
             applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
             step = self._step(name, settings, seed, before, applied)
-        return replace(self, steps=(*self.steps, step))
+        after = replace(self, steps=(*self.steps, step))
+        if step.claims is None or not any(earlier.suppressed for earlier in self.steps):
+            return after
+        from kanon_lab.protection.verdict import claims_since
+
+        return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
         """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came.
@@ -161,7 +176,10 @@ class Protection:
     ) -> tuple[dict, int | None]:
         if not isinstance(settings if settings is not None else {}, Mapping):
             raise OptionError(f"its settings must be a mapping of names to values, not {shortened(repr(settings))}")
-        settings = deepcopy(dict(settings or {}))
+        try:
+            settings = deepcopy(dict(settings or {}))
+        except RecursionError:
+            raise OptionError("its settings are nested too deeply; no step needs that") from None
         if not kind.random:
             if seed is not None or "seed" in settings:
                 raise OptionError("nothing is random in it, so it takes no seed")
@@ -257,7 +275,8 @@ def protect(
     if not frame.index.is_unique:
         raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
     options = {**_measures(k, thresholds, estimator), "where": where}
-    original = frame.copy()
+    original = frame.rename_axis(columns=None)
+    original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
     roles, counted = without_variables(spec, ()), spec.household is not None
     first = measured(working, original, roles, keys=spec.key_variables, counted=counted, **options)

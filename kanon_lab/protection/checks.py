@@ -23,9 +23,9 @@ def check_columns(names: Iterable[str], columns: Iterable[str], where: str) -> N
 
 
 def check_seed(seed: object) -> int:
-    """A seed as an int; an `OptionError` unless it is a whole number from 0 on."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
-        raise OptionError(f"seed must be a whole number from 0 on, not {shortened(repr(seed))}")
+    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
     return int(seed)
 
 

@@ -61,7 +61,7 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
     household count once, since they share what they share by living together.
     """
     spec, original = protection.spec, protection.original
-    released = protection.frame.loc[original.index]
+    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[original.index]
     home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
     columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,11 +14,15 @@ from kanon_lab.errors import DataError, shortened
 from kanon_lab.recode.columns import as_text, distinct
 
 _NOT_WORD = re.compile(r"[\W_]+")
+_ZEROS = re.compile(r"(?<!\w)0+(?=\d)")
+_MIDNIGHT = re.compile(r"(?<=\d)[ t]00:00:00(\.0+)?$")
 # A shorter text, such as a surname, may stand in a cell by chance.
 _TELLING = 8
 
 
-def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str) -> None:
+def prove_absent(
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str, roles: Iterable[str] = ()
+) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
 
     Parameters
@@ -30,17 +35,20 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
         Their names.
     where : str
         What to call the released file in messages.
+    roles : iterable of str
+        Released columns with a role: their values may be those of an identifier in other records, such as a town's.
 
     Raises
     ------
     DataError
         A released column has an identifier's name; or its values (most of them, where an identifier differs from record
-        to record); or in some record, among other words, the record's own identifier of eight characters or more.
+        to record); or, without a role, most of its values are an identifier's, in whatever records; or in some record,
+        among other words, the record's own identifier of eight characters or more, or in most records a shorter one.
 
     Notes
     -----
-    Letters' case, accents, spaces and punctuation do not matter: 14.698.393-K is 14698393k. An identifier in another
-    coding, such as a part of it, a number made from it or other words for it, is not found.
+    Letters' case, accents, spaces, punctuation and zeros before a number do not matter: 014.698.393-K is 14698393k. An
+    identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
     """
     names = list(identifiers)
     for name in released.columns:
@@ -49,16 +57,18 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
     if len(released) != len(original):
         raise DataError(f"{where}: has not as many records as were to be written; write it again")
     columns = {name: _texts(column) for name, column in released.items()}
-    cells = {name: _texts(column, bare=True) for name, column in released.items()}
+    known = set(roles)
     for identifier in names:
-        own, own_cells = _texts(original[identifier]), _texts(original[identifier], bare=True)
-        for name, texts in columns.items():
-            if _copied(own_cells, cells[name]):
+        own, own_cells = _texts(original[identifier])
+        values = set(own_cells) - {None}
+        for name, (texts, cells) in columns.items():
+            text = not pd.api.types.is_numeric_dtype(released[name])
+            if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
                 raise DataError(
                     f"{where}: column {shortened(name)} has the values of the direct identifier "
                     f"{shortened(identifier)}; name it as one too"
                 )
-            if not pd.api.types.is_numeric_dtype(released[name]) and (rows := _told(own, texts)).any():
+            if text and (rows := _told(own, texts)).any():
                 label = shortened(str(original.index[int(rows.argmax())]))
                 more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
                 raise DataError(
@@ -67,14 +77,17 @@ def prove_absent(released: pd.DataFrame, original: pd.DataFrame, identifiers: It
                 )
 
 
-def _texts(column: pd.Series, *, bare: bool = False) -> np.ndarray:
-    """Values as folded texts, if `bare` without accents and punctuation; None where missing."""
+def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Values as words between spaces, and as these without spaces; None where missing."""
     codes, values = distinct(column, "the data")
-    folded = [as_text(value).strip().casefold() for value in values]
-    if bare:
-        folded = [_NOT_WORD.sub("", unicodedata.normalize("NFKD", text)) or text for text in folded]
-    texts = np.array([text or None for text in folded] + [None], dtype=object)
-    return texts[codes]
+    words, bare = [], []
+    for value in values:
+        text = _MIDNIGHT.sub("", as_text(value).strip().casefold())
+        plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+        spaced = _NOT_WORD.sub(" ", plain).strip()
+        words.append(f" {_ZEROS.sub('', spaced)} " if text else None)
+        bare.append(_ZEROS.sub("", spaced.replace(" ", "")) or text or None)
+    return tuple(np.array([*each, None], dtype=object)[codes] for each in (words, bare))
 
 
 def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
@@ -86,10 +99,18 @@ def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
     return count == both.sum() or (count >= both.sum() / 2 and values >= count / 2)
 
 
+def _moved(values: set[str], cells: np.ndarray, *, text: bool) -> bool:
+    """Whether most cells have a value of the identifier, whosever it is: several, and no short numbers."""
+    counts = Counter(cell for cell in cells if cell is not None)
+    found = {cell: n for cell, n in counts.items() if cell in values and (text or len(cell) >= _TELLING)}
+    return len(found) > 2 and sum(found.values()) > sum(counts.values()) / 2
+
+
 def _told(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """Records whose text holds their own identifier, word for word."""
-    words: dict[str | None, str] = {None: ""}
-    for text in {*own, *texts} - {None}:
-        words[text] = f" {_NOT_WORD.sub(' ', text).strip()} "
-    told = (len(words[name]) >= _TELLING + 2 and words[name] in words[text] for name, text in zip(own, texts))
-    return np.fromiter(told, dtype=bool, count=len(own))
+    """Records whose text holds their own identifier, word for word; a short one only where it is so in most."""
+    pairs = Counter((one, text) for one, text in zip(own, texts, strict=True) if one is not None and text is not None)
+    found = {(one, text) for one, text in pairs if one.strip() and one in text}
+    several = len({one for one, _ in found}) > 2
+    if not (several and sum(pairs[pair] for pair in found) > sum(pairs.values()) / 2):
+        found = {pair for pair in found if len(pair[0]) >= _TELLING + 2}
+    return np.fromiter((pair in found for pair in zip(own, texts, strict=True)), dtype=bool, count=len(own))

@@ -136,6 +136,8 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
     if not isinstance(settings, Mapping):
         raise OptionError(f"{where}: must be a mapping of settings, such as key_variables: [region, sex, age]")
     with _named(where):
+        if level == "household":
+            _refuse_nested(settings)
         check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
         return replace(_recipe(settings), where=where if level == "person" else "")
 
@@ -195,6 +197,14 @@ def _recipe(settings: Mapping[str, Any]) -> Recipe:
         levels = (("household_level", inner),)
     steps = (*levels, *_steps(settings.get("steps", []), k_required, levels=len(levels)))
     return Recipe(spec, steps, **options)
+
+
+def _refuse_nested(settings: Mapping[str, Any]) -> None:
+    """Raise an `OptionError` where a household level has one of its own, before anything in it is read."""
+    steps = settings.get("steps")
+    listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
+    if any("household_level" in each for each in (settings, *listed)):
+        raise OptionError("household_level stands inside household_level; households have no households, so remove it")
 
 
 @contextmanager

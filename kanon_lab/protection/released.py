@@ -22,7 +22,8 @@ def released_columns(protection: Protection) -> pd.DataFrame:
         ``cells_changed`` and ``cells_suppressed``; ``distinct_values`` (missing ones not counted; missing for the
         weight).
     """
-    frame, spec = protection.frame, protection.spec
+    spec, state = protection.spec, protection.state
+    frame = state.working.drop(columns=list(state.removed))
     done = changes(protection.original[list(frame.columns)], frame)
     rows = [
         (name, role_of(name, protection), done.changed[name], done.suppressed[name], _distinct(frame[name], spec))

@@ -51,7 +51,8 @@ class Step:
     state : State
         The file after it.
     claims : DataFrame or None
-        What a suppression may claim; see `kanon_lab.suppress.protection_claims`.
+        What a suppression may claim; see `kanon_lab.suppress.protection_claims`. After another suppression true keys
+        are those before the first; ``suppress_risk`` then makes no claim of them.
     households : Protection or None
         Of ``household_level``: the protection of the file of households.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.recipe import as_recipe
 from kanon_lab.protection.steps import STEPS, Applied, Kind
+from kanon_lab.suppress.result import without_cells
 
 
 def _household_level(
@@ -20,6 +22,7 @@ def _household_level(
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 
     Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
+    Ghosts that persons have for a key go where it is suppressed or removed.
     """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
@@ -28,7 +31,15 @@ def _household_level(
     households = household_file(frame, spec.household, recipe.variables, where=where)
     protection = recipe.apply(households, where=f"{where}, one record a household")
     merged = merge_households(frame, protection.state.working, spec.household, where=where)
-    return Applied(merged, removed=protection.state.removed, households=protection)
+    # The ghosts of persons would still tell what their keys do not.
+    ghosts_of = {
+        key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()
+    }
+    if ghosts_of:
+        merged, _ = without_cells(merged, {}, replace(spec, key_variables=tuple(ghosts_of), ghost_variables=ghosts_of))
+    gone = protection.state.removed
+    ghosts = [ghost for key in gone for ghost in spec.ghost_variables.get(key, ())]
+    return Applied(merged, removed=tuple(dict.fromkeys([*gone, *ghosts])), households=protection)
 
 
 def _shared_weight(frame: pd.DataFrame, spec: KeySpec) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -10,8 +12,10 @@ import pandas as pd
 from kanon_lab.keys import KeySpec
 from kanon_lab.measures import UNWEIGHTED, measure
 from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.protection.steps import names_in
 from kanon_lab.recode.columns import as_text, distinct
-from kanon_lab.suppress import protection_claims
+from kanon_lab.suppress import CLAIMS, protection_claims
+from kanon_lab.suppress.claims import claims_of, strata_codes
 
 #: By policy for missing keys, the claim that says whether k is met.
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
@@ -42,6 +46,36 @@ def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
     pairs = {name: _true(protection, name) for name in spec.key_variables}
     true, shown = (working.assign(**{name: pair[side] for name, pair in pairs.items()}) for side in (0, 1))
     return protection_claims(true, shown, spec, k_required=k_required, where=protection.where)
+
+
+def claims_since(protection: Protection) -> pd.DataFrame:
+    """The claims of the last step, a suppression, where a step before it has suppressed too.
+
+    What was suppressed before is unknown to the step, but an outsider may know it: true keys are those of
+    `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
+    """
+    step, spec = protection.steps[-1], without_variables(protection.spec, protection.state.removed)
+    keys, claims = spec.key_variables, step.claims
+    if not any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys):
+        return claims
+    if step.name != "suppress":
+        return claims[claims["claim"] != "true_key"].reset_index(drop=True)
+    pairs = [_true(protection, name) for name in keys]
+    known = np.column_stack([distinct(true, protection.where)[0] for true, _ in pairs]).astype(np.int64)
+    shown = np.where(np.column_stack([out.notna() for _, out in pairs]), known, -1)
+    sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
+    wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
+    stratum = strata_codes(protection.state.working.loc[protection.original.index], spec, protection.where)
+    return claims_of(known, shown, stratum, wanted, keys)
+
+
+def _sets_of_keys(wanted: Iterable[Mapping], keys: Sequence[str]) -> Iterator[list[int]]:
+    """Positions of the keys in each combination that a suppression was asked for, in the order of its claims."""
+    for each in wanted:
+        if "keys" in each:
+            yield sorted({keys.index(name) for name in names_in(each["keys"], "keys")})
+        else:
+            yield from map(list, combinations(range(len(keys)), each["size"]))
 
 
 def final_diversity(protection: Protection) -> tuple[dict[str, dict], list[str]]:

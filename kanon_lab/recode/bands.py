@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -84,7 +84,7 @@ def cut_bands(
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")
         edges = _equal(held.numbers, width, 0 if start is None else start, stop, closed)
-    elif isinstance(bands, Iterable) and not isinstance(bands, (str, Mapping)):
+    elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
         edges = bands
     else:
         raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")

@@ -8,10 +8,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, refuse, spread
 
 ISO = "%Y-%m-%d"
+_SOME_TIME = datetime.datetime(2001, 2, 3, 4, 5, 6, tzinfo=datetime.UTC)
 _ISO_TEXT = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 #: What a date may be recoded to, from fine to coarse; each unit lies within one of the next.
@@ -52,12 +53,11 @@ def recode_dates(
     DataError
         A value is no date, or lies after `reference`.
     OptionError
-        Another `to`, or a reference that is absent, needless or no date.
+        Another `to`, a `date_format` that dates cannot be read by, or a reference that is absent, needless or no date.
     """
     if to not in (*UNITS, "age"):
         raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")
-    if not isinstance(date_format, str):
-        raise OptionError(f"date_format must be text, such as {ISO}, not {date_format!r}")
+    check_date_format(date_format)
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")
     codes, values = distinct(series, where)
@@ -70,6 +70,19 @@ def recode_dates(
     refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late, where)
     ages = pd.array(_completed_years(dates, day), dtype="Int64").take(codes, allow_fill=True)
     return pd.Series(ages, index=series.index, name=series.name)
+
+
+def check_date_format(date_format: object) -> str:
+    """Return how text holds a date as it is; an `OptionError` unless dates can be read that way."""
+    if not isinstance(date_format, str):
+        raise OptionError(f"date_format must be text, such as {ISO}, not {shortened(repr(date_format))}")
+    try:
+        datetime.datetime.strptime(_SOME_TIME.strftime(date_format), date_format)
+    except (ValueError, IndexError, re.error):  # the last where a part of the date is there twice
+        raise OptionError(
+            f"date_format {shortened(repr(date_format))} is none that dates can be read by; write it like {ISO}"
+        ) from None
+    return date_format
 
 
 def not_a_date(date_format: str) -> str:

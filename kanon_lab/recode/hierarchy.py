@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse, spread
-from kanon_lab.recode.dates import ISO, UNITS
+from kanon_lab.recode.dates import ISO, UNITS, check_date_format
 from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
 from kanon_lab.recode.tables import read_levels, write_levels
 
@@ -198,12 +198,13 @@ class Hierarchy:
         Raises
         ------
         OptionError
-            Another unit or order.
+            Another unit or order, or a `date_format` that dates cannot be read by.
         """
         units = list(units)
         if not units or units != [unit for unit in UNITS if unit in units]:
             raise OptionError(f"units: choose out of {', '.join(UNITS)}, in this order")
         names = level_names or ("day", *units, *([] if top is None else ["all alike"]))
+        check_date_format(date_format)
         return cls(_topped([Dated(unit, date_format) for unit in units], top), tuple(names), True, name)
 
     @classmethod
@@ -235,6 +236,12 @@ class Hierarchy:
             Its levels do not nest, and nested=False is not said.
         """
         names, rows = read_levels(path, header, numbers)
+        if nested and (clash := _clash(rows)):
+            # Nothing of the file is quoted: it may turn out to be one of microdata.
+            raise OptionError(
+                f"{path}: two values alike at level {clash[0]} differ at level {clash[0] + 1}: levels must nest; "
+                "change one, or say nested=False"
+            )
         return cls.from_mapping(rows, nested=nested, name=name, level_names=names)
 
     def to_file(self, path: str | Path, *, values: Iterable[Hashable] | None = None) -> None:
@@ -368,14 +375,22 @@ def _chained(levels: list[Mapping]) -> dict[Hashable, tuple[str, ...]]:
 
 
 def _check_nesting(rows: Mapping[Hashable, Sequence[str]]) -> None:
+    if clash := _clash(rows):
+        level, label, one, other = clash
+        raise OptionError(
+            f"{label!r} of level {level} has two labels at level {level + 1}, {one!r} and {other!r}: levels must nest; "
+            "change one, or say nested=False"
+        )
+
+
+def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] | None:
+    """The first level and label of it with two labels at the next level, and these; None where levels nest."""
     above: dict[tuple[int, str], str] = {}
     for labels in rows.values():
         for level, (label, coarser) in enumerate(zip(labels, labels[1:]), start=1):
             if above.setdefault((level, label), coarser) != coarser:
-                raise OptionError(
-                    f"{label!r} of level {level} has two labels at level {level + 1}, {above[level, label]!r} and "
-                    f"{coarser!r}: levels must nest; change one, or say nested=False"
-                )
+                return level, label, above[level, label], coarser
+    return None
 
 
 def _check_bands(fine: Bands, coarse: Bands, level: int) -> None:

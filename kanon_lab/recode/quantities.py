@@ -108,8 +108,9 @@ def like(number: Decimal, value: object) -> object:
 
 
 def check_number(number: object, name: str) -> object:
-    """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number."""
-    if not math.isfinite(as_number(number)):
+    """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
+    fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
+    if fraction or not math.isfinite(as_number(number)):
         raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
     return number
 

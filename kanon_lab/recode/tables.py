@@ -9,13 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError
 
 _DELIMITERS = ";,\t"
 
 
 def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
     """Names of the levels (none without a header), and for each value its labels.
+
+    Errors quote nothing of the file: it may turn out to be one of microdata.
 
     Raises
     ------
@@ -41,9 +43,7 @@ def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[st
             raise DataError(f"{where}: row {number}: {fault}; give the value and a label for every level")
         value = _as_number(cells[0], where, number) if numbers else cells[0]
         if value in rows:
-            raise DataError(
-                f"{where}: row {number}: {shortened(cells[0])!r} has a row before it; give each value one row"
-            )
+            raise DataError(f"{where}: row {number}: its value has a row before it; give each value one row")
         rows[value] = cells[1:]
     if not rows:
         raise DataError(f"{where}: has a header and no rows; write one for each value")
@@ -62,12 +62,14 @@ def write_levels(path: str | Path, table: pd.DataFrame) -> None:
 def _lines(text: str, where: str) -> list[tuple[int, list[str]]]:
     """Row number and cells of every row that is not blank."""
     first = text.lstrip().partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = None
     try:
+        delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
-        raise DataError(f"{where}: row {reader.line_num}: not csv ({error}); mend the quotation marks") from None
+        row = reader.line_num if reader else 1
+        raise DataError(f"{where}: row {row}: not csv ({error}); mend the quotation marks") from None
 
 
 def _as_number(text: str, where: str, row: int) -> float | int:
@@ -78,6 +80,4 @@ def _as_number(text: str, where: str, row: int) -> float | int:
     try:
         return float(text)
     except ValueError:
-        raise DataError(
-            f"{where}: row {row}: {shortened(text)!r} is no number; mend it, or say numbers=False"
-        ) from None
+        raise DataError(f"{where}: row {row}: its value is no number; mend it, or say numbers=False") from None

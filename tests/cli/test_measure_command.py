@@ -309,3 +309,26 @@ def test_bands_that_are_none_are_refused(capsys, write, bands):
     assert (code, out) == (2, "")
     assert err.startswith("kanon-lab: ") and err.count("\n") == 1
     assert "bands" in err
+
+
+def test_a_column_of_lists_is_named_in_one_line(tmp_path, capsys):
+    pd.DataFrame({"a": [1, 2], "b": [["SECRET"], ["c", "d"]]}).to_parquet(tmp_path / "x.parquet")
+    assert run(["measure", str(tmp_path / "x.parquet"), "--keys", "b"]) == 2
+    told = capsys.readouterr().err
+    assert "column b holds lists or the like" in told and told.count("\n") == 1 and "SECRET" not in told
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_process_asked_to_end_leaves_no_half_written_file(tmp_path, name, code):
+    process = (
+        "import os, signal, sys\n"
+        "from kanon_lab import cli, files\n"
+        "def run(args):\n"
+        "    with files.atomic_path('out.csv') as draft:\n"
+        "        draft.write_text('half')\n"
+        "        os.kill(os.getpid(), getattr(signal, sys.argv[1]))\n"
+        "cli.run = run\n"
+        "cli.main([])"
+    )
+    done = subprocess.run([sys.executable, "-c", process, name], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (code, "", [])

@@ -1,6 +1,7 @@
 """Writing microdata: the same bytes each time, what is missing stays missing, and no half-written file."""
 
 import errno
+import os
 import re
 import subprocess
 import sys
@@ -106,6 +107,16 @@ def test_a_number_that_the_format_would_change_is_refused(tmp_path, form):
         ("dta", pd.DataFrame({"a": [1], "b": [np.inf]}), "column b has a name or values"),
         ("parquet", pd.DataFrame({"a": [1, 2], "b": [1, "SECRET"]}), "column b has a name or values"),
         ("xlsx", pd.DataFrame({"a": ["SECRET\x01"]}), "column a has a name or values"),
+        ("xlsx", pd.DataFrame({"a": ["b", "SECRET" * 6000]}), "column a: row 1: a text of more than 32,767"),
+        ("xlsx", pd.DataFrame({"a": [1.5, -np.inf]}), "column a: row 1: an infinite number"),
+        ("xlsx", pd.DataFrame({"a": ["b", np.inf]}, dtype=object), "column a: row 1: an infinite number"),
+        ("xlsx", pd.DataFrame({"a": ["b", None, "c"], "b": [1, None, 2]}), "row 1: every cell is missing"),
+        *(
+            (form, pd.DataFrame({"a": ["b", "SECRET\0"]}), "column a: row 1: a text with a zero byte")
+            for form in FORMATS
+        ),
+        ("csv", pd.DataFrame({"a\0": [1]}), "zero byte"),
+        ("csv", pd.DataFrame({"a": ["SECRET\ud800"]}, dtype=object), "column a has a name or values"),
         ("csv", pd.DataFrame({"a": []}), "no records"),
         ("csv", pd.DataFrame({"": [1]}), "is no text"),
         ("csv", pd.DataFrame({2019: [1]}), "is no text"),
@@ -117,6 +128,51 @@ def test_what_a_format_cannot_hold(tmp_path, form, frame, fault):
         write_microdata(frame, tmp_path / f"out.{form}")
     assert "SECRET" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "xlsx"])
+def test_a_carriage_return_in_a_text_stays_there(tmp_path, form):
+    frame = pd.DataFrame({"a": ["one\rtwo", "b", None], "b": [1.5, None, 2]})
+    write_microdata(frame, tmp_path / f"out.{form}")
+    again = read_microdata(tmp_path / f"out.{form}")
+    assert len(again) == 3
+    assert [again["a"].iloc[0].replace("\n", "\r"), again["a"].iloc[1]] == ["one\rtwo", "b"]
+    assert again["b"].isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("ending", ["csv", "sav.gz", "xlsx"])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_who_may_read_a_file_stays_so_when_it_is_replaced(tmp_path, ending, mode):
+    target, seen = tmp_path / f"out.{ending}", []
+    target.write_text("old")
+    target.chmod(mode)
+
+    def check(frame):
+        seen.extend(path.stat().st_mode & 0o077 for path in tmp_path.iterdir())
+
+    write_microdata(a_frame(), target, overwrite=True, check=check)
+    assert target.stat().st_mode & 0o777 == mode
+    assert set(seen) == {mode & 0o077}
+
+
+def test_a_sheet_that_finds_no_room_says_so_once_and_leaves_nothing(tmp_path):
+    """A limit on the size of files stands for a full disk."""
+    code = (
+        "import resource, sys; import pandas as pd; from kanon_lab.data.writing import write_microdata\n"
+        "from kanon_lab.errors import StorageError\n"
+        "frame = pd.DataFrame({'a': [f'text {i}' for i in range(20_000)]})\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "try: write_microdata(frame, sys.argv[1])\n"
+        "except StorageError as error: print(error)\n"
+        "import os, tempfile; print(os.listdir(tempfile.gettempdir()))"
+    )
+    pytest.importorskip("resource")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "out.xlsx"],
+        capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert re.fullmatch(r"out.xlsx: cannot be written \(.*\n\[\]\n", done.stdout)
 
 
 def test_a_file_that_holds_something_else_stays_unless_said(tmp_path):

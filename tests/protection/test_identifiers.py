@@ -72,3 +72,41 @@ def test_punctuation_and_accents_hide_no_copy(written):
 def test_a_part_of_an_identifier_is_another_coding():
     people = pd.DataFrame({"id": [f"{1000 + i}-{i % 10}" for i in range(20)]})
     prove_absent(pd.DataFrame({"number": range(1000, 1020)}), people, ["id"], where="out.csv")
+
+
+PEOPLE = pd.DataFrame(
+    {
+        "name": [f"Ágata N{i:02} Peña" for i in range(20)],
+        "id": [f"{i:08}" for i in range(12_340, 12_360)],
+        "nick": [f"Lu{chr(97 + i)}" for i in range(20)],
+        "born": pd.date_range("1980-01-01", periods=20, freq="31D"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "column"),
+    [
+        ("name", PEOPLE["name"].iloc[::-1].str.upper()),
+        ("id", PEOPLE["id"].iloc[::-1]),
+        ("id", PEOPLE["id"].astype(int)),
+        ("id", "no. " + PEOPLE["id"].astype(int).astype(str)),
+        ("nick", "called " + PEOPLE["nick"] + ", a friend"),
+        ("nick", PEOPLE["nick"].iloc[::-1].where(PEOPLE.index % 3 > 0, "other").iloc[::-1]),
+        ("born", PEOPLE["born"].dt.strftime("%Y-%m-%d")),
+        ("born", "on " + PEOPLE["born"].dt.strftime("%Y-%m-%d")),
+        ("name", "with agata n" + PEOPLE["name"].str[7:9] + " pena"),
+    ],
+)
+def test_other_rows_short_ones_dates_zeros_and_accents_hide_nothing(identifier, column):
+    released = pd.DataFrame({"other": column.to_numpy()})
+    with pytest.raises(DataError, match=f"column other.*{identifier}, |direct identifier {identifier};"):
+        prove_absent(released, PEOPLE, [identifier], where="out.csv")
+
+
+def test_a_column_with_a_role_may_have_the_values_of_other_records():
+    people = pd.DataFrame({"surname": ["Toledo", "Burgos", "Soria", "Gil"] * 5})
+    released = pd.DataFrame({"town": ["Burgos", "Soria", "Toledo", "Jaca"] * 5})
+    prove_absent(released, people, ["surname"], where="out.csv", roles=["town"])
+    with pytest.raises(DataError, match="column town has the values of the direct identifier surname"):
+        prove_absent(released, people, ["surname"], where="out.csv")

@@ -91,7 +91,7 @@ def test_cells_changed_and_suppressed_are_counted(frame):
             assert (step.suppressed[name], step.changed[name]) == (len(gone), len(other))
             touched |= {*gone, *other}
         assert step.records_touched == len(touched)
-    was, now = plain(frame), plain(chain.frame.loc[frame.index])
+    was, now = plain(frame), plain(chain.state.working.loc[frame.index])
     cells = [pair for rows in zip(was, now, strict=True) for pair in zip(*rows, strict=True)]
     assert chain.state.measured.equal_cells == pytest.approx(sum(str(a) == str(b) for a, b in cells) / len(cells))
     assert chain.state.measured.known_cells == pytest.approx(sum(b is not None for _, b in cells) / len(cells))
@@ -165,15 +165,26 @@ def test_shuffled_members_stay_in_their_household_and_line_numbers_in_their_plac
     moved = chain.apply("shuffle_members", {"line_number": "line"})
     assert moved.frame["household"].tolist() == frame["household"].tolist()
     assert moved.frame["line"].tolist() == frame["line"].tolist()
-    for label, row in moved.frame.iterrows():
+    working = moved.state.working
+    for label, row in working.iterrows():
         assert (row["age"], row["household"]) == (frame.at[label, "age"], frame.at[label, "household"])
-    assert sorted(moved.frame.index) == list(frame.index)
-    assert moved.steps[0].records_touched == (moved.frame.index != frame.index).sum() > 150
+    assert sorted(working.index) == list(frame.index)
+    assert moved.steps[0].records_touched == (working.index != frame.index).sum() > 150
+    assert moved.frame.sort_index()["age"].tolist() == working["age"].tolist() != frame["age"].tolist()
     assert moved.steps[0].changed["line"] > 150
     other = chain.apply("shuffle_members", seed=moved.steps[0].seed + 1)
     assert other.frame["age"].tolist() != moved.frame["age"].tolist()
     assert chain.apply("shuffle_members", {"seed": moved.steps[0].seed}).frame["age"].equals(moved.frame["age"])
     assert moved.history["seed"].tolist() == [pd.NA, moved.steps[0].seed]
+
+
+def test_what_stands_beside_the_columns_is_not_released():
+    frame = pd.DataFrame({"a": [1, 1, 2]}).rename_axis(columns="private")
+    frame.attrs["names"] = ["Ana"]
+    chain = protect(frame, "a")
+    for each in (chain, chain.apply("round", {"variable": "a", "base": 2}), chain.apply("suppress", {"k_required": 2})):
+        assert (each.frame.attrs, each.frame["a"].attrs, each.frame.columns.name) == ({}, {}, None)
+    assert (frame.attrs, frame.columns.name) == ({"names": ["Ana"]}, "private")
 
 
 def test_orders_of_members_are_equally_likely():
@@ -300,6 +311,7 @@ def test_a_stratum_that_a_step_before_suppressed():
         ("shuffle_members", {"line_number": ["a"]}, "line_number must be"),
         ("shuffle_members", {"seed": -1}, "seed must be a whole number"),
         ("shuffle_members", {"seed": True}, "seed must be a whole number"),
+        ("shuffle_members", {"seed": 10**20}, r"seed must be a whole number from 0 on and below 2 \*\* 63"),
         ("household_level", {"key_variables": ["postcode"]}, "needs a household"),
     ],
 )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table, load_microdata
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.protection import household_file, merge_households, protect, read_recipe, write_recipe
+from kanon_lab.protection import as_recipe, household_file, merge_households, protect, read_recipe, write_recipe
 
 CELL = st.one_of(st.none(), st.sampled_from(["a", "b", 1, 2.5]))
 
@@ -122,12 +122,52 @@ def test_households_are_protected_as_a_file_of_their_own_and_merged_back():
         ({"steps": [{"shuffle_members": {}}]}, "needs a household"),
         ({"steps": [{"round": {"variable": "rooms", "base": "x"}}]}, r"step 1 \(household_level\): step 1 \(round\)"),
         ({"steps": "none"}, "steps must be a list"),
+        ({"household_level": LEVEL}, r"^step 1 .*: household_level: household_level stands inside household_level"),
+        ({"steps": [{"household_level": LEVEL}]}, "household_level: household_level stands inside household_level"),
     ],
 )
 def test_household_levels_that_cannot_be(change, fault):
     chain = protect(survey(), KeySpec(["region", "age"], household="home"))
     with pytest.raises((OptionError, DataError), match=fault):
         chain.apply("household_level", {**LEVEL, **change})
+
+
+def test_levels_in_levels_are_refused_before_they_are_read():
+    level = LEVEL
+    for _ in range(400):
+        level = {"key_variables": ["region"], "steps": [{"household_level": level}]}
+    for inside in ({"household_level": level}, {"steps": [{"household_level": level}]}):
+        with pytest.raises(OptionError, match="household_level stands inside household_level") as caught:
+            as_recipe({"key_variables": ["region"], "household": "home", **inside})
+        assert len(str(caught.value)) < 200
+    with pytest.raises(OptionError, match="nested too deeply"):
+        protect(survey(), KeySpec("region", household="home")).apply("household_level", level)
+
+
+@pytest.mark.parametrize("step", [{"suppress": {"k_required": 20}}, {"remove_variables": {"variables": ["region"]}}])
+def test_ghosts_of_persons_go_with_a_key_that_the_household_level_loses(step):
+    frame = survey()
+    frame["muni"] = [f"{region}-{i}" for i, region in enumerate(frame["region"])]  # other ones within a household
+    frame["street"] = frame["muni"]
+    roles = KeySpec(["region", "age"], household="home", ghost_variables={"region": ["muni", "street"]})
+    level = {"key_variables": ["region", "rooms"], "steps": [step]}
+    chain = protect(frame, roles).apply("household_level", level)
+    if "suppress" in step:
+        lost = chain.frame["region"].isna()
+        assert lost.any()
+        assert (chain.frame[["muni", "street"]].isna().all(axis=1) == lost).all()
+        assert chain.steps[0].suppressed["muni"] == lost.sum()
+    else:
+        assert not {"region", "muni", "street"} & set(chain.frame)
+
+
+def test_ghosts_stay_where_the_household_level_loses_nothing():
+    frame = survey().assign(muni="m")
+    frame.loc["p0", "region"] = None
+    frame["region"] = frame["region"].where(frame["home"] != frame.at["p0", "home"])
+    roles = KeySpec(["region", "age"], household="home", ghost_variables={"region": ["muni"]})
+    chain = protect(frame, roles).apply("household_level", {"key_variables": ["region"], "steps": []})
+    assert chain.frame["muni"].equals(frame["muni"])
 
 
 def test_what_the_household_level_removes_is_not_released():

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from kanon_lab import load_microdata
+from kanon_lab.cli import run
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
@@ -274,3 +275,17 @@ steps:
     chain = as_recipe(yaml.safe_load(text)).apply(frame)
     assert chain.state.measured.violations["wildcard"][3] == 0
     assert list(chain.frame.columns) == ["region", "sex", "age", "weight"]
+
+
+def test_the_output_never_replaces_a_hierarchy_file(written, tmp_path, monkeypatch, capsys):
+    ladder, text = tmp_path / "ladder.csv", "sex,all\n" + "".join(f"{sex},*\n" for sex in survey()["sex"].unique())
+    ladder.write_text(text)
+    survey().to_csv(tmp_path / "in.csv", index=False)
+    path = written(
+        "key_variables: [sex, age]\nsteps:\n- recode: {variable: sex, hierarchy: {file: ladder.csv}, level: 1}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for out in ("ladder.csv", str(ladder)):
+        assert run(["protect", "in.csv", "--recipe", str(path), "--out", out, "--overwrite"]) == 2
+        assert "the output path is equal to a hierarchy file of the recipe" in capsys.readouterr().err
+        assert ladder.read_text() == text

@@ -45,7 +45,7 @@ def test_claims_of_the_whole_file_are_counted_over_records(frame, missing, k):
     k = min(k, len(frame))
     chain = chain_of(frame, missing, k)
     claims = final_claims(chain, k).set_index("claim")["records"]
-    shown = plain(chain.frame.loc[frame.index, KEYS])
+    shown = plain(chain.state.working.loc[frame.index, KEYS])
     bands = frame["age"].map(lambda age: "young" if age < 20 else "old", na_action="ignore").astype(object)
     true = plain(frame.assign(age=bands)[KEYS])
     assert claims["compatible"] == sum(sum(compatible(row, other) for other in shown) < k for row in shown)
@@ -55,10 +55,41 @@ def test_claims_of_the_whole_file_are_counted_over_records(frame, missing, k):
 
 
 @settings(deadline=None, max_examples=25)
+@given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), size=st.integers(1, 3))
+def test_claims_of_a_later_suppression_are_about_the_keys_before_the_first(frame, missing, size):
+    """Also where a recoding stands between: an outsider knows the recoded value."""
+    chain = protect(frame, KeySpec(KEYS, missing=missing)).apply("suppress", {"k_required": min(2, len(frame))})
+    seen = {*chain.frame["sex"].dropna()}  # where a value is not seen any more, it stays a value of its own
+    recoded = frame.assign(sex=["any" if sex in seen else sex for sex in frame["sex"]])
+    chain = chain.apply("recode", {"variable": "sex", "groups": {"any": ["m", "w"]}})
+    k = min(3, len(frame))
+    chain = chain.apply("suppress", {"k_required": k, "combinations": [{"keys": KEYS[::-1]}, {"size": size}]})
+    claims = chain.steps[-1].claims
+    assert claims["claim"].tolist() == ["compatible", "own_class", "true_key"] * (len(claims) // 3)
+    whole = claims[:3].set_index("claim")["records"]
+    assert whole.to_dict() == final_claims(chain, k).set_index("claim")["records"].to_dict()
+    for keys, part in claims.groupby("keys"):
+        names = keys.split(", ")
+        shown, true = (plain(each[names]) for each in (chain.frame, recoded))
+        failing = part.drop_duplicates("claim").set_index("claim")["records"]
+        assert failing["true_key"] == sum(sum(compatible(row, other) for other in shown) < k for row in true)
+        assert failing["own_class"] == sum(shown.count(row) < k for row in shown)
+
+
+def test_no_risk_of_true_keys_is_claimed_after_an_earlier_suppression():
+    frame = pd.DataFrame({"a": [1, 1, 1, 2, 2, 3], "b": [1, 1, 2, 2, 2, 1]})
+    risky = ("suppress_risk", {"threshold": 0.5, "variables": ["a"], "estimator": "inverse"})
+    first = protect(frame, ["a", "b"], estimator="inverse").apply(*risky)
+    assert "true_key" in set(first.steps[0].claims["claim"])
+    later = protect(frame, ["a", "b"]).apply("suppress", {"k_required": 2}).apply(*risky)
+    assert later.steps[1].claims["claim"].tolist() == ["compatible", "own_class"]
+
+
+@settings(deadline=None, max_examples=25)
 @given(frame=frames())
 def test_columns_and_members_are_counted_over_cells(frame):
     chain = chain_of(frame)
-    released = chain.frame.loc[frame.index]
+    released = chain.state.working.loc[frame.index]
     columns = released_columns(chain).set_index("column")
     shown = shown_by_members(chain).set_index("variable")
     for name in KEYS:

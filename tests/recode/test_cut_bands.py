@@ -3,6 +3,7 @@
 import datetime
 import math
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -213,3 +214,15 @@ def test_bands_that_cannot_be_cut_are_refused(options, message):
 def test_edges_of_one_width_are_right_in_decimal():
     assert equal_edges(0.1, 0, 1) == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]
     assert equal_edges(np.float64(2.5), -5, 5) == [-5, -2.5, 0, 2.5, 5]
+
+
+@pytest.mark.parametrize("options", [{"width": Fraction(1, 3)}, {"width": 1, "start": Fraction(1, 3)}])
+def test_a_fraction_without_digits_is_refused(options):
+    with pytest.raises(OptionError, match="must be a number"):
+        cut_bands(pd.Series([1, 2]), **options)
+
+
+def test_edges_that_can_be_read_once_only_are_refused():
+    """They would serve the first of several variables."""
+    with pytest.raises(OptionError, match="^bands must be a list of edges"):
+        cut_bands(pd.Series([1, 2]), bands=(edge for edge in [0, 5]))

@@ -1,5 +1,6 @@
 """Hierarchies: what each kind covers, how its labels read, that levels nest, and that nothing falls out unseen."""
 
+import datetime
 import gzip
 import math
 
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recode import Hierarchy
+from kanon_lab.errors import DataError, KanonLabError, OptionError
+from kanon_lab.recode import Hierarchy, recode_dates
 
 AGES = Hierarchy.from_intervals([range(0, 101, 10), [0, 50, 100]], closed="left", top="*", name="age")
 REGION = {"Reus": ["Tarragona", "Catalunya"], "Vic": ["Barcelona", "Catalunya"], "Soria": ["Soria", "Castilla"]}
@@ -308,11 +309,12 @@ def test_files_of_other_signs_and_without_header(tmp_path, sign):
     [
         ("a,x\nb\n", "row 2: 1 cells"),
         ("a,x\nb,\n", "row 2: an empty cell"),
-        ("a,x\na,y\n", "row 2: 'a' has a row"),
+        ("a,x\na,y\n", "row 2: its value has a row"),
         ("a\nb\n", "one column"),
         ("\n\n", "no rows"),
-        ("1,x\nzwei,y\n", "row 2: 'zwei' is no number"),
+        ("1,x\nzwei,y\n", "row 2: its value is no number"),
         ('a,x\nb,"y\n', "quotation"),
+        pytest.param(f"{'a' * 140_000},x\n", "row 1: not csv", id="a very long cell"),
     ],
 )
 def test_files_at_fault_name_their_row(tmp_path, content, fault):
@@ -321,6 +323,29 @@ def test_files_at_fault_name_their_row(tmp_path, content, fault):
     with pytest.raises(DataError, match=fault) as caught:
         Hierarchy.from_file(path, header=False, numbers=content.startswith("1"))
     assert str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ["1,x\nSECRET,y\n", "1,x\n1,SECRET\n", "1,x,SECRET\n2,x,y\n"])
+def test_faults_of_a_file_quote_nothing_of_it(tmp_path, content):
+    path = tmp_path / "h.csv"
+    path.write_text(content, "utf-8")
+    with pytest.raises(KanonLabError) as caught:
+        Hierarchy.from_file(path, header=False, numbers=True)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("date_format", [5, None, "%Y-%Y", "%q", "%Y%"])
+def test_formats_that_no_date_can_be_read_by(date_format):
+    with pytest.raises(OptionError, match="^date_format"):
+        Hierarchy.from_dates(["month", "year"], date_format=date_format)
+    with pytest.raises(OptionError, match="^date_format"):
+        recode_dates(pd.Series(["2001-02-03"]), to="year", date_format=date_format)
+
+
+@pytest.mark.parametrize("date_format", ["%d/%m/%y", "%d.%m.%Y", "%Y-%m-%dT%H:%M:%S%z", "%G-W%V-%u", "%d %b %Y"])
+def test_formats_that_dates_can_be_read_by(date_format):
+    text = datetime.datetime(2001, 2, 3, tzinfo=datetime.UTC).strftime(date_format)
+    assert recode_dates(pd.Series([text]), to="month", date_format=date_format).tolist() == ["2001-02"]
 
 
 def test_files_that_are_no_text_or_only_a_header(tmp_path):
