@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -10,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.risk import file_risk, individual_risk, records_above
+from kanon_lab.risk.arguments import as_share
 from kanon_lab.suppress.claims import CLAIM_COLUMNS
 from kanon_lab.suppress.counting import compatible_records
+from kanon_lab.suppress.options import check_key, check_policy
 from kanon_lab.suppress.result import Suppression, without_cells
 
 #: Claim about risk that fails for a record, and what is meant by it.
@@ -71,13 +71,11 @@ def suppress_above_risk(
     INE Chile (2023), sections 7.7.2 and 8.2.2.
     """
     spec = as_spec(spec)
-    if spec.missing == "error":
-        raise OptionError("missing: suppressed values are missing, which error forbids; choose wildcard or category")
-    if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
-        raise OptionError(f"threshold must be a number from 0 to 1, not {threshold!r}")
+    check_policy(spec)
+    threshold = as_share(threshold, "threshold")
     names = KeySpec(variables).key_variables
-    if strange := [name for name in names if name not in spec.key_variables]:
-        raise OptionError(f"variables: {shortened(str(strange[0]))} is no key variable; only keys can be suppressed")
+    for name in names:
+        check_key(name, spec, "variables")
     first = above = records_above(_risk(frame, spec, estimator, where), threshold=threshold).which
     gone, current = {}, frame
     for name in names:
@@ -125,12 +123,12 @@ def _risk_of_true_keys(
     original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str, where: str
 ) -> np.ndarray:
     """Individual risk of who is looked for by the key values as they were, among the records as they are released."""
-    table = class_table(original, replace(spec, missing="wildcard"), where=where)
-    known = table.codes[table.class_of_record].astype(np.int64)
-    shown = np.where(released[list(spec.key_variables)].notna(), known, -1)
-    weights = np.ones(len(original)) if spec.weight is None else original[spec.weight].to_numpy(dtype=float)
-    ones = np.ones(len(original), dtype=np.int64)
-    f_k, F_k = (compatible_records(table.codes.astype(np.int64), shown, each) for each in (ones, weights))
+    # Only the codes and weights are used, and category spares the count of compatible records.
+    table = class_table(original, replace(spec, missing="category"), where=where)
+    codes, ones = table.codes.astype(np.int64), np.ones(table.n, dtype=np.int64)
+    shown = np.where(released[list(spec.key_variables)].notna(), codes[table.class_of_record], -1)
+    f_k = compatible_records(codes, shown, ones)
+    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, table.weight_of_record)
     return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
 
 

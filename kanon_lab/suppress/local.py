@@ -13,11 +13,12 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.classes.coding import distinct_rows
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
 from kanon_lab.suppress.category import suppressed_as_category
 from kanon_lab.suppress.claims import claims_of, strata_codes
 from kanon_lab.suppress.counting import compatible_records, equal_records
+from kanon_lab.suppress.options import check_key, check_policy
 from kanon_lab.suppress.result import Suppression, without_cells
 from kanon_lab.suppress.wildcard import suppressed_as_wildcards
 
@@ -81,11 +82,11 @@ def local_suppression(
     INE Chile (2023), section 8.2.2.
     """
     spec = as_spec(spec)
-    if spec.missing == "error":
-        raise OptionError("missing: suppressed values are missing, which error forbids; choose wildcard or category")
+    check_policy(spec)
     k_required = check_k(k_required, "k_required")
     wanted = _combinations(combinations, spec, k_required)
-    table = class_table(frame, replace(spec, weight=None), where=where)
+    # Only the codes are used, and category spares the count of compatible records.
+    table = class_table(frame, replace(spec, weight=None, missing="category"), where=where)
     stratum = strata_codes(frame, spec, where)
     _check_sizes(stratum, max(k for _, k in wanted), where, bool(spec.strata))
     ranks = _importance(importance, spec)
@@ -153,7 +154,7 @@ def _importance(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int
             "importance must be a mapping of key variable to a whole number, such as {'sex': 1, 'age': 2}"
         )
     for name in importance:
-        _check_key(name, spec, "importance")
+        check_key(name, spec, "importance")
     ranks = {name: check_k(rank, f"importance of {shortened(str(name))}") for name, rank in importance.items()}
     least = max(ranks.values(), default=0) + 1
     return [ranks.get(name, least) for name in spec.key_variables]
@@ -176,7 +177,7 @@ def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_requi
             if not isinstance(names, Sequence) or not names:
                 raise OptionError("combinations: keys must be a list of key variables")
             for name in names:
-                _check_key(name, spec, "combinations")
+                check_key(name, spec, "combinations")
             found.append((sorted({keys.index(name) for name in names}), k))
             continue
         size = each["size"]
@@ -186,13 +187,6 @@ def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_requi
             raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
         found += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
     return found
-
-
-def _check_key(name: object, spec: KeySpec, where: str) -> None:
-    if name not in spec.key_variables:
-        close = nearest(str(name), spec.key_variables)
-        remedy = f"did you mean {shortened(close)}?" if close else "name key variables only"
-        raise OptionError(f"{where}: {shortened(str(name))} is no key variable; {remedy}")
 
 
 def _check_sizes(stratum: np.ndarray, k: int, where: str, strata: bool) -> None:
