@@ -117,6 +117,34 @@ def _print_measures(protection, history, of):
     }
     _title(f"Key cells after each step{of}: shares, and different values")
     _print(history[list(names)].rename(columns=names), {"as they came": ".2%", "not missing": ".2%"})
+    _print_cost(protection, history, of)
+
+
+def _print_cost(protection, history, of):
+    names = {"step": "step", "key_linkage": "linked by keys", "numeric_linkage": "linked by quantities"}
+    if not protection.spec.numeric_variables:
+        del names["numeric_linkage"]
+    _title(f"Links after each step{of}: records that an outsider with the true values links to their own")
+    _print(history[list(names)].rename(columns=names), dict.fromkeys(names.values(), ".2%") | {"step": ""})
+    names = {
+        **{"step": "step", "granularity": "granularity", "non_uniform_entropy": "entropy"},
+        **{"table_distance": "tables", "discernibility": "discernibility", "average_class_size": "class size"},
+    }
+    shares = dict.fromkeys(["granularity", "entropy", "tables"], ".4f")
+    _title(f"Loss after each step{of}: of keys and tables from 0 (none) to 1")
+    _print(history[list(names)].rename(columns=names), {**shares, "discernibility": ",", "class size": ",.2f"})
+    if protection.spec.numeric_variables:
+        names = {**{"step": "step", "il1s": "IL1s"}, **{each: each for each in ("eigenvalues", "correlations")}}
+        names |= {"numeric_lost": "no numbers any more"}
+        _title(f"Loss of the quantities after each step{of}")
+        _print(history[list(names)].rename(columns=names), dict.fromkeys(["IL1s", *list(names)[2:4]], ".4f"))
+    if protection.baseline.wanted is not None:
+        from kanon_lab.protection.cost import INDICATOR_LOSSES
+
+        names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
+        _title(f"Indicators after each step{of}: intervals beside those before any step")
+        formats = dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
+        _print(history[["step", *names]].rename(columns=names), formats)
 
 
 def _print_claims(claims, number, of):

@@ -14,6 +14,7 @@ from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.nodes import NodeClasses
 from kanon_lab.lattice.requirement import Requirement, as_number
 from kanon_lab.lattice.space import LevelSpace, Node
+from kanon_lab.utility.classes import indistinct_pairs, mean_size
 
 _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
 
@@ -74,13 +75,12 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
     """The measures of one node, in the order of the columns."""
     kept, f_k = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
     records, f_k = classes.records[kept], f_k[kept]
-    stay, count = int(records.sum()), len(records)
-    suppressed = space.table.n - stay
-    squares = int((records * f_k).sum()) + suppressed * space.table.n
+    count, suppressed = len(records), space.table.n - int(records.sum())
+    squares = indistinct_pairs(records, f_k, suppressed)
     if not count:
         return 0, 0, suppressed, squares, np.nan
     # Rounding must not tell equal losses apart.
-    average = round(stay / float((records / f_k).sum()) / required.k_required, 12)
+    average = round(mean_size(records, f_k) / required.k_required, 12)
     return count, int(f_k.min()), suppressed, squares, average
 
 

@@ -14,11 +14,14 @@ from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.checks import check_columns, check_seed, derived_seed, several, step_errors
+from kanon_lab.protection.cost import Baseline
 from kanon_lab.protection.measured import Measured, measured
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import Applied, Kind, kind_of
+from kanon_lab.protection.truth import Texts, texts_of, truth_after
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
+from kanon_lab.utility import IndicatorSet
 
 USUAL_K = (2, 3, 5)
 USUAL_THRESHOLDS = (0.05,)
@@ -41,6 +44,8 @@ class Protection:
         From which each random step's seed is made, unless it has its own.
     where : str
         What the file is called in messages.
+    baseline : Baseline
+        What its utility is compared by.
     start : State
         The file without its direct identifiers.
     steps : tuple of Step
@@ -54,6 +59,7 @@ class Protection:
     estimator: str
     seed: int
     where: str
+    baseline: Baseline = field(repr=False)
     start: State = field(repr=False)
     steps: tuple[Step, ...] = ()
 
@@ -109,7 +115,7 @@ class Protection:
                 self._check_strata()
             spec = without_variables(self.spec, before.removed)
             applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
-            step = self._step(name, settings, seed, before, applied)
+            step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not any(earlier.suppressed for earlier in self.steps):
             return after
@@ -149,7 +155,8 @@ class Protection:
             rows.append({"name": step.name, "seed": step.seed, "records_touched": step.records_touched, **cells})
         states = [self.start, *(step.state for step in self.steps)]
         table = pd.DataFrame([{**row, **state.measured.row()} for row, state in zip(rows, states, strict=True)])
-        absent = ["seed", *(name for name in table if name.startswith("with_household_size_"))]
+        table["seed"] = pd.array([row["seed"] for row in rows], dtype="Int64")  # no float holds all its digits
+        absent = [name for name in table if name.startswith("with_household_size_")]
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
@@ -202,7 +209,7 @@ class Protection:
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
-    def _step(self, name: str, settings: dict, seed: int | None, before: State, applied: Applied) -> Step:
+    def _step(self, name: str, settings: dict, seed: int | None, kind: Kind, before: State, applied: Applied) -> Step:
         removed = (*before.removed, *applied.removed)
         done = changes(before.working, applied.frame.drop(columns=list(applied.removed)))
         kept = applied.frame.copy(deep=False)
@@ -210,7 +217,9 @@ class Protection:
             for each, column in before.working.items():
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
-        state = State(kept, removed, self._measured(kept, removed))
+        home = (applied.households, self.spec.household)
+        truth = truth_after(before, kept, self.original.index, kind.perturbed(settings), *home, self.where)
+        state = State(kept, removed, truth, self._measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
         counts = [
             {column: n for column, n in each.items() if column not in removed}
@@ -219,10 +228,11 @@ class Protection:
         touched = int(done.touched.sum())
         return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
 
-    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...]) -> Measured:
+    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Mapping[str, Texts]) -> Measured:
         spec = without_variables(self.spec, removed)
         options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "where": self.where}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
+        options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
 
 
@@ -233,6 +243,7 @@ def protect(
     k: Iterable[int] = USUAL_K,
     thresholds: Iterable[float] = USUAL_THRESHOLDS,
     estimator: str = USUAL_ESTIMATOR,
+    indicators: IndicatorSet | None = None,
     seed: int = 0,
     where: str = "the data",
 ) -> Protection:
@@ -250,6 +261,8 @@ def protect(
         Count the records whose individual risk is above these, 0-1.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
+    indicators : IndicatorSet, optional
+        The survey's own indicators, estimated after each step beside those of the file as it came.
     seed : int
         From 0 on.
     where : str
@@ -278,9 +291,13 @@ def protect(
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
+    baseline = Baseline.of(original, indicators, where)
+    truth = {name: texts_of(original[name], where) for name in (*spec.key_variables, *spec.sensitive_variables)}
     roles, counted = without_variables(spec, ()), spec.household is not None
-    first = measured(working, original, roles, keys=spec.key_variables, counted=counted, **options)
-    return Protection(original, spec, seed=check_seed(seed), start=State(working, (), first), **options)
+    of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
+    first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)
+    start = State(working, (), truth, first)
+    return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options)
 
 
 def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:

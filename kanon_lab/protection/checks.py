@@ -30,8 +30,8 @@ def check_seed(seed: object) -> int:
 
 
 def derived_seed(seed: int, position: int) -> int:
-    """The seed of the step at a position of the chain, from 1 on."""
-    return int(np.random.SeedSequence([seed, position]).generate_state(1)[0])
+    """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
+    return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def check_names(settings: Mapping[str, Any], known: Collection[str], *, above: Collection[str] = ()) -> None:

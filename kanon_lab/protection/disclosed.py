@@ -1,4 +1,4 @@
-"""What a released file still tells of key values that were recoded, suppressed or removed."""
+"""What a released file still tells of key values that were changed, suppressed or removed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
 
 
 def told_by_columns(protection: Protection) -> pd.DataFrame:
-    """Released columns whose values tell the original value of a key that was recoded, suppressed or removed.
+    """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
 import pandas as pd
@@ -11,9 +11,23 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import DataError
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.changes import same_values
+from kanon_lab.protection.cost import (
+    INDICATOR_LOSSES,
+    Baseline,
+    class_loss,
+    indicator_measures,
+    quantity_measures,
+    table_loss,
+    value_loss,
+)
+from kanon_lab.protection.truth import Texts, right_links, true_and_shown
 from kanon_lab.risk import FileRisk, file_risk, records_above, with_household_size
 
 _COUNTED = ("classes", "k_achieved", "sample_uniques")
+_UTILITY = (
+    *("equal_cells", "known_cells", "distinct_values", "granularity", "non_uniform_entropy", "discernibility"),
+    *("average_class_size", "table_distance", "il1s", "eigenvalues", "correlations", "numeric_lost", "indicators"),
+)
 
 
 @dataclass(frozen=True)
@@ -45,10 +59,30 @@ class Measured:
     with_household_size : dict of str to int or None
         ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
         (`kanon_lab.risk.with_household_size`); None without households, or where their identifier is not released.
+    key_linkage : float
+        Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
+        keys; see `kanon_lab.protection.truth.right_links`. Unlike k and the risks above it does not take a perturbed
+        key for true.
+    numeric_linkage : float or None
+        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.risk.record_linkage`), in up
+        to 20,000 records at equal steps; None without numeric variables, as the next measures of quantities.
     equal_cells, known_cells : float
         Share (0-1) of all key cells that are as in the original, and that have a value.
     distinct_values : dict of str to int
         By key variable, its different values; 0 for one that was removed.
+    granularity, non_uniform_entropy : float
+        Mean loss of the keys, 0-1; see `kanon_lab.utility`. A removed key has lost everything.
+    discernibility, average_class_size
+        See `kanon_lab.utility`.
+    table_distance : float
+        Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
+        no quantities, from those that recoding alone would have left.
+    il1s, eigenvalues, correlations : float or None
+        See `kanon_lab.utility.quantity_loss`; of the numeric variables that are still numbers.
+    numeric_lost : int or None
+        Numeric variables that are not: removed, or recoded to bands.
+    indicators : dict or None
+        The survey's own indicators beside those of the file as it came: see `kanon_lab.utility.indicator_loss`.
     """
 
     classes: int
@@ -63,14 +97,26 @@ class Measured:
     above: dict[float, int]
     by_meaning: dict[str, dict]
     with_household_size: dict[str, int] | None
+    key_linkage: float
+    numeric_linkage: float | None
     equal_cells: float
     known_cells: float
     distinct_values: dict[str, int]
+    granularity: float
+    non_uniform_entropy: float
+    discernibility: int
+    average_class_size: float
+    table_distance: float
+    il1s: float | None
+    eigenvalues: float | None
+    correlations: float | None
+    numeric_lost: int | None
+    indicators: dict | None
 
     def to_dict(self) -> dict:
         """``violations``, ``risk`` and ``utility``, each a dict, as ``kanon-lab protect --json`` prints them."""
         plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        utility = {name: plain.pop(name) for name in ("equal_cells", "known_cells", "distinct_values")}
+        utility = {name: plain.pop(name) for name in _UTILITY}
         return {"violations": plain.pop("violations"), "risk": plain, "utility": utility}
 
     def row(self) -> dict:
@@ -87,6 +133,8 @@ class Measured:
                     flat |= {f"above_{each}_{means}": above.get(each) for each in self.above}
             elif name == "with_household_size":
                 flat |= {f"{name}_{part}": None if value is None else value[part] for part in _COUNTED}
+            elif name == "indicators":
+                flat |= {f"{name}_{part}": None if value is None else value[part] for part in INDICATOR_LOSSES}
             elif isinstance(value, dict):
                 flat |= {f"{name.removesuffix('_values')}_{part}": n for part, n in value.items()}
             else:
@@ -99,7 +147,10 @@ def measured(
     original: pd.DataFrame,
     spec: KeySpec,
     *,
+    removed: Iterable[str],
     keys: Iterable[str],
+    truth: Mapping[str, Texts],
+    baseline: Baseline,
     k: Iterable[int],
     thresholds: Iterable[float],
     estimator: str,
@@ -116,8 +167,14 @@ def measured(
         The file as it came, under the same index labels.
     spec : KeySpec
         Roles of the variables that are still released, and of weight and household.
+    removed : iterable of str
+        Columns of the state that are not released.
     keys : iterable of str
         All key variables, those that were removed too: utility is about the cells that there were.
+    truth : mapping of str to Texts
+        Of each key and sensitive variable; see `kanon_lab.protection.state.State`.
+    baseline : Baseline
+        What the file as it came is compared by.
     k, thresholds, estimator, where
         As in `kanon_lab.protection.protect`.
     counted : bool
@@ -132,30 +189,47 @@ def measured(
         for means in ("wildcard", "category")
     }
     risk = file_risk(table, estimator=estimator)
+    aligned = frame if frame.index is original.index else frame.loc[original.index]
+    names = list(spec.key_variables)
+    released = aligned.drop(columns=list(removed))
+    tabled = [*names, *(name for name in spec.sensitive_variables if name in released)]
+    tabled = [name for name in tabled if name not in spec.numeric_variables]
+    return Measured(
+        classes=table.n_classes,
+        k_achieved=table.k_achieved,
+        violations={means: each.violations(k) for means, each in tables.items()},
+        estimator=estimator,
+        global_risk=risk.global_risk,
+        expected_reidentifications=risk.expected_reidentifications,
+        household_risk=risk.household_risk,
+        expected_household_reidentifications=risk.expected_household_reidentifications,
+        expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
+        above=_above(risk, thresholds),
+        by_meaning={
+            means: _risk(each, risk if each is table else None, thresholds, estimator) for means, each in tables.items()
+        },
+        with_household_size=with_household_size(table) if counted else None,
+        key_linkage=right_links(*true_and_shown(truth, aligned, names, where)),
+        **_cells(original, aligned, keys, names, where),
+        **value_loss(original, aligned, keys, names),
+        **class_loss(table),
+        table_distance=table_loss(
+            truth, aligned, [name for name in tabled if name not in spec.numeric_variables], where
+        ),
+        **quantity_measures(original, released, spec.numeric_variables),
+        indicators=indicator_measures(original, released, baseline, where),
+    )
+
+
+def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str], where: str) -> dict:
     equal, known, distinct_values = [], [], {}
     for name in keys:
-        released = name in spec.key_variables
-        column = frame[name].loc[original.index]
-        equal.append(same_values(original[name], column, where).mean() if released else 0.0)
-        known.append(column.notna().mean() if released else 0.0)
-        distinct_values[name] = int(column.nunique()) if released else 0
-    return Measured(
-        table.n_classes,
-        table.k_achieved,
-        {means: each.violations(k) for means, each in tables.items()},
-        estimator,
-        risk.global_risk,
-        risk.expected_reidentifications,
-        risk.household_risk,
-        risk.expected_household_reidentifications,
-        risk.expected_persons_in_reidentified_households,
-        _above(risk, thresholds),
-        {means: _risk(each, risk if each is table else None, thresholds, estimator) for means, each in tables.items()},
-        with_household_size(table) if counted else None,
-        float(sum(equal) / len(equal)),
-        float(sum(known) / len(known)),
-        distinct_values,
-    )
+        kept = name in released
+        equal.append(same_values(original[name], working[name], where).mean() if kept else 0.0)
+        known.append(working[name].notna().mean() if kept else 0.0)
+        distinct_values[name] = int(working[name].nunique()) if kept else 0
+    shares = {"equal_cells": float(sum(equal) / len(equal)), "known_cells": float(sum(known) / len(known))}
+    return {**shares, "distinct_values": distinct_values}
 
 
 def _risk(table: ClassTable, risk: FileRisk | None, thresholds: Iterable[float], estimator: str) -> dict:

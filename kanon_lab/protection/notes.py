@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator
 from kanon_lab.errors import shortened
 from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
+from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
 from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
+from kanon_lab.protection.steps import STEPS
 from kanon_lab.risk import household_size
 
+# Seeds below this are soon found by trying.
+_GUESSED = 2**48
 # From this share on, a variable is one of households rather than of persons.
 _OF_HOUSEHOLDS = 0.9
 
@@ -43,12 +47,12 @@ def notes_of(protection: Protection) -> Iterator[str]:
         elif row.column not in stale.get(row.variable, ()):
             yield (
                 f"{shortened(row.column)} ({row.role}, {row.distinct_values:,} values) tells the original "
-                f"{shortened(row.variable)} in {row.told:,} of the {row.cells:,} records where that was recoded, "
+                f"{shortened(row.variable)} in {row.told:,} of the {row.cells:,} records where that was changed, "
                 "suppressed or removed, to whoever knows which value goes with which; recode or remove it too"
             )
     yield from _households(protection)
-    if spec.numeric_variables:
-        yield f"numeric_variables ({_listed(spec.numeric_variables)}): nothing is measured of them yet"
+    yield from _perturbed(protection)
+    yield from _guessed(protection)
 
 
 def _columns(protection: Protection) -> Iterator[str]:
@@ -60,6 +64,34 @@ def _columns(protection: Protection) -> Iterator[str]:
         yield (
             f"{shortened(row.column)}: no role, and {row.distinct_values:,} different values in {n:,} records, so that "
             "whoever knows a person's value finds the record; name it among direct_identifiers, remove or recode it"
+        )
+
+
+def _perturbed(protection: Protection) -> Iterator[str]:
+    """Keys that were perturbed: what is counted from the released file takes them for true."""
+    spec, removed = protection.spec, protection.state.removed
+    for number, step in enumerate(protection.steps, 1):
+        done = STEPS[step.name].perturbed(step.settings)
+        if keys := [name for name in spec.key_variables if name in done and name not in removed]:
+            yield (
+                f"step {number} ({step.name}) changed values of {_listed(keys)}: classes, k and the risks take them "
+                "for true; key_linkage, the share of right links of who knows the true keys, does not"
+            )
+
+
+def _guessed(protection: Protection) -> Iterator[str]:
+    """Random steps whose seed can be found by trying, and the step so undone."""
+    names = []
+    for number, step in enumerate(protection.steps, 1):
+        inner = () if step.households is None else step.households.steps
+        random = step.seed is not None if step.households is None else any(each.seed is not None for each in inner)
+        made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
+        if random and (made or step.seed < _GUESSED):
+            names.append(f"{number} ({step.name})")
+    if names:
+        yield (
+            f"step {_listed(names)}: who tries seeds finds that of this file, and undoes what is random; before a "
+            f"release choose a secret seed of {len(str(_GUESSED)) + 1} digits or more"
         )
 
 

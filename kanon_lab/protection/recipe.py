@@ -19,15 +19,15 @@ from kanon_lab.protection.hierarchy_files import beside, seen_from
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
 from kanon_lab.terms import LANGUAGES
+from kanon_lab.utility import IndicatorSet, as_indicators
 
 _ROLES = tuple(role.name for role in fields(KeySpec))
 _ONE_NAME = ("weight", "household", "missing")
 _MEASURED = ("k_required", "k", "thresholds", "estimator")
 #: Settings of a recipe, and of its household level.
-RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "language", "seed", "household_level", "steps")
-HOUSEHOLD_SETTINGS = tuple(
-    name for name in RECIPE_SETTINGS if name not in ("household", "direct_identifiers", "language", "household_level")
-)
+RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "indicators", "language", "seed", "household_level", "steps")
+_OF_FILES = ("household", "direct_identifiers", "indicators", "language", "household_level")
+HOUSEHOLD_SETTINGS = tuple(name for name in RECIPE_SETTINGS if name not in _OF_FILES)
 _INHERITED = ("missing", *_MEASURED)
 
 
@@ -43,7 +43,7 @@ class Recipe:
         Name and settings of each step.
     k_required : int or None
         For the steps and reports that do not say another.
-    k, thresholds, estimator, seed
+    k, thresholds, estimator, indicators, seed
         As in `kanon_lab.protection.protect`.
     language : str
         Of reports; one of `kanon_lab.terms.LANGUAGES`.
@@ -57,6 +57,7 @@ class Recipe:
     k: tuple[int, ...] = USUAL_K
     thresholds: tuple[float, ...] = USUAL_THRESHOLDS
     estimator: str = USUAL_ESTIMATOR
+    indicators: IndicatorSet | None = None
     seed: int = 0
     language: str = "en"
     where: str = field(default="", compare=False)
@@ -65,8 +66,8 @@ class Recipe:
     def variables(self) -> tuple[str, ...]:
         """Every column that the recipe names, once."""
         named = [name for step, settings in self.steps for name in kind_of(step).variables(settings)]
-        spec = self.spec
-        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *named]))
+        spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
+        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
 
     def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
         """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
@@ -108,6 +109,7 @@ class Recipe:
 
         self.check(frame, where)
         options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "seed": self.seed}
+        options["indicators"] = self.indicators
         with _named(self.where):
             protection = protect(frame, self.spec, **options, where=where)
             steps = tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False)
@@ -189,6 +191,8 @@ def _recipe(settings: Mapping[str, Any]) -> Recipe:
     if (k_required := settings.get("k_required")) is not None:
         options["k_required"] = check_k(k_required, "k_required")
         options["k"] = tuple(sorted({*map(check_k, options.get("k", USUAL_K)), k_required}))
+    if (wanted := settings.get("indicators")) is not None:
+        options["indicators"] = as_indicators(wanted, weight=spec.weight)
     levels: tuple[tuple[str, dict], ...] = ()
     if (household_level := settings.get("household_level")) is not None:
         inherited = {name: settings[name] for name in _INHERITED if name in settings}

@@ -12,6 +12,7 @@ import numpy as np
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.state import Step
+from kanon_lab.utility import IndicatorSet
 
 _PLAIN = (str, bool, int, float, datetime.date, type(None))
 
@@ -22,10 +23,18 @@ def chain_settings(protection: Protection) -> dict[str, Any]:
     roles = {role.name: getattr(spec, role.name) for role in fields(spec)}
     measures = {name: getattr(protection, name) for name in ("k", "thresholds", "estimator", "seed")}
     settings = {**{role: value for role, value in roles.items() if value}, **measures}
+    if protection.baseline.wanted is not None:
+        settings["indicators"] = _indicators(protection.baseline.wanted)
     steps = [{step.name: _step_settings(step)} for step in protection.steps]
     if steps and "household_level" in steps[0]:
         settings |= steps.pop(0)
     return _plain({**settings, "steps": steps}, "the recipe")
+
+
+def _indicators(wanted: IndicatorSet) -> dict[str, Any]:
+    """The indicators as `kanon_lab.utility.as_indicators` takes them; the weight is the recipe's."""
+    given = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
+    return {**given, "strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
 
 
 def _step_settings(step: Step) -> dict[str, Any]:

@@ -50,6 +50,10 @@ class Apply(Protocol):
     ) -> Applied: ...
 
 
+def _nothing(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of step.
@@ -66,6 +70,8 @@ class Kind:
         Whether settings without ``k_required`` take that of the recipe.
     within_strata : bool
         Whether every record must have its strata.
+    perturbed : callable
+        Settings -> the columns in which equal values may become different ones, so that what they show may be untrue.
     """
 
     apply: Apply
@@ -73,6 +79,7 @@ class Kind:
     random: bool = False
     needs_k: bool = False
     within_strata: bool = False
+    perturbed: Callable[[Mapping[str, Any]], Iterable[str]] = _nothing
 
 
 def kind_of(name: object) -> Kind:
@@ -88,7 +95,7 @@ def kind_of(name: object) -> Kind:
 _OF_RECIPES = (*(role.name for role in fields(KeySpec)), "thresholds", "language", "household_level")
 
 
-def _check(settings: Mapping[str, Any], known: tuple[str, ...], required: Iterable[str] = ()) -> None:
+def check_settings(settings: Mapping[str, Any], known: tuple[str, ...], required: Iterable[str] = ()) -> None:
     """Raise an `OptionError` for a setting that is not known, or for one that is required and not there."""
     check_names(settings, (*known, "seed"), above=_OF_RECIPES)
     for name in required:
@@ -125,12 +132,12 @@ _SUPPRESS_RISK = ("threshold", "variables", "estimator")
 
 
 def _suppress(frame, spec, settings, *, seed, where) -> Applied:
-    _check(settings, _SUPPRESS, ("k_required",))
+    check_settings(settings, _SUPPRESS, ("k_required",))
     return _suppressed(local_suppression(frame, spec, **settings, where=where))
 
 
 def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
-    _check(settings, _SUPPRESS_RISK, ("threshold", "variables"))
+    check_settings(settings, _SUPPRESS_RISK, ("threshold", "variables"))
     return _suppressed(suppress_above_risk(frame, spec, **settings, where=where))
 
 
@@ -139,7 +146,7 @@ def _suppressed(result: Suppression) -> Applied:
 
 
 def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
-    _check(settings, _SUPPRESS)
+    check_settings(settings, _SUPPRESS)
     importance, combinations = settings.get("importance"), settings.get("combinations")
     if isinstance(importance, Mapping):
         yield from importance
@@ -149,12 +156,12 @@ def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _named_by_suppress_risk(settings: Mapping[str, Any]) -> list[str]:
-    _check(settings, _SUPPRESS_RISK, ("threshold", "variables"))
+    check_settings(settings, _SUPPRESS_RISK, ("threshold", "variables"))
     return names_in(settings["variables"], "variables")
 
 
 def _removed(settings: Mapping[str, Any]) -> list[str]:
-    _check(settings, ("variables",), ("variables",))
+    check_settings(settings, ("variables",), ("variables",))
     return names_in(settings["variables"], "variables")
 
 
@@ -187,7 +194,7 @@ def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
 
 
 def _numbered(settings: Mapping[str, Any]) -> list[str]:
-    _check(settings, ("line_number",))
+    check_settings(settings, ("line_number",))
     line = settings.get("line_number")
     if line is not None and (not isinstance(line, str) or not line):
         raise OptionError(f"line_number must be the name of a column, not {shortened(repr(line))}")

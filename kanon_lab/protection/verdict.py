@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.keys import KeySpec
+from kanon_lab.keys import KeySpec, check_k
 from kanon_lab.measures import UNWEIGHTED, measure
 from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.steps import names_in
-from kanon_lab.recode.columns import as_text, distinct
-from kanon_lab.suppress import CLAIMS, protection_claims
+from kanon_lab.protection.truth import true_and_shown
+from kanon_lab.suppress import CLAIMS
 from kanon_lab.suppress.claims import claims_of, strata_codes
 
 #: By policy for missing keys, the claim that says whether k is met.
@@ -40,12 +40,11 @@ def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
     A suppressed value is taken for the one it had before. If it is recoded afterwards, it is what the same value became
     in other records; where no record shows that, it stays a value of its own.
     """
-    state, original = protection.state, protection.original
-    working = state.working.loc[original.index]
-    spec = replace(without_variables(protection.spec, state.removed), strata=())
-    pairs = {name: _true(protection, name) for name in spec.key_variables}
-    true, shown = (working.assign(**{name: pair[side] for name, pair in pairs.items()}) for side in (0, 1))
-    return protection_claims(true, shown, spec, k_required=k_required, where=protection.where)
+    state = protection.state
+    names = without_variables(protection.spec, state.removed).key_variables
+    codes = true_and_shown(state.truth, state.working.loc[protection.original.index], names, protection.where)
+    everywhere = np.zeros(len(protection.original), dtype=np.int64)
+    return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
 
 
 def claims_since(protection: Protection) -> pd.DataFrame:
@@ -60,12 +59,11 @@ def claims_since(protection: Protection) -> pd.DataFrame:
         return claims
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
-    pairs = [_true(protection, name) for name in keys]
-    known = np.column_stack([distinct(true, protection.where)[0] for true, _ in pairs]).astype(np.int64)
-    shown = np.where(np.column_stack([out.notna() for _, out in pairs]), known, -1)
+    working = protection.state.working.loc[protection.original.index]
+    known, shown = true_and_shown(protection.state.truth, working, keys, protection.where)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(protection.state.working.loc[protection.original.index], spec, protection.where)
+    stratum = strata_codes(working, spec, protection.where)
     return claims_of(known, shown, stratum, wanted, keys)
 
 
@@ -99,24 +97,3 @@ def _released_roles(protection: Protection) -> KeySpec:
     spec = without_variables(protection.spec, removed)
     sensitive = tuple(name for name in spec.sensitive_variables if name not in removed)
     return replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
-
-
-def _true(protection: Protection, name: str) -> tuple[pd.Series, pd.Series]:
-    """Values of a key as texts: as they would be without suppression, and as they are shown; None where missing."""
-    index, where = protection.original.index, protection.where
-    true = shown = _texts(protection.original[name], where)
-    for step in protection.steps:
-        if step.changed.get(name) or step.suppressed.get(name):
-            shown = _texts(step.state.working[name].loc[index], where)
-            seen, known = shown.notna(), true.notna()
-            became = dict(zip(true[seen & known], shown[seen & known], strict=True))
-            hidden = true[~seen & known]
-            true = shown.copy()
-            true[hidden.index] = [became.get(value, value) for value in hidden]
-    return true, shown
-
-
-def _texts(column: pd.Series, where: str) -> pd.Series:
-    codes, values = distinct(column, where)
-    texts = np.array([*map(as_text, values), None], dtype=object)
-    return pd.Series(texts[codes], index=column.index, name=column.name, dtype=object)

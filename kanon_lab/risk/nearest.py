@@ -26,14 +26,14 @@ class Linked:
     variables : tuple of str
     scale : {"sd", "none"}
     records : DataFrame
-        Under the index of the files: ``distance`` (to the nearest original record; not a number where the record has
-        none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is among them),
-        ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of the nearest is chosen
-        at random).
+        Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
+        the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is
+        among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of the
+        nearest is chosen at random).
     share : float
-        Mean of ``linked`` over all records: the expected share of right links, 0-1.
+        Mean of ``linked`` over the targets: the expected share of right links, 0-1.
     share_at_most : float
-        Share of records whose own record is among the nearest, 0-1: that of an outsider with luck in every tie.
+        Share of targets whose own record is among the nearest, 0-1: that of an outsider with luck in every tie.
     """
 
     variables: tuple[str, ...]
@@ -49,6 +49,7 @@ def record_linkage(
     *,
     variables: Iterable[str] | str | None = None,
     scale: str = "sd",
+    targets: slice | np.ndarray | None = None,
 ) -> Linked:
     """Link each released record to the nearest original one, as an outsider who has the original values would.
 
@@ -59,10 +60,13 @@ def record_linkage(
     scale : {"sd", "none"}
         Whether each variable is divided by the standard deviation of its original values, so that none counts for more
         because of its unit.
+    targets : slice or ndarray, optional
+        Positions of the released records that are linked; by default all.
 
     Returns
     -------
     Linked
+        Of the targets.
 
     Raises
     ------
@@ -89,9 +93,11 @@ def record_linkage(
     tells = both.sd > 0
     unit = both.sd[tells] if scale == "sd" else 1.0
     x, y = both.original[:, tells] / unit, both.released[:, tells] / unit
-    distance, nearest, own = np.full(len(x), np.nan), np.zeros(len(x), dtype=np.int64), np.zeros(len(x), dtype=bool)
+    chosen = np.arange(len(x))[slice(None) if targets is None else targets]
+    y, own_x = y[chosen], x[chosen]
+    distance, nearest, own = np.full(len(y), np.nan), np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=bool)
     # A record with nothing but variables that are all alike is as near to one as to any other.
-    has = ~np.isnan(both.released).all(axis=1)
+    has = ~np.isnan(both.released[chosen]).all(axis=1)
     pattern, some = distinct_rows(np.isnan(y).astype(np.int8))
     for number, row in enumerate(some):
         known = ~np.isnan(y[row])
@@ -100,10 +106,12 @@ def record_linkage(
         if len(rows) and len(candidates):
             distance[rows], nearest[rows] = _nearest(x[candidates][:, known], y[rows][:, known])
             with np.errstate(over="ignore"):
-                apart = np.sqrt(((x[rows][:, known] - y[rows][:, known]) ** 2).sum(axis=1))
+                apart = np.sqrt(((own_x[rows][:, known] - y[rows][:, known]) ** 2).sum(axis=1))
             own[rows] = (apart <= distance[rows] * (1 + ROUNDING)) & (nearest[rows] > 0)
     linked = np.where(own, 1 / np.maximum(nearest, 1), 0.0)
-    records = pd.DataFrame({"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index)
+    records = pd.DataFrame(
+        {"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index[chosen]
+    )
     return Linked(both.variables, scale, records, float(linked.mean()), float(own.mean()))
 
 

@@ -132,7 +132,8 @@ def test_json_holds_the_contract(capsys, folder, tmp_path):
         assert {"classes", "k_achieved", "global_risk", "expected_reidentifications", "household_risk"} <= set(
             step["risk"]
         )
-        assert set(step["utility"]) == {"equal_cells", "known_cells", "distinct_values"}
+        assert {"key_linkage", "numeric_linkage"} <= set(step["risk"])
+        assert {"equal_cells", "granularity", "il1s", "table_distance", "indicators"} <= set(step["utility"])
         assert set(step["cells_changed"]) == set(step["cells_suppressed"]) >= {"region", "sex", "age"}
     homes, recode, shuffle, suppress = result["steps"]
     assert [step["name"] for step in homes["households"]["steps"]] == ["suppress"]
@@ -247,7 +248,7 @@ def test_what_is_measured_of_sensitive_variables(capsys, folder, tmp_path, recip
     result = json.loads(call(capsys, *args, "--json")[1])
     run(["measure", str(folder / "survey.csv"), "--keys", "region,sex", "--sensitive", "s", "--json"])
     assert result["diversity"] == json.loads(capsys.readouterr().out)["diversity"]
-    assert any(note.startswith("numeric_variables (age): nothing is measured") for note in result["notes"])
+    assert result["before"]["risk"]["numeric_linkage"] > 0 and result["before"]["utility"]["il1s"] == 0
     assert any(note.startswith("language is es: nothing") for note in result["notes"])
     assert "t_closeness (largest)" in call(capsys, *args)[1]
 

@@ -283,7 +283,7 @@ def test_a_stratum_that_a_step_before_suppressed():
     ("name", "options", "fault"),
     [
         ("suppres", {}, "did you mean suppress?"),
-        ("anonymise", {}, "there are recode"),
+        ("qqqq", {}, "there are recode"),
         (7, {}, "there is no step"),
         ("suppress", {}, r"step 1 \(suppress\): k_required is not given"),
         ("suppress", {"k": 3}, "unknown setting k; did you mean k_required"),

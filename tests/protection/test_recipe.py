@@ -24,6 +24,13 @@ missing: category
 k_required: 3
 thresholds: [0.02, 0.1]
 estimator: exact
+indicators:
+  rates: {diagnosis: [diabetes], cholesterol: null}
+  means: [age, income]
+  by: [sex, [sex, education]]
+  strata: postcode
+  sampling_unit: household
+  level: 0.9
 language: es
 seed: 11
 household_level:
@@ -32,6 +39,11 @@ household_level:
     - recode: {variable: postcode, hierarchy: {masks: [5, 2, 0]}, level: 1}
     - suppress:
 steps:
+  - pram: {variables: [education, diagnosis], keep: 0.9}
+  - microaggregate: {variables: income, missing: leave}
+  - add_noise: {variables: income, method: restricted, strength: 0.2, missing: leave}
+  - rank_swap: {variables: [income], window: 0.02, strata: sex}
+  - shuffle: {variables: income, given: [sex, age], missing: leave}
   - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null]}
   - recode: {variable: education, groups: {university: university}, others: other}
   - top_code: {variable: income, above: 5000, value: 5000}
@@ -66,9 +78,9 @@ def test_every_setting_and_step_does_something(written):
     assert (recipe.k, recipe.thresholds, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
     assert chain.spec.missing == chain.steps[0].households.spec.missing == "category"
     assert chain.steps[0].households.estimator == "exact"
-    assert chain.steps[6].settings["k_required"] == chain.steps[0].households.steps[1].settings["k_required"] == 3
+    assert chain.steps[11].settings["k_required"] == chain.steps[0].households.steps[1].settings["k_required"] == 3
     assert chain.state.measured.violations["category"][3] == 0
-    assert chain.steps[8].seed == 5
+    assert chain.steps[13].seed == 5
     assert list(chain.state.measured.above) == [0.02, 0.1]
 
 
@@ -86,7 +98,7 @@ def test_a_recipe_written_and_applied_again_gives_the_same_bytes(written, tmp_pa
         assert hashlib.sha256(one).digest() == hashlib.sha256(two).digest(), ending
     write_recipe(other, tmp_path / "third.yml")
     assert (tmp_path / "third.yml").read_bytes() == (tmp_path / "again.yml").read_bytes()
-    assert [step.get("shuffle_members", {}).get("seed") for step in chain.recipe()["steps"]].count(None) == 7
+    assert [step.get("shuffle_members", {}).get("seed") for step in chain.recipe()["steps"]].count(None) == 12
     assert as_recipe(chain.recipe()) == again
 
 

@@ -13,12 +13,14 @@ from kanon_lab.protection.recipe import HOUSEHOLD_SETTINGS, RECIPE_SETTINGS
 from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.configuration import HIERARCHY_KINDS, hierarchies
+from kanon_lab.utility import as_indicators
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "recipes.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
 WHOLE = [block for block in BLOCKS if not block.startswith("-")]
 STEPS_ALONE = [line for block in BLOCKS if block.startswith("-") for line in block.splitlines()]
 SPEC = KeySpec(["age", "sex", "education"], weight="weight", household="household")
+PERTURBING = ("pram", "microaggregate", "add_noise", "rank_swap", "shuffle")
 RECODINGS = ("bands", "width", "groups", "dates", "hierarchy")
 
 
@@ -157,9 +159,12 @@ def test_settings_of_the_other_steps():
     assert set(names(TABLES["round"])) == known(RECODE_STEPS["round"], survey, {"variable": "age", "qqqq": 1}) | {
         "variable"
     }
-    for name in ("suppress", "suppress_risk", "remove_variables", "shuffle_members"):
+    others = ("suppress", "suppress_risk", "remove_variables", "shuffle_members", *PERTURBING)
+    for name in others:
         accepted = known(protect(survey, SPEC).apply, name, {"qqqq": 1})
         assert set(names(TABLES[name])) == accepted - (set() if STEPS[name].random else {"seed"}), name
-    assert set(STEPS) == {*RECODE_STEPS, "suppress", "suppress_risk", "remove_variables", "shuffle_members"} | {
-        "household_level"
-    }
+    assert set(STEPS) == {*RECODE_STEPS, *others, "household_level"}
+
+
+def test_settings_of_indicators():
+    assert set(names(TABLES["Indicators"])) == known(as_indicators, {"qqqq": 1})

@@ -1,0 +1,47 @@
+"""Arguments of every perturbation, checked."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+
+from kanon_lab.errors import OptionError, shortened
+
+#: What becomes of records without a value, and how it is told to a reader.
+MISSING = {
+    "error": "no value may be missing",
+    "leave": "a record without any of the values stays as it is",
+}
+
+
+def check_seed(seed: object) -> int:
+    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
+    return int(seed)
+
+
+def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
+    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
+        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    return found
+
+
+def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:
+    """The variables to perturb, at least one."""
+    found = names_of(names, "variables")
+    if not found:
+        raise OptionError("variables: name at least one variable to perturb")
+    return found
+
+
+def check_choice(value: object, name: str, choices: Iterable[str]) -> str:
+    """One of some words; an `OptionError` that calls it `name` for anything else."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise OptionError(f"{name} must be {' or '.join(choices)}, not {shortened(repr(value))}")
+    return value

@@ -1,0 +1,107 @@
+"""Groups of at least k records that are near each other: maximum distance to the average vector (MDAV)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from kanon_lab.perturb.blocks import Blocks, squared
+
+# Bounds that roots and sums went into are trusted only up to this share.
+_SLACK = 1e-9
+
+
+def on_grid(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values as whole numbers, and what a squared difference of them counts for, so that every variable has variance 1.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n, variables)
+        No variable is constant.
+
+    Returns
+    -------
+    points : ndarray of float, shape (variables, n)
+        Values less their median, times a power of 2, rounded to whole numbers: the sum of any of them is exact, in
+        whatever order. For a million records the rounding is below a billionth of a standard deviation.
+    weights : ndarray of float, shape (variables,)
+    """
+    points = np.ascontiguousarray(values.T - np.median(values, axis=0)[:, None])
+    for row in points:
+        _, exponent = math.frexp(np.abs(row).sum())
+        row[:] = np.rint(np.ldexp(row, 52 - exponent))
+    return points, 1 / points.var(axis=1)
+
+
+def mdav(
+    points: np.ndarray,
+    weights: np.ndarray,
+    k: int,
+    *,
+    order: np.ndarray | None = None,
+    tell: Callable[[int], object] = lambda records: None,
+) -> np.ndarray:
+    """The group of each record.
+
+    Parameters
+    ----------
+    points, weights
+        As from `on_grid`; at least `k` records.
+    k : int
+    order : ndarray of int, shape (n,)
+        The order in which records begin groups in the place of those farthest from the centroid.
+    tell : callable
+        Called with the number of records that got a group.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        Groups are numbered as they were formed.
+    """
+    blocks = Blocks(points, weights)
+    begin = _outermost(blocks) if order is None else _in_order(blocks, order)
+    group, number = np.empty(points.shape[1], dtype=np.int64), 0
+    while blocks.left >= 2 * k:
+        row = next(begin)
+        # The one opposite begins a group only while k records are left for the rest.
+        for again in (True, False)[: 1 + (blocks.left >= 3 * k)]:
+            members = blocks.nearest(row, k)
+            group[members] = number
+            number += 1
+            blocks.remove(members)
+            tell(k)
+            row = blocks.farthest(points[:, row]) if again else row
+    group[blocks.there] = number
+    tell(blocks.left)
+    return group
+
+
+def _in_order(blocks: Blocks, order: np.ndarray) -> Iterator[int]:
+    for row in order.tolist():
+        if blocks.there[row]:
+            yield row
+
+
+def _outermost(blocks: Blocks) -> Iterator[int]:
+    """Time and again the record that is farthest from the centroid of those left.
+
+    The centroid moves little from one time to the next: only records that were far out a while ago need be looked at,
+    as long as one of them is farther than all others can have become.
+    """
+    points, weights = blocks.points, blocks.weights
+    rows, ring, centre, reach = np.arange(points.shape[1]), np.empty(0, dtype=np.intp), points[:, 0], math.inf
+    while True:
+        mean = blocks.total / blocks.left
+        ring = ring[blocks.there[ring]]
+        distance = squared(points[:, ring], mean, weights)
+        moved = math.sqrt(squared(centre[:, None], mean, weights)[0])
+        if not distance.max(initial=0) > ((reach + moved) * (1 + _SLACK)) ** 2:
+            rows, centre = rows[blocks.there[rows]], mean
+            distance = squared(points[:, rows], mean, weights)
+            most = min(4 * math.isqrt(len(rows)), len(rows))
+            outer = distance >= np.partition(distance, -most)[-most]
+            reach = math.sqrt(distance[~outer].max(initial=0))
+            ring, distance = rows[outer], distance[outer]
+        yield int(ring[distance.argmax()])

@@ -1,0 +1,214 @@
+"""Microaggregation: records in groups of at least k take the mean of their group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.keys import check_k
+from kanon_lab.perturb.arguments import check_choice, check_seed, names_of
+from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.mdav import mdav, on_grid
+from kanon_lab.perturb.optimal import optimal
+from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
+from kanon_lab.risk.robust import outliers
+
+_MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
+_TOGETHER = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
+_EACH = Keep("group size", EXACTLY, "at least k records share each released value, of each variable by itself")
+_ORDER = Keep("order", EXACTLY, "each variable, in each stratum: no value overtakes another, though some become equal")
+
+#: By method, and by what stands for the values where it is the median, what microaggregation keeps.
+KEEPS = {
+    "mdav": (_MEANS, _TOGETHER),
+    "optimal": (_MEANS, _EACH, _ORDER),
+    "mdav, median": (_TOGETHER,),
+    "optimal, median": (_EACH, _ORDER),
+}
+
+
+def microaggregate(
+    frame: pd.DataFrame,
+    variables: Iterable[str] | str,
+    *,
+    k_required: int = 3,
+    method: str = "mdav",
+    centre: str = "mean",
+    start: str = "mean",
+    strata: Iterable[str] | str = (),
+    missing: str = "error",
+    seed: int = 0,
+    where: str = "the data",
+) -> Perturbed:
+    """Form groups of at least k similar records, and give each record the mean of its group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record.
+    variables : sequence of str, or str
+        The quantities.
+    k_required : int
+        Records of a group, at least; 2 or more.
+    method : {"mdav", "optimal"}
+        ``mdav``: groups of records that are near each other in all variables together. ``optimal``: each variable by
+        itself, in the groups that lose the least; a record is then in another group for each variable.
+    centre : {"mean", "median"}
+        Of each variable in a group: what its values are replaced by.
+    start : {"mean", "robust"}
+        Of ``mdav``: from what a record must be farthest to begin a group. ``mean``: the mean of the records left.
+        ``robust``: a centre that outliers do not move, in a distance that they do not stretch; needs scikit-learn.
+    strata : sequence of str, or str
+        Columns; groups do not reach from one combination of their values into another.
+    missing : {"error", "leave"}
+        Whether a missing value is refused, or a record without any of the variables stays as it is.
+    seed : int
+        From 0 to below 2 ** 63; only ``robust`` draws.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    Perturbed
+        `details`: ``groups`` (ndarray of int: the number of each record's group from 0 on, or -1 where it was left
+        alone; shape (n,) under ``mdav``, (n, variables) under ``optimal``); ``sizes``, one row a size of groups:
+        ``size`` (records), ``groups`` (how many have it; of all variables under ``optimal``); ``loss`` (0-1: the sum of
+        squares about the group means over that about the mean of all, each variable counting alike). `seed` is None
+        unless `start` is ``robust``.
+
+    Raises
+    ------
+    DataError
+        There are no records, a variable is absent, text, missing, or has the same value in every record, a record has
+        no stratum, or a stratum fewer than k records; with ``robust`` also what `kanon_lab.risk.outliers` raises.
+    OptionError
+        A k below 2 or above the number of records; another method, centre, start, policy or seed; ``robust`` with
+        ``optimal``; or variables that cannot be names.
+    MissingPackageError
+        ``robust`` without scikit-learn.
+
+    Notes
+    -----
+    ``mdav`` is the algorithm MDAV-generic of Domingo-Ferrer and Torra (2005) for quantities. The distance is Euclidean
+    after each variable has been divided by its standard deviation in the file. While 3k records or more are left: r is
+    the record farthest from their mean; r and the k - 1 records nearest to it are a group; s is the record farthest
+    from r among the others; s and the k - 1 of these nearest to it are a group. If 2k records or more are left then, r
+    and the k - 1 nearest are a group and the rest is one; fewer are one. Of equally distant records the earliest in the
+    file is taken. Differences are reckoned on a grid of less than a billionth of a standard deviation, on which whole
+    numbers stay exact; squares in floating point.
+
+    With ``robust`` one thing is different: r is the record left whose robust Mahalanobis distance
+    (`kanon_lab.risk.outliers`: minimum covariance determinant) is largest. It is estimated once, of the whole file.
+    All else, s and the nearest records among it, is as above.
+
+    ``optimal`` is that of Hansen and Mukherjee (2003): no partition into groups of at least k has a smaller sum of
+    squares about the group means. With the median as centre groups are the same. Many variables by themselves leave
+    combinations that are unique: only ``mdav`` makes at least k records alike in all of them.
+
+    Results are floating-point numbers. What is kept is so of the records, not of a population to which they are
+    weighted.
+
+    References
+    ----------
+    Domingo-Ferrer and Mateo-Sanz (2002); Domingo-Ferrer and Torra (2005); Hansen and Mukherjee (2003); Templ and Meindl
+    (2008) for a robust start.
+    """
+    k = _checked_k(k_required)
+    check_choice(method, "method", ("mdav", "optimal"))
+    check_choice(centre, "centre", ("mean", "median"))
+    check_choice(start, "start", ("mean", "robust"))
+    seed = check_seed(seed)
+    if method == "optimal" and start == "robust":
+        raise OptionError("start: robust is of the method mdav; optimal groups do not begin anywhere")
+    numbers = numeric_columns(frame, variables, missing=missing, where=where)
+    strata_rows = strata_groups(frame, strata, rows=numbers.rows, where=where)
+    _refuse_small(strata_rows, k, where)
+    distance = _robust_distance(numbers, seed, where) if start == "robust" else None
+    groups = _groups(numbers.values, strata_rows, k, method, distance)
+    released, lost = np.empty_like(numbers.values), np.empty(len(numbers.names))
+    for column, values in enumerate(numbers.values.T):
+        released[:, column], lost[column] = _replaced(values, groups[:, column % groups.shape[1]], centre)
+    result = with_numbers(frame, numbers, released)
+    everyone = np.full((len(frame), groups.shape[1]), -1)
+    everyone[numbers.rows] = groups
+    size, count = np.unique(np.concatenate([np.bincount(column) for column in groups.T]), return_counts=True)
+    return Perturbed(
+        frame=result,
+        method=method,
+        variables=numbers.names,
+        strata=names_of(strata, "strata"),
+        seed=seed if start == "robust" else None,
+        cells=changed_cells(frame, result, numbers.names),
+        keeps=KEEPS[method if centre == "mean" else f"{method}, median"],
+        details={
+            "groups": everyone[:, 0] if method == "mdav" else everyone,
+            "sizes": pd.DataFrame({"size": size, "groups": count}),
+            "loss": float(lost.mean()),
+        },
+    )
+
+
+def _checked_k(k_required: object) -> int:
+    k = check_k(k_required, "k_required")
+    if k < 2:
+        raise OptionError("k_required must be 2 or more: a group of 1 changes nothing")
+    return k
+
+
+def _refuse_small(strata: list[np.ndarray], k: int, where: str) -> None:
+    least, small = min(map(len, strata)), sum(len(rows) < k for rows in strata)
+    if small and len(strata) > 1:
+        raise DataError(
+            f"{where}: {small} of {len(strata)} strata have fewer than {k} records with values, the smallest {least}; "
+            "merge strata, or choose a smaller k_required"
+        )
+    if small:
+        raise OptionError(f"k_required is {k}, and {where} has {least} records with values; choose a k up to that")
+
+
+def _robust_distance(numbers: Numbers, seed: int, where: str) -> np.ndarray:
+    # scikit-learn takes seeds of 32 bits.
+    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    found = outliers(pd.DataFrame(numbers.values, columns=list(numbers.names)), seed=short, where=where)
+    return found.distances.to_numpy()
+
+
+def _groups(
+    values: np.ndarray, strata: list[np.ndarray], k: int, method: str, distance: np.ndarray | None
+) -> np.ndarray:
+    """The group of each record, shape (n, 1), or for each variable, shape (n, variables)."""
+    from tqdm import tqdm
+
+    points, weights = on_grid(values)
+    groups = np.empty((len(values), 1 if method == "mdav" else len(weights)), dtype=np.int64)
+    with tqdm(total=groups.size, desc="records in groups", disable=None, delay=2, leave=False) as bar:
+        for column, own in enumerate(groups.T):
+            number = 0
+            for rows in strata:
+                if method == "optimal":
+                    found = optimal(values[rows, column], k, tell=bar.update)
+                else:
+                    order = None if distance is None else np.argsort(-distance[rows], kind="stable")
+                    found = mdav(points[:, rows], weights, k, order=order, tell=bar.update)
+                own[rows] = number + found
+                number += found.max() + 1
+    return groups
+
+
+def _replaced(values: np.ndarray, groups: np.ndarray, centre: str) -> tuple[np.ndarray, float]:
+    """The centre of each record's group, and the share of the sum of squares that is within groups."""
+    inner, sizes = values[np.lexsort((values, groups))], np.bincount(groups)
+    first = np.cumsum(sizes) - sizes
+    low, high = inner[first], inner[first + sizes - 1]
+    # Of distances from the least, so that the mean of equal numbers is that number.
+    means = low + np.add.reduceat(inner - np.repeat(low, sizes), first) / sizes
+    means = np.clip(means, low, high)
+    apart, about = values - means[groups], values - values.mean()
+    unit = np.abs(about).max()
+    share = min(float(((apart / unit) ** 2).sum() / ((about / unit) ** 2).sum()), 1.0)
+    if centre == "median":
+        means = (inner[first + (sizes - 1) // 2] + inner[first + sizes // 2]) / 2
+    return means[groups], share

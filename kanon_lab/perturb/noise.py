@@ -1,0 +1,185 @@
+"""Noise: random numbers are added to quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError
+from kanon_lab.perturb.arguments import check_choice, check_seed, names_of
+from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.draws import normal_draws
+from kanon_lab.perturb.ranks import refuse_constant
+from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
+from kanon_lab.risk.arguments import check_positive
+from kanon_lab.risk.robust import outliers
+
+_MEANS = Keep("means", EXPECTED, "each variable")
+_PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
+_SUMS = Keep("linear relations", EXACTLY, "variables of which one is the sum of others, up to rounding")
+
+#: By method, what noise keeps, in each stratum and in the file.
+KEEPS = {
+    "additive": (_MEANS, _PAIRS),
+    "correlated": (_MEANS, Keep("correlations", NEARLY, "each two variables; variances grow"), _SUMS),
+    "restricted": (
+        Keep("means", EXACTLY, "each variable, up to rounding"),
+        Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding"),
+        _SUMS,
+    ),
+    "outliers": (_MEANS, _PAIRS),
+}
+
+# Noise so strong leaves nothing of a value, and costs the digits by which means and covariances are kept exactly.
+_MOST = 1000
+
+
+def add_noise(
+    frame: pd.DataFrame,
+    variables: Iterable[str] | str,
+    *,
+    method: str = "additive",
+    strength: float = 0.1,
+    strata: Iterable[str] | str = (),
+    missing: str = "error",
+    seed: int = 0,
+    where: str = "the data",
+) -> Perturbed:
+    """Add normal noise to quantities.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record.
+    variables : sequence of str, or str
+        The quantities, perturbed together.
+    method : {"additive", "correlated", "restricted", "outliers"}
+        ``additive``: independent noise for each variable. ``correlated``: noise with the covariances of the variables,
+        so that correlations stay. ``restricted``: such noise, uncorrelated with the variables in the very file, and
+        the whole shrunk towards the mean, so that means and covariances stay exactly. ``outliers``: independent noise,
+        stronger for records that are far out.
+    strength : float
+        Standard deviation of the noise in that of the variable (n - 1), above 0 and at most 1000.
+    strata : sequence of str, or str
+        Columns within whose groups means, standard deviations, covariances and distances are taken; the whole file if
+        none.
+    missing : {"error", "leave"}
+        Whether a missing value is refused, or a record without any of the variables stays as it is.
+    seed : int
+        From 0 to below 2 ** 63.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    Perturbed
+        `details`: ``strength``; ``noise``, one row a variable: ``variable``, ``sd`` (n - 1, of the original values),
+        ``noise_sd`` (root of the mean square by which values moved), both in the unit of the variable; for ``outliers``
+        also ``outliers`` (records given stronger noise) and ``largest_factor`` (by how much, at most).
+
+    Raises
+    ------
+    DataError
+        There are no records, a variable is absent, text, missing, or has the same value in a whole file or stratum, a
+        record has no stratum, or there are too few records: ``restricted`` needs more than 2 p + 1 in each stratum for
+        p variables, ``outliers`` what `kanon_lab.risk.outliers` does.
+    OptionError
+        A strength out of its range, another method, policy or seed, or variables that cannot be names.
+    MissingPackageError
+        ``outliers`` without scikit-learn.
+
+    Notes
+    -----
+    Results are floating-point numbers without bounds: an income may become negative, an age fractional. Round or bound
+    them afterwards, which keeps nothing exactly.
+
+    Let s be the strength and C the covariance matrix in a stratum. The noise of ``correlated`` has covariance
+    s^2 C in expectation, that of ``restricted`` exactly, and ``restricted`` releases
+    mean + (x - mean + noise) / sqrt(1 + s^2). Noise of both is a mix of the variables' own deviations, so that a total
+    stays the sum of its parts. Under ``additive`` a variance grows by the factor 1 + s^2 and a correlation shrinks by
+    it.
+
+    Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of standard
+    deviation s max(1, d / c), in that of the variable, where c^2 is the 97.5% point of the chi-squared distribution
+    with p degrees of freedom: as for the others up to c, and from there in proportion to the distance. A variance grows
+    by 1 + s^2 times the mean of max(1, d / c)^2.
+
+    Who knows the seed draws the same numbers and takes the noise off again: keep it as secret as the original file.
+
+    What is kept is so of the records, not of a population to which they are weighted.
+
+    References
+    ----------
+    Kim (1986); Tendick (1991); Brand (2002); Templ and Meindl (2008) for outliers.
+    """
+    check_choice(method, "method", KEEPS)
+    strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)
+    numbers = numeric_columns(frame, variables, missing=missing, where=where)
+    groups = strata_groups(frame, strata, rows=numbers.rows, where=where)
+    for name, column in zip(numbers.names, numbers.values.T):
+        refuse_constant(name, column, groups, where)
+    if method == "restricted":
+        _refuse_small(groups, len(numbers.names), where)
+    factors = np.ones(len(numbers.rows))
+    if method == "outliers":
+        factors = _factors(numbers, groups, seed, f"{where}, within strata" if len(groups) > 1 else where)
+    drawn = normal_draws(seed, "noise", numbers.values.shape) * factors[:, None]
+    released = np.empty_like(numbers.values)
+    for group in groups:
+        released[group] = _noisy(numbers.values[group], drawn[group], method, strength)
+    result = with_numbers(frame, numbers, released)
+    details: dict[str, object] = {"strength": strength, "noise": _moved(numbers, released)}
+    if method == "outliers":
+        details |= {"outliers": int((factors > 1).sum()), "largest_factor": float(factors.max())}
+    cells = changed_cells(frame, result, numbers.names)
+    named = names_of(strata, "strata")
+    return Perturbed(result, method, numbers.names, named, seed, cells, KEEPS[method], details)
+
+
+def _refuse_small(groups: list[np.ndarray], variables: int, where: str) -> None:
+    least, found = 2 * variables + 2, min(map(len, groups))
+    if found < least:
+        place, remedy = (" in each stratum", "join strata, or ") if len(groups) > 1 else ("", "")
+        raise DataError(
+            f"{where}: restricted noise on {variables} variables needs {least} records{place}, and there are {found}; "
+            f"{remedy}choose the method correlated"
+        )
+
+
+def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int, where: str) -> np.ndarray:
+    """By how much the noise of each record is stronger than that of records that are not far out."""
+    # scikit-learn takes seeds of 32 bits.
+    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    factors = np.empty(len(numbers.rows))
+    for group in groups:
+        found = outliers(pd.DataFrame(numbers.values[group], columns=list(numbers.names)), seed=short, where=where)
+        factors[group] = np.maximum(1, found.distances / found.threshold)
+    return factors
+
+
+def _noisy(values: np.ndarray, drawn: np.ndarray, method: str, strength: float) -> np.ndarray:
+    """Values of one stratum with noise made of standard normal numbers, both of shape (n, variables)."""
+    mean = values.mean(axis=0)
+    # In such units squares neither vanish nor overflow.
+    unit = np.abs(values - mean).max(axis=0)
+    apart = (values - mean) / unit
+    freedom = len(values) - 1
+    if method in ("additive", "outliers"):
+        return values + strength * unit * np.sqrt((apart**2).sum(axis=0) / freedom) * drawn
+    # apart = basis times mix, but for the first column, which is constant: with other orthonormal columns in the place
+    # of the basis the products, and so the covariances, are the same.
+    basis, mix = np.linalg.qr(np.column_stack([np.ones(len(apart)), apart]))
+    mix = mix[1:, 1:]
+    if method == "correlated":
+        return values + strength * unit * (drawn[:, : len(mix)] @ mix) / np.sqrt(freedom)
+    for _ in range(2):  # what rounding leaves the first time goes the second
+        drawn = drawn - basis @ (basis.T @ drawn)
+    noise = np.linalg.qr(drawn)[0] @ mix
+    return mean + unit * (apart + strength * noise) / np.sqrt(1 + strength**2)
+
+
+def _moved(numbers: Numbers, released: np.ndarray) -> pd.DataFrame:
+    apart = np.sqrt(((released - numbers.values) ** 2).mean(axis=0))
+    return pd.DataFrame({"variable": numbers.names, "sd": numbers.values.std(axis=0, ddof=1), "noise_sd": apart})

@@ -1,0 +1,362 @@
+"""PRAM, the post-randomisation method (Método de Post-Aleatorización): categories move with known probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import coded, grouped
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.perturb.arguments import check_seed, names_of, variables_of
+from kanon_lab.perturb.columns import strata_groups, with_order
+from kanon_lab.perturb.draws import generator
+from kanon_lab.perturb.result import EXACTLY, EXPECTED, Keep, Perturbed
+from kanon_lab.perturb.transition import category, check_transition, evenly, stay_probabilities, two_stages
+from kanon_lab.recode.columns import one_column, refuse
+from kanon_lab.risk.arguments import as_share
+from kanon_lab.risk.paired import numbers_of
+
+#: The probability to stay, where none is given.
+DEFAULT_KEEP = 0.8
+
+_GAPS = Keep("missing values", EXACTLY, "each variable")
+KEEPS = {
+    "plain": (_GAPS, Keep("shares estimated by estimated_shares", EXPECTED, "each variable, within each stratum")),
+    "invariant": (_GAPS, Keep("marginals", EXPECTED, "each variable, within each stratum; weighted with a weight")),
+}
+
+# A matrix has the square of so many cells.
+_MOST = 2000
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A variable: codes (-1 missing) of each record, categories as text, and for each code a record that has it."""
+
+    name: str
+    codes: np.ndarray
+    labels: list[str]
+    some: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What was asked for one variable: a matrix, or a probability to stay."""
+
+    matrix: pd.DataFrame | None
+    keep: float | Mapping[Hashable, float]
+
+    def categories(self) -> list[str] | None:
+        """Those that are named, as text; None where none is."""
+        if self.matrix is not None:
+            return list(self.matrix.index)
+        return [category(each) for each in self.keep] if isinstance(self.keep, Mapping) else None
+
+
+@dataclass(frozen=True)
+class _Law:
+    """How one variable moves.
+
+    A cell is a category within a stratum. Its cumulated probabilities, raised by its number, follow on those of the
+    cell before, so that one search in all of them finds where each record goes.
+
+    Attributes
+    ----------
+    known : ndarray of bool, shape (records,)
+    cell : ndarray of int, shape (records known,)
+    edges : ndarray of float
+        Ends of the cumulated probabilities.
+    targets : ndarray of int
+        The code that each edge leads to.
+    stay : ndarray of float, shape (cells,)
+    matrices : list of DataFrame
+        One for each stratum.
+    """
+
+    known: np.ndarray
+    cell: np.ndarray
+    edges: np.ndarray
+    targets: np.ndarray
+    stay: np.ndarray
+    matrices: list[pd.DataFrame]
+
+    def drawn(self, draws: np.ndarray) -> np.ndarray:
+        """The new code of each record from a number in [0, 1); -1 where missing."""
+        # Adding the cell may round up to the next one.
+        place = np.minimum(self.cell + draws[self.known], np.nextafter(self.cell + 1.0, 0))
+        codes = np.full(len(self.known), -1)
+        codes[self.known] = self.targets[np.searchsorted(self.edges, place, side="right")]
+        return codes
+
+    def changes(self, moved: np.ndarray) -> tuple[float, float, float, float, float, int]:
+        """What `pram` tells of a variable in its details."""
+        stay = self.stay[self.cell]
+        expected = float((1 - stay).sum() / len(moved))
+        fixed = int((stay == 1).sum())
+        return expected, float(moved.mean()), float(stay.min()), float(stay.mean()), float(stay.max()), fixed
+
+
+def pram(
+    frame: pd.DataFrame,
+    variables: Iterable[str] | str,
+    *,
+    transition: pd.DataFrame | Mapping | None = None,
+    keep: float | Mapping | None = None,
+    invariant: bool | None = None,
+    weight: str | None = None,
+    strata: Iterable[str] | str = (),
+    seed: int = 0,
+    where: str = "the data",
+) -> Perturbed:
+    """Each category stays or becomes another with known probabilities, each record and each variable by itself.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    variables : sequence of str, or str
+        Columns of categories, each perturbed by itself: what holds between two of them is weakened. A missing value
+        stays missing.
+    transition : DataFrame or mapping, optional
+        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. See
+        `check_transition`; its categories are exactly those of the data, matched as text.
+    keep : float, or mapping of variable to float (or to mapping of category to float), optional
+        Without a matrix: the probability to stay, 0-1 and below 1, by default `DEFAULT_KEEP`; the other categories of
+        the stratum share the rest evenly.
+    invariant : bool, optional
+        Whether a second stage is added that leaves the shares as they are in expectation; see `invariant_matrix`.
+        The probability to stay is then **not** `keep`, but what the matrices in the details say: much lower for a rare
+        category, at times higher for a common one. By default it is added where no matrix is given; a given one is
+        used as it is.
+    weight : str, optional
+        Sampling weight: the shares that are left as they are, are the weighted ones.
+    strata : sequence of str, or str
+        Each stratum has matrices of its own, made for its own shares and categories. In a stratum that has one
+        category of a variable this category stays (unless a matrix is given and used as it is).
+    seed : int
+        From 0 on. Each variable has random numbers of its own, from the seed and its position among `variables`: one
+        more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as declared, makes no difference;
+        the order of records does.
+    where : str
+        What to call the data in messages.
+
+    Returns
+    -------
+    Perturbed
+        Method ``invariant`` or ``plain``; columns have the types they had. Details:
+
+        - ``transitions``: by variable the matrix used, categories sorted (numbers by size, then text); with strata by
+          variable and number of the stratum, of the categories it has.
+        - ``stratum``: ndarray of int, number of each record's stratum.
+        - ``changes``: DataFrame, one row a variable: ``variable``, ``expected`` and ``changed`` (share of all records
+          that change, 0-1), ``stay_least``, ``stay_mean``, ``stay_most`` (probability to stay of a record that has a
+          value), ``fixed`` (records with a value that cannot change).
+        - ``weight``: the name, or None.
+
+    Raises
+    ------
+    DataError
+        No records; a column that is absent, without values, constant, or of more than 2000 categories; categories that
+        read alike (1 and "1"), or for which the matrix has no row; a missing stratum; a weight that is no number above
+        0; or nothing could change.
+    OptionError
+        A matrix or probability that is none, for another variable or an unknown category; both of them; a variable
+        that is also the weight or a stratum; or another seed.
+
+    Notes
+    -----
+    Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
+    matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
+    """
+    names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
+    _check_roles(names, weight, strata)
+    rules = _rules(names, transition, keep)
+    if invariant is not None and not isinstance(invariant, bool):
+        raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
+    invariant = transition is None if invariant is None else invariant
+    if len(frame) == 0:
+        raise DataError(f"{where}: has no records; nothing can be perturbed")
+    stratum = np.empty(len(frame), dtype=np.int64)
+    for number, rows in enumerate(strata_groups(frame, strata, where=where)):
+        stratum[rows] = number
+    weights = None if weight is None else _weights(frame, weight, where)
+    orders, transitions, cells, changes = {}, {}, [], []
+    for position, name in enumerate(names):
+        column = _column(frame, name, where)
+        law = _law(column, rules[name], invariant, stratum, weights, frame.index, where)
+        draws = generator(seed, "pram", position).random(len(frame))
+        after = law.drawn(draws)
+        moved = after != column.codes
+        orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
+        transitions[name] = dict(enumerate(law.matrices)) if strata else law.matrices[0]
+        cells.append((name, int(moved.sum()), moved.mean()))
+        changes.append((name, *law.changes(moved)))
+    columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
+    method = "invariant" if invariant else "plain"
+    return Perturbed(
+        with_order(frame, orders),
+        method,
+        names,
+        strata,
+        seed,
+        pd.DataFrame(cells, columns=["variable", "cells", "share"]),
+        KEEPS[method],
+        {
+            "transitions": transitions,
+            "stratum": stratum,
+            "changes": pd.DataFrame(changes, columns=columns),
+            "weight": weight,
+        },
+    )
+
+
+def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, ...]) -> None:
+    for role, others in {"the weight": (weight,), "a stratum": strata}.items():
+        if both := [name for name in names if name in others]:
+            raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
+
+
+def _rules(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
+    """What is asked for each variable."""
+    if transition is None:
+        keep = DEFAULT_KEEP if keep is None else keep
+        of = _by_variable(keep, names, "keep") if isinstance(keep, Mapping) else dict.fromkeys(names, keep)
+        for name, value in of.items():
+            if not isinstance(value, Mapping) and as_share(value, f"keep of {shortened(name)}") == 1:
+                raise OptionError(f"keep of {shortened(name)} must be below 1, or nothing would change")
+        return {name: _Rule(None, of[name]) for name in names}
+    if keep is not None:
+        raise OptionError("give a transition matrix or the probability to keep a category, not both")
+    if isinstance(transition, Mapping) and any(_is_matrix(value) for value in transition.values()):
+        of = _by_variable(transition, names, "transition")
+        return {name: _Rule(check_transition(of[name], name=f"transition of {shortened(name)}"), 0) for name in names}
+    if len(names) > 1:
+        raise OptionError("transition: one matrix for several variables; give a mapping of each variable to its own")
+    return {names[0]: _Rule(check_transition(transition), 0)}
+
+
+def _is_matrix(value: object) -> bool:
+    rows = isinstance(value, Mapping) and any(isinstance(row, Mapping) for row in value.values())
+    return rows or isinstance(value, pd.DataFrame)
+
+
+def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
+    for name in of:
+        if name not in names:
+            near = nearest(str(name), names)
+            remedy = f"did you mean {shortened(near)}?" if near else "name it there or drop it"
+            raise OptionError(f"{setting}: {shortened(str(name))} is none of the variables; {remedy}")
+    if lacking := [name for name in names if name not in of]:
+        raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")
+    return of
+
+
+def _weights(frame: pd.DataFrame, weight: str, where: str) -> np.ndarray:
+    _, column = numbers_of(frame, (weight,), where)
+    fault = "a weight that is no number above 0; mend it or drop the record"
+    refuse(~(column[:, 0] > 0), frame.index, weight, fault, where)
+    return column[:, 0]
+
+
+def _column(frame: pd.DataFrame, name: str, where: str) -> _Column:
+    """The categories of a variable; a `DataError` where they cannot be perturbed."""
+    found = coded(one_column(frame, name, where), where)
+    codes, size = found.codes.astype(np.int64), len(found.values)
+    called = f"{where}: column {shortened(name)}"
+    if size < 2:
+        fault = "the same value in every record" if size else "no value"
+        raise DataError(f"{called} has {fault}; leave it out")
+    if size > _MOST:
+        raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
+    labels = [category(value) for value in found.values]
+    first = {label: code for code, label in reversed([*enumerate(labels)])}
+    alike = [code for code, label in enumerate(labels) if first[label] != code]
+    fault = "a category that reads like another, as 1 and '1' do; make them one"
+    refuse(np.isin(codes, alike), frame.index, name, fault, where)
+    some = np.empty(size, dtype=np.int64)
+    known = np.flatnonzero(codes >= 0)
+    some[codes[known]] = known
+    return _Column(name, codes, labels, some)
+
+
+def _check_categories(rule: _Rule, column: _Column, index: pd.Index, where: str) -> None:
+    """Raise an error unless the categories that are named are those of the data."""
+    if (named := rule.categories()) is None:
+        return
+    setting, lacks = ("keep", "probability to stay") if rule.matrix is None else ("transition matrix", "row")
+    lacking = [code for code, label in enumerate(column.labels) if label not in named]
+    fault = f"a category for which the {setting} has no {lacks}; give it one"
+    refuse(np.isin(column.codes, lacking), index, column.name, fault, where)
+    if unknown := [label for label in named if label not in column.labels]:
+        # The nearest known one would be a value of the data.
+        raise OptionError(
+            f"{setting}: no record has category {shortened(unknown[0])!r} in column {shortened(column.name)}; mend or "
+            "drop it"
+        )
+
+
+def _law(
+    column: _Column,
+    rule: _Rule,
+    invariant: bool,
+    stratum: np.ndarray,
+    weights: np.ndarray | None,
+    index: pd.Index,
+    where: str,
+) -> _Law:
+    _check_categories(rule, column, index, where)
+    size, known, strata = len(column.labels), column.codes >= 0, int(stratum.max()) + 1
+    cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
+    shares = np.bincount(cell, None if weights is None else weights[known])
+    first = np.searchsorted(distinct, np.arange(strata + 1) * size)
+    full = _full(rule, column.labels)
+    given = None if rule.matrix is None else rule.matrix.loc[column.labels, column.labels]
+    labels: dict[bytes, pd.Index] = {}  # most strata have the same categories
+    edges, targets, stay, matrices = [], [], [], []
+    for a, b in zip(first[:-1], first[1:]):
+        codes = distinct[a:b] % size
+        if given is not None and not invariant:
+            matrix, to = full[codes], np.arange(size)
+            matrices.append(given)
+        else:
+            matrix, to = _of_stratum(full, codes, shares[a:b], invariant, given is not None), codes
+            if (held := codes.tobytes()) not in labels:
+                labels[held] = pd.Index([column.labels[code] for code in codes], dtype="str")
+            matrices.append(pd.DataFrame(matrix, index=labels[held], columns=labels[held]))
+        edges.append((_cumulated(matrix) + np.arange(a, b)[:, None]).ravel())
+        targets.append(np.tile(to, b - a))
+        stay.append(matrix[np.arange(b - a), np.searchsorted(to, codes)])
+    found = _Law(known, cell, *map(np.concatenate, (edges, targets, stay)), matrices)
+    if found.stay.min() == 1:
+        raise DataError(
+            f"{where}: column {shortened(column.name)}: no record could change; choose another probability to stay, "
+            "fewer strata, or leave it out"
+        )
+    return found
+
+
+def _full(rule: _Rule, labels: list[str]) -> np.ndarray:
+    """The given matrix, shape (categories, categories), or the probabilities to stay, shape (categories,)."""
+    if rule.matrix is None:
+        return stay_probabilities(labels, rule.keep)
+    return rule.matrix.loc[labels, labels].to_numpy()
+
+
+def _of_stratum(full: np.ndarray, codes: np.ndarray, shares: np.ndarray, invariant: bool, given: bool) -> np.ndarray:
+    """The matrix among the categories that a stratum has."""
+    if not given:
+        matrix = evenly(full[codes])
+        return two_stages(matrix, shares / shares.sum()) if invariant else matrix
+    of_all = np.zeros(len(full))
+    of_all[codes] = shares / shares.sum()
+    return two_stages(full, of_all)[np.ix_(codes, codes)]
+
+
+def _cumulated(matrix: np.ndarray) -> np.ndarray:
+    """Cumulated probabilities of each row, exactly 1 from the last possible category on."""
+    possible = matrix > 0
+    cumulated = np.minimum(np.cumsum(matrix, axis=1), 1)
+    cumulated[np.cumsum(possible, axis=1) == possible.sum(axis=1, keepdims=True)] = 1
+    return cumulated

@@ -1,0 +1,153 @@
+"""Rank swapping: records whose values are close in rank exchange them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, shortened
+from kanon_lab.perturb.arguments import check_seed, names_of, variables_of
+from kanon_lab.perturb.columns import changed_cells, strata_groups, with_order
+from kanon_lab.perturb.draws import generator
+from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant
+from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
+from kanon_lab.recode.columns import one_column
+from kanon_lab.recode.quantities import as_decimal
+from kanon_lab.risk.arguments import check_positive
+
+#: What rank swapping keeps, in each stratum and in the file.
+KEEPS = {
+    "rank_swap": (
+        Keep("marginals", EXACTLY, "each variable: the same values as often, and so its mean, variance and quantiles"),
+        Keep("ranks", EXACTLY, "no value changes by more ranks than the window, equal values having all of theirs"),
+        Keep("missing values", EXACTLY, "they stay where they are"),
+    )
+}
+# So many random numbers are made at a time.
+_DRAWN_AT_ONCE = 2**14
+
+
+def rank_swap(
+    frame: pd.DataFrame,
+    variables: Iterable[str] | str,
+    *,
+    window: float = 0.05,
+    strata: Iterable[str] | str = (),
+    seed: int = 0,
+    where: str = "the data",
+) -> Perturbed:
+    """Exchange values between records whose ranks are close.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record.
+    variables : sequence of str, or str
+        Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
+    window : float
+        How far apart two ranks may be, as a share of the records that have a value: above 0 and at most 1.
+    strata : sequence of str, or str
+        Columns within whose groups values are ranked and swapped; the whole file if none.
+    seed : int
+        From 0 to below 2 ** 63. Each variable has random numbers of its own, by its position among the variables.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    Perturbed
+        Columns have the types they had. `details`: ``window``; ``ranks``, one row a variable: ``variable``, ``records``
+        (with a value), ``window_least`` and ``window_most`` (the window in ranks, in the strata where it is least and
+        most), ``left`` (records that found no partner), ``rank_correlation`` (Spearman's, of original and released
+        values, between -1 and 1).
+
+    Raises
+    ------
+    DataError
+        There are no records, a variable is absent, has no order (text, truth values, categories that are not ordered)
+        or no value, or the same value in a whole file or stratum, or a record has no stratum.
+    OptionError
+        A window out of its range, another seed, or variables that cannot be names.
+
+    Notes
+    -----
+    Records are sorted by value, equal ones in random order. From the lowest on, each that is not swapped yet exchanges
+    values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
+    window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
+
+    Relations between variables are weakened, the more so the wider the window: each is swapped by itself. A record that
+    swaps with one of the same value keeps it. Who knows the seed can swap back: keep it as secret as the original file.
+
+    What is kept is so of the records, not of a population to which they are weighted.
+
+    References
+    ----------
+    Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001).
+    """
+    names, strata = variables_of(variables), names_of(strata, "strata")
+    share, seed = check_positive(window, "window", 1), check_seed(seed)
+    orders, rows = {}, []
+    for number, name in enumerate(names):
+        position = _ordered(frame, name, where)
+        known = np.flatnonzero(position >= 0)
+        groups = [known[group] for group in strata_groups(frame, strata, rows=known, where=where)]
+        refuse_constant(name, position, groups, where)
+        rng = generator(seed, "rank_swap", number)
+        windows = [max(1, int(as_decimal(share) * len(group))) for group in groups]
+        order, left = np.arange(len(frame)), 0
+        for group, reach in zip(groups, windows):
+            mixed = rng.permutation(group)
+            ranked = mixed[np.argsort(position[mixed], kind="stable")]
+            partner = _partners(len(ranked), reach, rng)
+            order[ranked] = ranked[partner]
+            left += int((partner == np.arange(len(partner))).sum())
+        ranks = mean_ranks(np.column_stack([position[known], position[order][known]]))
+        achieved = float(np.corrcoef(ranks.T)[0, 1])
+        rows.append((name, len(known), min(windows), max(windows), left, achieved))
+        orders[name] = order
+    result = with_order(frame, orders)
+    columns = ["variable", "records", "window_least", "window_most", "left", "rank_correlation"]
+    details = {"window": share, "ranks": pd.DataFrame(rows, columns=columns)}
+    cells = changed_cells(frame, result, names)
+    return Perturbed(result, "rank_swap", names, strata, seed, cells, KEEPS["rank_swap"], details)
+
+
+def _ordered(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+    """Position of each value in ascending order, -1 where it is missing."""
+    position = positions(one_column(frame, name, where), where)
+    if position is None:
+        raise DataError(
+            f"{where}: column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
+            "or use pram"
+        )
+    if not (position >= 0).any():
+        raise DataError(f"{where}: column {shortened(name)} has no value; leave it out")
+    return position
+
+
+def _partners(records: int, window: int, rng: np.random.Generator) -> np.ndarray:
+    """For each rank from 0 the rank that it exchanges values with: its own, where it finds no partner."""
+    partner, left, drawn = list(range(records)), records, _drawn(rng, min(records, _DRAWN_AT_ONCE))
+    for rank in range(records):
+        if partner[rank] != rank:
+            continue
+        left -= 1
+        if not left:
+            break
+        # Of those in reach about seven in ten are left, so that drawing until one is found is quick: the last of them
+        # was in nobody's reach before, and where the end of the file is in reach, all that are left are.
+        reach = min(window, records - 1 - rank)
+        other = rank + 1 + int(next(drawn) * reach)
+        while partner[other] != other:
+            other = rank + 1 + int(next(drawn) * reach)
+        partner[rank], partner[other] = other, rank
+        left -= 1
+    return np.array(partner)
+
+
+def _drawn(rng: np.random.Generator, at_once: int) -> Iterator[float]:
+    """Numbers from 0 to below 1, without end."""
+    while True:
+        yield from rng.random(at_once).tolist()

@@ -1,0 +1,269 @@
+"""Ratios of a complex survey, weighted rates and means of its groups, with the error that its design gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import coded, distinct_rows, grouped, pack
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.recode.columns import one_column, refuse
+from kanon_lab.risk.paired import numbers_of
+
+# A standard error below this share of what it belongs to is what rounding leaves of none.
+_NOTHING = 1e-13
+
+
+@dataclass(frozen=True)
+class Design:
+    """How the records of a survey were drawn: by names of columns.
+
+    Parameters
+    ----------
+    weight : str, optional
+        Sampling weight; without one every record weighs 1.
+    strata : sequence of str, or str
+        Variables that together name the stratum in which a record was drawn; without them there is one.
+    sampling_unit : str, optional
+        The primary sampling unit (UPM, conglomerado). Units are nested: the same name in two strata is two units.
+        Without one every record is a unit of its own.
+
+    Raises
+    ------
+    OptionError
+        A name that none can be, or that stands twice.
+    """
+
+    weight: str | None = None
+    strata: tuple[str, ...] = ()
+    sampling_unit: str | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "strata", names_of(self.strata, "strata"))
+        for setting in ("weight", "sampling_unit"):
+            name = getattr(self, setting)
+            if name is not None and not (isinstance(name, str) and name):
+                raise OptionError(f"{setting} must be the name of one column, not {shortened(repr(name))}")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every column that it names, once."""
+        return tuple(dict.fromkeys(name for name in (self.weight, *self.strata, self.sampling_unit) if name))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The design of a file, record by record.
+
+    Attributes
+    ----------
+    weights : ndarray of float, shape (n,)
+    unit : ndarray of int, shape (n,)
+        Number of each record's sampling unit.
+    stratum : ndarray of int, shape (units,)
+        Number of each unit's stratum.
+    units : ndarray of int, shape (strata,)
+        How many units each stratum has.
+    """
+
+    weights: np.ndarray
+    unit: np.ndarray
+    stratum: np.ndarray
+    units: np.ndarray
+
+    @property
+    def lone(self) -> np.ndarray:
+        """Whether each stratum has one unit only, and so no spread of its own."""
+        return self.units == 1
+
+
+@dataclass(frozen=True)
+class Domains:
+    """Groups of records of a survey, as parts of the whole design; no record is in two.
+
+    A pair is a unit with records in a group, a cell a stratum with such units.
+
+    Attributes
+    ----------
+    survey : Survey
+    rows, pair : ndarray of int, shape (records in a group,)
+        Their positions in the file, and the pair of each.
+    group, cell : ndarray of int, shape (pairs,)
+        Group and cell of each pair.
+    group_of_cell, stratum_of_cell : ndarray of int, shape (cells,)
+    weight_of_pair : ndarray of float, shape (pairs,)
+    records : ndarray of int, shape (groups,)
+    population : ndarray of float, shape (groups,)
+        Sum of the weights.
+    df : ndarray of int, shape (groups,)
+        Degrees of freedom: units less strata, of those with records in the group, at least 1. It is 0 where every
+        stratum of the survey has one unit, which leaves nothing to tell errors by.
+    lone : ndarray of int, shape (groups,)
+        Strata with records in the group that have one unit only.
+    """
+
+    survey: Survey
+    rows: np.ndarray
+    pair: np.ndarray
+    group: np.ndarray
+    cell: np.ndarray
+    group_of_cell: np.ndarray
+    stratum_of_cell: np.ndarray
+    weight_of_pair: np.ndarray
+    records: np.ndarray
+    population: np.ndarray
+    df: np.ndarray
+    lone: np.ndarray
+
+
+def read_survey(frame: pd.DataFrame, design: Design, where: str) -> Survey:
+    """The design of a file.
+
+    Raises
+    ------
+    DataError
+        There are no records, a column is absent, a weight is missing or not a number above 0, or a record has no
+        stratum or sampling unit.
+    """
+    if len(frame) == 0:
+        raise DataError(f"{where}: has no records; nothing can be estimated")
+    every = np.arange(len(frame))
+    strata = [_known_codes(frame, name, "stratum", where) for name in design.strata]
+    stratum, _ = distinct_rows(np.column_stack([np.zeros_like(every), *strata]))
+    unit = every
+    if design.sampling_unit is not None:
+        label = _known_codes(frame, design.sampling_unit, "sampling unit", where)
+        unit, some = distinct_rows(np.column_stack([stratum, label]))
+        stratum = stratum[some]
+    weights = np.ones(len(frame)) if design.weight is None else _weights(frame, design.weight, where)
+    return Survey(weights, unit, stratum, np.bincount(stratum))
+
+
+def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
+    """Groups of a survey's records: each record's number from 0 to `groups` - 1, or -1 where it is in none."""
+    rows = np.flatnonzero(group >= 0)
+    weights = survey.weights[rows]
+    group, unit = group[rows], survey.unit[rows]
+    pair, pairs = grouped(*pack([group, unit], [max(groups, 1), len(survey.stratum)]))
+    group_of_pair, unit_of_pair = np.divmod(pairs, len(survey.stratum))
+    stratum = survey.stratum[unit_of_pair]
+    cell, cells = grouped(*pack([group_of_pair, stratum], [max(groups, 1), len(survey.units)]))
+    group_of_cell, stratum_of_cell = np.divmod(cells, len(survey.units))
+    df = np.bincount(group_of_pair, minlength=groups) - np.bincount(group_of_cell, minlength=groups)
+    lone = np.bincount(group_of_cell, survey.lone[stratum_of_cell], minlength=groups).astype(np.int64)
+    weight_of_pair = np.bincount(pair, weights, minlength=len(pairs))
+    return Domains(
+        survey,
+        rows,
+        pair,
+        group_of_pair,
+        cell,
+        group_of_cell,
+        stratum_of_cell,
+        weight_of_pair,
+        np.bincount(group, minlength=groups),
+        # By pairs, as what is divided by it: a rate of 1 is then exactly 1.
+        np.bincount(group_of_pair, weight_of_pair, minlength=groups),
+        np.zeros_like(df) if survey.lone.all() else np.maximum(df, 1),
+        lone,
+    )
+
+
+def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    r"""Weighted means of some values in each group, and their standard errors.
+
+    The mean of group d is R = sum w y / sum w over its records. Taylor linearisation gives a record of the group
+    z = w (y - R) / sum w, any other record 0. With z_{hi} the sum over unit i of stratum h, and n_h all its units,
+    those without a record in the group too,
+
+    .. math:: V = \sum_h \frac{n_h}{n_h - 1} \sum_{i=1}^{n_h} (z_{hi} - \bar z_h)^2
+
+    as if units were drawn with replacement (ultimate clusters): there is no correction for a finite population. A
+    stratum with one unit has no spread; its z is taken from the mean of all units of the survey, which is 0 for a
+    ratio, and so adds z^2.
+
+    Parameters
+    ----------
+    within : Domains
+    values : ndarray of float, shape (n,)
+        Of every record; those in no group may be anything.
+    shift : float
+        A number near the values, taken from them before anything is added up and put back at the end.
+
+    Returns
+    -------
+    estimate, se : ndarray of float, shape (groups,)
+        ``se`` is missing where every stratum of the survey has one unit.
+
+    References
+    ----------
+    Wolter (2007), Introduction to Variance Estimation, chapter 6, for the linearisation. Groups as parts of the full
+    design, df and lone units are as in the R package survey of Lumley (``degf`` of a subset, ``lonely.psu="adjust"``).
+    """
+    survey, groups = within.survey, len(within.records)
+    weighted = survey.weights[within.rows] * (values[within.rows] - shift)
+    total = np.bincount(within.pair, weighted, minlength=len(within.group))
+    ratio = np.bincount(within.group, total, minlength=groups) / np.where(within.records > 0, within.population, np.nan)
+    z = (total - ratio[within.group] * within.weight_of_pair) / within.population[within.group]
+    units, lone = survey.units[within.stratum_of_cell], survey.lone[within.stratum_of_cell]
+    centre = np.where(lone, 0.0, np.bincount(within.cell, z, minlength=len(units)) / units)
+    factor = np.where(lone, 1.0, units / np.maximum(units - 1, 1))
+    absent = units - np.bincount(within.cell, minlength=len(units))
+    spread = np.bincount(within.cell, (z - centre[within.cell]) ** 2, minlength=len(units)) + absent * centre**2
+    se = np.sqrt(np.bincount(within.group_of_cell, factor * spread, minlength=groups))
+    estimate = ratio + shift
+    se[se <= _NOTHING * (np.abs(estimate) + abs(shift))] = 0.0
+    return estimate, np.where(within.df == 0, np.nan, se)
+
+
+def mean_interval(estimate: np.ndarray, se: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of the t interval of means; missing where `se` is."""
+    half = _t(df, level) * se
+    return estimate - half, estimate + half
+
+
+def rate_interval(estimate: np.ndarray, se: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of the logit interval of rates, within 0-1; missing where `se` is.
+
+    The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), taken back to rates. Where there is
+    no error, as with a rate of 0 or 1, both ends are the rate.
+    """
+    from scipy.special import expit, logit
+
+    p = np.where(se > 0, estimate, 0.5)
+    half = _t(df, level) * se / (p * (1 - p))
+    ends = (expit(logit(p) - half), expit(logit(p) + half))
+    lower, upper = (np.where(se == 0, estimate, end) for end in ends)
+    return lower, upper
+
+
+def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
+    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
+        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    return found
+
+
+def _t(df: np.ndarray, level: float) -> np.ndarray:
+    from scipy.special import stdtrit
+
+    return stdtrit(df.astype(float), (1 + level) / 2)
+
+
+def _known_codes(frame: pd.DataFrame, name: str, what: str, where: str) -> np.ndarray:
+    codes = coded(one_column(frame, name, where), where).codes
+    refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record", where)
+    return codes
+
+
+def _weights(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+    weights = numbers_of(frame, name, where)[1][:, 0]
+    refuse(np.isnan(weights), frame.index, name, "a missing weight; fill it in, or drop the record", where)
+    refuse(weights <= 0, frame.index, name, "a weight that is not above 0; mend it, or drop the record", where)
+    return weights

@@ -1,0 +1,108 @@
+"""What a protection did to a survey's indicators: how far each moved, and how far its interval still covers the old."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import OptionError
+from kanon_lab.risk.arguments import ROUNDING
+from kanon_lab.utility.indicators import KEYS
+
+_ENDS = ("estimate", "lower", "upper")
+
+
+def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Set the indicators of a released file beside those of the original.
+
+    The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
+    interval, 0 for two that do not meet. An interval that is one point, where there is no error, has a share of 1 if it
+    lies in the other and of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a
+    point within an interval.
+
+    Parameters
+    ----------
+    before, after : DataFrame
+        As `kanon_lab.utility.indicators` gives them, with the same level.
+
+    Returns
+    -------
+    DataFrame
+        One row of `before` each, in its order: its keys ``kind``, ``variable``, ``category``, ``by``, ``group``;
+        ``estimate_before``, ``lower_before``, ``upper_before`` and the same ``_after``; ``difference`` (after less
+        before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1);
+        ``covered`` (whether the estimate after lies in the interval before; boolean); ``status``: ``compared``, or
+        ``lost`` where `after` has no such row, since the variable was taken out or recoded, or the group is gone. What
+        is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. Overlap and
+        ``covered`` are missing too where an interval is.
+
+    Raises
+    ------
+    OptionError
+        A frame without the columns of indicators, or with the same keys twice.
+
+    References
+    ----------
+    Karr, Kohnen, Oganian, Reiter and Sanil (2006), The American Statistician 60 (3), 224-232.
+    """
+    keys, columns = list(KEYS), [*KEYS, *_ENDS]
+    for name, frame in (("before", before), ("after", after)):
+        if not {*columns} <= {*frame.columns} or frame.duplicated(keys).any():
+            raise OptionError(f"{name} must be what indicators gives, with one row an indicator and group")
+    # Without rows there are no types to join by.
+    one, other = (frame[columns].astype(dict.fromkeys(KEYS, object)) for frame in (before, after))
+    rows = one.merge(other, on=keys, how="left", suffixes=("_before", "_after"), indicator="status")
+    rows["status"] = np.where(rows["status"] == "both", "compared", "lost")
+    figures = [f"{end}_{side}" for side in ("before", "after") for end in _ENDS]
+    was, low, high, now, other_low, other_high = (rows[name].to_numpy(dtype=float) for name in figures)
+    rows["difference"] = now - was
+    rows["relative_difference"] = (now - was) / np.where(was == 0, np.nan, np.abs(was))
+    rows["overlap"] = _overlap(low, high, other_low, other_high)
+    slack = ROUNDING * np.abs(was)
+    covered = pd.array((low - slack <= now) & (now <= high + slack), dtype="boolean")
+    covered[np.isnan(now) | np.isnan(low)] = pd.NA
+    rows["covered"] = covered
+    measured = ["difference", "relative_difference", "overlap", "covered", "status"]
+    return rows[[*keys, *figures, *measured]]
+
+
+def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
+    """Sum up what a protection did to the indicators of a survey.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As `compare_indicators` gives it.
+
+    Returns
+    -------
+    dict
+        ``compared`` and ``lost`` (indicators); ``overlap_mean`` and ``overlap_least`` (0-1) and ``covered`` (share of
+        those with an interval, 0-1), of those that are compared: None where there is none with an interval; and
+        ``overlap_all`` (0-1), the mean where each lost one counts as no overlap. Compare protections by this one: the
+        others look better the more is lost.
+    """
+    overlap, covered = compared["overlap"].dropna(), compared["covered"].dropna()
+    counted = len(overlap) + int((compared["status"] == "lost").sum())
+    return {
+        "compared": int((compared["status"] == "compared").sum()),
+        "lost": int((compared["status"] == "lost").sum()),
+        "overlap_all": float(overlap.sum() / counted) if counted else None,
+        "overlap_mean": float(overlap.mean()) if len(overlap) else None,
+        "overlap_least": float(overlap.min()) if len(overlap) else None,
+        "covered": float(covered.mean()) if len(covered) else None,
+    }
+
+
+def _overlap(low: np.ndarray, high: np.ndarray, other_low: np.ndarray, other_high: np.ndarray) -> np.ndarray:
+    """Mean of the shares of two intervals' lengths that lie in the other; missing where an end is."""
+    slack = ROUNDING * np.maximum(np.abs(low), np.abs(other_low))
+    common = np.minimum(high, other_high) - np.maximum(low, other_low)
+    shares = []
+    for length in (high - low, other_high - other_low):
+        point = length <= slack
+        share = np.clip(common, 0.0, None) / np.where(point, 1.0, length)
+        shares.append(np.where(point, (common >= -slack).astype(float), share))
+    return np.where(np.isnan(common), np.nan, (shares[0] + shares[1]) / 2)

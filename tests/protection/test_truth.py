@@ -1,0 +1,102 @@
+"""True keys, and who is linked by them, whatever the steps did."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from kanon_lab.keys import KeySpec
+from kanon_lab.protection import final_claims, protect
+
+KEYS = ["sex", "age"]
+BANDS = {"variable": "age", "bands": [0, 20, 40], "labels": ["young", "old"]}
+
+
+@st.composite
+def frames(draw):
+    n = draw(st.integers(4, 14))
+    rows = [(draw(st.sampled_from("mw")), draw(st.integers(0, 39)), draw(st.sampled_from("abc"))) for _ in range(n)]
+    return pd.DataFrame(rows, columns=[*KEYS, "town"], index=[f"r{i}" for i in range(n)])
+
+
+def plain(frame):
+    return [tuple(None if pd.isna(value) else str(value) for value in row) for row in frame.itertuples(index=False)]
+
+
+def compatible(one, other):
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def linked(true, shown):
+    """Mean over records of the chance that one of the compatible records, chosen at random, is the right one."""
+    chances = []
+    for i, row in enumerate(true):
+        met = [j for j, other in enumerate(shown) if compatible(row, other)]
+        chances.append(1 / len(met) if i in met else 0)
+    return sum(chances) / len(chances)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    frame=frames(),
+    seed=st.integers(0, 99),
+    # A value that is suppressed everywhere before it is recoded stays a value of its own.
+    order=st.permutations(["recode", "suppress", "pram"]).filter(lambda o: o.index("recode") < o.index("suppress")),
+)
+def test_links_are_counted_with_the_true_keys_as_the_release_codes_them(frame, seed, order):
+    steps = {"recode": BANDS, "suppress": {"k_required": 2}, "pram": {"variables": ["town"], "keep": 0.5}}
+    chain = protect(frame, KeySpec([*KEYS, "town"]), seed=seed)
+    for name in order:
+        assume(name != "pram" or chain.frame["town"].nunique() > 1)
+        chain = chain.apply(name, steps[name])
+    true = frame.assign(age=np.where(frame["age"] < 20, "young", "old"))
+    assert chain.state.measured.key_linkage == pytest.approx(linked(plain(true), plain(chain.frame)))
+
+
+def test_without_steps_a_right_link_is_as_likely_as_one_in_a_class():
+    frame = pd.DataFrame({"a": [1, 1, 1, 2, 2, 3], "b": [1, 1, 1, 2, 2, 3]})
+    assert protect(frame, KeySpec(["a", "b"])).state.measured.key_linkage == pytest.approx(3 / 6)
+
+
+def test_pram_lowers_the_links_and_not_the_truth():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 400), "b": rng.integers(0, 9, 400)})
+    before = protect(frame, KeySpec(["a", "b"]))
+    after = before.apply("pram", {"variables": ["a", "b"], "keep": 0.3}, seed=1)
+    assert after.state.measured.key_linkage < before.state.measured.key_linkage / 2
+    assert after.state.measured.equal_cells < 0.6
+    true, shown = plain(frame), plain(after.frame)
+    met = [sum(compatible(row, other) for other in shown) for row in true]
+    claims = final_claims(after, 3).set_index("claim")["records"]
+    assert claims["true_key"] == sum(each < 3 for each in met)
+    assert any("take them for true" in note for note in after.notes)
+    assert after.undo().state.measured == before.state.measured
+
+
+def test_perturbed_and_then_recoded_keys_keep_their_own_truth():
+    frame = pd.DataFrame({"town": list("abcd") * 25, "age": range(100)})
+    chain = protect(frame, KeySpec(["town"])).apply("pram", {"variables": ["town"], "keep": 0.4}, seed=2)
+    chain = chain.apply("recode", {"variable": "town", "groups": {"x": ["a", "b"], "y": ["c", "d"]}})
+    true = frame["town"].map({"a": "x", "b": "x", "c": "y", "d": "y"}).to_frame()
+    assert plain(true) != plain(chain.frame[["town"]])
+    assert chain.state.measured.key_linkage == pytest.approx(linked(plain(true), plain(chain.frame[["town"]])))
+
+
+def test_truth_of_a_household_level_holds_for_its_members():
+    frame = pd.DataFrame({"home": np.repeat(range(30), 2), "town": np.repeat(list("abc") * 10, 2), "age": range(60)})
+    spec = KeySpec(["town"], household="home")
+    inner = {
+        "key_variables": ["town"],
+        "steps": [
+            {"recode": {"variable": "town", "groups": {"x": ["a", "b"], "y": ["c"]}}},
+            {"pram": {"variables": ["town"], "keep": 0.3}},
+        ],
+    }
+    chain = protect(frame, spec).apply("household_level", inner, seed=5)
+    true = frame["town"].map({"a": "x", "b": "x", "c": "y"}).to_frame()
+    shown = plain(chain.frame[["town"]])
+    assert plain(true) != shown
+    assert chain.state.measured.key_linkage == pytest.approx(linked(plain(true), shown))
