@@ -15,6 +15,7 @@ from kanon_lab.perturb.transition import (
     estimated_shares,
     invariant_matrix,
     posterior,
+    redrawing_matrix,
     shares_covariance,
     transition_matrix,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "posterior",
     "pram",
     "rank_swap",
+    "redrawing_matrix",
     "shares_covariance",
     "shuffle",
     "transition_matrix",

@@ -150,7 +150,7 @@ class Blocks:
         near, found = np.empty(0), np.empty(0, dtype=np.intp)
         while len(blocks):
             distance = self._distances(blocks, centre) + self._gap[blocks].ravel()
-            bound[blocks] = np.inf
+            bound[blocks], looked = np.inf, len(blocks)
             if not len(found):
                 distance[self._place[row]] = -1
             if len(distance) > count:
@@ -167,7 +167,7 @@ class Blocks:
             if len(blocks):
                 last = found[near == reach].max(initial=-1) if len(near) == count else self.points.shape[1]
                 blocks = blocks[(bound[blocks] < reach) | (self._rows[blocks, 0] < last)]
-                blocks = _next(blocks, bound, 1)
+                blocks = _next(blocks, bound, looked)
         return found
 
 

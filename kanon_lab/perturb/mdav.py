@@ -62,19 +62,22 @@ def mdav(
     """
     blocks = Blocks(points, weights)
     begin = _outermost(blocks) if order is None else _in_order(blocks, order)
-    group, number = np.empty(points.shape[1], dtype=np.int64), 0
+    groups: list[np.ndarray] = []
+
+    def take(row: int) -> None:
+        groups.append(blocks.nearest(row, k))
+        blocks.remove(groups[-1])
+        tell(k)
+
     while blocks.left >= 2 * k:
-        row = next(begin)
-        # The one opposite begins a group only while k records are left for the rest.
-        for again in (True, False)[: 1 + (blocks.left >= 3 * k)]:
-            members = blocks.nearest(row, k)
-            group[members] = number
-            number += 1
-            blocks.remove(members)
-            tell(k)
-            row = blocks.farthest(points[:, row]) if again else row
-    group[blocks.there] = number
+        opposite, row = blocks.left >= 3 * k, next(begin)
+        take(row)
+        if opposite:
+            take(blocks.farthest(points[:, row]))
     tell(blocks.left)
+    group = np.full(points.shape[1], len(groups))
+    for number, members in enumerate(groups):
+        group[members] = number
     return group
 
 

@@ -105,7 +105,7 @@ def microaggregate(
     All else, s and the nearest records among it, is as above.
 
     ``optimal`` is that of Hansen and Mukherjee (2003): no partition into groups of at least k has a smaller sum of
-    squares about the group means. With the median as centre groups are the same. Many variables by themselves leave
+    squares about the group means. Time grows with k times n. With the median as centre groups are the same. Many variables by themselves leave
     combinations that are unique: only ``mdav`` makes at least k records alike in all of them.
 
     Results are floating-point numbers. What is kept is so of the records, not of a population to which they are

@@ -14,7 +14,14 @@ from kanon_lab.perturb.arguments import check_seed, names_of, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, Keep, Perturbed
-from kanon_lab.perturb.transition import category, check_transition, evenly, stay_probabilities, two_stages
+from kanon_lab.perturb.transition import (
+    category,
+    check_transition,
+    evenly,
+    redrawing,
+    stay_probabilities,
+    two_stages,
+)
 from kanon_lab.recode.columns import one_column, refuse
 from kanon_lab.risk.arguments import as_share
 from kanon_lab.risk.paired import numbers_of
@@ -123,13 +130,14 @@ def pram(
         The matrix to use: of one variable, or a mapping of variable to matrix with one for each. See
         `check_transition`; its categories are exactly those of the data, matched as text.
     keep : float, or mapping of variable to float (or to mapping of category to float), optional
-        Without a matrix: the probability to stay, 0-1 and below 1, by default `DEFAULT_KEEP`; the other categories of
-        the stratum share the rest evenly.
+        Without a matrix: the probability to stay, 0-1 and below 1, by default `DEFAULT_KEEP`; else the category is
+        drawn anew, among those of the stratum.
     invariant : bool, optional
-        Whether a second stage is added that leaves the shares as they are in expectation; see `invariant_matrix`.
-        The probability to stay is then **not** `keep`, but what the matrices in the details say: much lower for a rare
-        category, at times higher for a common one. By default it is added where no matrix is given; a given one is
-        used as it is.
+        Whether the shares stay as they are in expectation; by default so where no matrix is given. Without one, what is
+        drawn anew follows the shares (`redrawing_matrix`) and may be the old category, so that each stays somewhat more
+        often than `keep` says; if not invariant, the other categories are equally likely and the old one is not drawn.
+        To a given matrix a second stage is added (`invariant_matrix`): a rare category then stays much less often than
+        its diagonal says.
     weight : str, optional
         Sampling weight: the shares that are left as they are, are the weighted ones.
     strata : sequence of str, or str
@@ -137,8 +145,8 @@ def pram(
         category of a variable this category stays (unless a matrix is given and used as it is).
     seed : int
         From 0 on. Each variable has random numbers of its own, from the seed and its position among `variables`: one
-        more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as declared, makes no difference;
-        the order of records does.
+        more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as
+        declared, makes no difference; the order of records does.
     where : str
         What to call the data in messages.
 
@@ -213,6 +221,8 @@ def pram(
 
 
 def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, ...]) -> None:
+    if weight is not None and not isinstance(weight, str):
+        raise OptionError(f"weight must be the name of a column, not {shortened(repr(weight))}")
     for role, others in {"the weight": (weight,), "a stratum": strata}.items():
         if both := [name for name in names if name in others]:
             raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
@@ -311,8 +321,8 @@ def _law(
     cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
     shares = np.bincount(cell, None if weights is None else weights[known])
     first = np.searchsorted(distinct, np.arange(strata + 1) * size)
-    full = _full(rule, column.labels)
     given = None if rule.matrix is None else rule.matrix.loc[column.labels, column.labels]
+    full = stay_probabilities(column.labels, rule.keep) if given is None else given.to_numpy()
     labels: dict[bytes, pd.Index] = {}  # most strata have the same categories
     edges, targets, stay, matrices = [], [], [], []
     for a, b in zip(first[:-1], first[1:]):
@@ -321,7 +331,7 @@ def _law(
             matrix, to = full[codes], np.arange(size)
             matrices.append(given)
         else:
-            matrix, to = _of_stratum(full, codes, shares[a:b], invariant, given is not None), codes
+            matrix, to = _of_stratum(full, codes, shares[a:b], invariant), codes
             if (held := codes.tobytes()) not in labels:
                 labels[held] = pd.Index([column.labels[code] for code in codes], dtype="str")
             matrices.append(pd.DataFrame(matrix, index=labels[held], columns=labels[held]))
@@ -337,18 +347,10 @@ def _law(
     return found
 
 
-def _full(rule: _Rule, labels: list[str]) -> np.ndarray:
-    """The given matrix, shape (categories, categories), or the probabilities to stay, shape (categories,)."""
-    if rule.matrix is None:
-        return stay_probabilities(labels, rule.keep)
-    return rule.matrix.loc[labels, labels].to_numpy()
-
-
-def _of_stratum(full: np.ndarray, codes: np.ndarray, shares: np.ndarray, invariant: bool, given: bool) -> np.ndarray:
-    """The matrix among the categories that a stratum has."""
-    if not given:
-        matrix = evenly(full[codes])
-        return two_stages(matrix, shares / shares.sum()) if invariant else matrix
+def _of_stratum(full: np.ndarray, codes: np.ndarray, shares: np.ndarray, invariant: bool) -> np.ndarray:
+    """The matrix among the categories that a stratum has, from the whole matrix or from the probabilities to stay."""
+    if full.ndim == 1:
+        return redrawing(full[codes], shares / shares.sum()) if invariant else evenly(full[codes])
     of_all = np.zeros(len(full))
     of_all[codes] = shares / shares.sum()
     return two_stages(full, of_all)[np.ix_(codes, codes)]

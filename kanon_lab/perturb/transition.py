@@ -114,6 +114,37 @@ def check_transition(transition: object, *, name: str = "transition") -> pd.Data
     return _framed(matrix, labels)
 
 
+def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
+    """The matrix of a value that stays with a probability, and else is drawn anew from all categories.
+
+    Parameters
+    ----------
+    shares : mapping or Series by category
+        Shares or counts of two or more categories, 0 or more.
+    keep : float or mapping of category to float
+        Probability to stay without a draw, 0-1.
+
+    Returns
+    -------
+    DataFrame
+        R_ij = keep_i [i = j] + (1 - keep_i) q_j, where q_j is proportional to share_j (1 - keep_j): with one `keep` the
+        draw is from the shares themselves. So shares R = shares, and no category stays less often than `keep` says; it
+        may be drawn again.
+
+    Raises
+    ------
+    OptionError
+        Fewer than two categories, shares or a probability that is none or lacks.
+    """
+    if not isinstance(shares, (Mapping, pd.Series)):
+        raise OptionError(f"shares must be a mapping of category to share, not {shortened(repr(shares))}")
+    labels = _labels(list(shares.keys()), "shares")
+    if len(labels) < 2:
+        raise OptionError("shares: give two categories or more; one alone cannot change")
+    found = _shares(shares, pd.Index(labels), "shares")
+    return _framed(redrawing(stay_probabilities(labels, keep), found), labels)
+
+
 def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
     """The matrix that leaves the shares as they are: a first stage there, a second one back to where it may come from.
 
@@ -247,6 +278,14 @@ def evenly(stay: np.ndarray) -> np.ndarray:
     matrix = np.repeat((1 - stay)[:, None] / (size - 1), size, axis=1)
     np.fill_diagonal(matrix, stay)
     return matrix
+
+
+def redrawing(stay: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Each category stays, or is drawn anew, so that the shares stay as they are; where none leaves, all stay."""
+    leaving = shares * (1 - stay)
+    if not leaving.sum():
+        return np.eye(len(stay))
+    return np.diag(stay) + np.outer(1 - stay, leaving / leaving.sum())
 
 
 def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:

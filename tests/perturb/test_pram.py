@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.pram import KEEPS, pram
-from kanon_lab.perturb.transition import estimated_shares, invariant_matrix, posterior
+from kanon_lab.perturb.transition import estimated_shares, invariant_matrix, posterior, redrawing_matrix
 
 GIVEN = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1}, "c": {"a": 0.25, "b": 0.25, "c": 0.5}}
 
@@ -26,11 +26,10 @@ def plain(rows, keep, invariant, seed):
             seen.append(value)
             continue
         share = {h: sum(w for x, s, w in rows if (x, s) == (h, stratum)) for h in held}
-        p = {i: {j: keep if i == j else (1 - keep) / (len(held) - 1) for j in held} for i in held}
-        law = p[value]
         if invariant:
-            first = {i: sum(share[k] * p[k][i] for k in held) for i in held}
-            law = {k: sum(p[value][i] * p[k][i] * share[k] / first[i] for i in held if first[i]) for k in held}
+            law = {h: keep * (h == value) + (1 - keep) * share[h] / sum(share.values()) for h in held}
+        else:
+            law = {h: keep if h == value else (1 - keep) / (len(held) - 1) for h in held}
         ends = list(accumulate(law.values()))
         seen.append(next((h for h, end in zip(held, ends) if draw < end), held[-1]))
     return seen
@@ -94,9 +93,10 @@ def test_a_weight_and_a_stratum_change_the_matrix():
     frame = example()
     weighted = pram(frame, "x", weight="w", keep=0.5).details["transitions"]["x"]
     p = pram(frame, "x", keep=0.5, invariant=False).details["transitions"]["x"]
-    pd.testing.assert_frame_equal(weighted, invariant_matrix(p, frame.groupby("x")["w"].sum()))
+    shares = frame.groupby("x")["w"].sum() / frame["w"].sum()
+    pd.testing.assert_frame_equal(weighted, redrawing_matrix(shares, keep=0.5))
     assert np.diag(p) == pytest.approx([0.5] * 4)
-    assert weighted.loc["d", "d"] < 0.5 < weighted.loc["a", "a"]
+    assert np.diag(weighted) == pytest.approx(0.5 + 0.5 * shares.to_numpy())
 
 
 @pytest.fixture(scope="module")
@@ -151,13 +151,13 @@ def test_what_cannot_move_stays():
 
 
 def test_a_given_matrix_is_used_in_strata_that_lack_categories():
-    frame = pd.DataFrame({"x": list("aaabbbc"), "s": [1, 1, 1, 2, 2, 2, 2]})
-    plain = pram(frame, "x", transition=GIVEN, strata="s", seed=3)
+    frame = pd.DataFrame({"x": list("a" * 30 + "bbbc"), "s": [1] * 30 + [2] * 4})
+    plain = pram(frame, "x", transition=GIVEN, strata="s")
     assert plain.details["transitions"]["x"][0].shape == (3, 3)
-    assert set(plain.frame["x"][:3]) == {"a", "b"}
+    assert set(plain.frame["x"][:30]) == {"a", "b"}
     kept = pram(frame, "x", transition=GIVEN, strata="s", invariant=True)
     assert [matrix.shape for matrix in kept.details["transitions"]["x"].values()] == [(1, 1), (2, 2)]
-    assert kept.frame["x"][:3].tolist() == list("aaa")
+    assert (kept.frame["x"][:30] == "a").all()
     expected = invariant_matrix(GIVEN, {"b": 3, "c": 1}).loc[list("bc"), list("bc")]
     pd.testing.assert_frame_equal(kept.details["transitions"]["x"][1], expected)
 
@@ -257,7 +257,7 @@ SWAP = {"Q1": {"Q2": 1}, "Q2": {"Q1": 1}}
         ("lists", {}, "column lists holds lists"),
         ("x", {"strata": "s"}, "column s: row k: no stratum"),
         ("x", {"strata": "each"}, "column x: no record could change"),
-        ("x", {"keep": 0}, "column x: no record could change"),
+        ("x", {"transition": SWAP, "invariant": True}, "column x: no record could change"),
         ("x", {"transition": {"Q1": {"Q1": 1}, "Q2": {"Q2": 1}}}, "column x: no record could change"),
         ("x", {"weight": "light"}, "column light: row j: a weight that is no number above 0"),
         ("x", {"weight": "lacks"}, "column lacks: row j: a weight that is no number above 0"),
@@ -311,6 +311,7 @@ def test_a_file_without_records_or_with_too_many_categories_is_refused():
         ({"variables": []}, "name at least one variable"),
         ({"variables": "w", "weight": "w"}, "variables: w is also the weight"),
         ({"variables": "x", "strata": ["x"]}, "variables: x is also a stratum"),
+        ({"weight": ["w"]}, "weight must be the name of a column"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"invariant": "yes"}, "invariant must be true or false, not 'yes'"),
     ],

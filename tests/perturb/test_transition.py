@@ -15,6 +15,7 @@ from kanon_lab.perturb.transition import (
     estimated_shares,
     invariant_matrix,
     posterior,
+    redrawing_matrix,
     shares_covariance,
     transition_matrix,
 )
@@ -185,3 +186,27 @@ def test_bad_matrices_are_refused_in_one_line(transition, message):
 def test_bad_arguments_are_refused(call, message):
     with pytest.raises(OptionError, match=message):
         call()
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.sampled_from([0, 0.2, 0.5, 0.9, 1])), min_size=2, max_size=8).filter(
+        lambda rows: any(keep < 1 for _, keep in rows)
+    )
+)
+def test_a_draw_from_those_that_leave_keeps_the_shares(rows):
+    shares = {f"c{i}": share for i, (share, _) in enumerate(rows)}
+    keep = {f"c{i}": each for i, (_, each) in enumerate(rows)}
+    matrix = redrawing_matrix(shares, keep=keep)
+    v = np.array([*shares.values()]) / sum(shares.values())
+    np.testing.assert_allclose(v @ matrix.to_numpy(), v, atol=1e-12)
+    np.testing.assert_allclose(matrix.sum(axis=1), 1, atol=1e-12)
+    assert (np.diag(matrix) >= np.array([*keep.values()]) - 1e-12).all()
+
+
+def test_with_one_probability_the_draw_is_from_the_shares():
+    matrix = redrawing_matrix({"a": 90, "b": 10}, keep=0.8)
+    np.testing.assert_allclose(matrix.to_numpy(), [[0.98, 0.02], [0.18, 0.82]], atol=1e-12)
+    for wrong in ([1, 2], {"a": 1}, {"a": 0, "b": 0}):
+        with pytest.raises(OptionError, match="^shares"):
+            redrawing_matrix(wrong, keep=0.8)
