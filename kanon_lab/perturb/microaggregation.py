@@ -97,16 +97,17 @@ def microaggregate(
     the record farthest from their mean; r and the k - 1 records nearest to it are a group; s is the record farthest
     from r among the others; s and the k - 1 of these nearest to it are a group. If 2k records or more are left then, r
     and the k - 1 nearest are a group and the rest is one; fewer are one. Of equally distant records the earliest in the
-    file is taken. Differences are reckoned on a grid of less than a billionth of a standard deviation, on which whole
-    numbers stay exact; squares in floating point.
+    file is taken. Differences are reckoned on a grid of less than a billionth of a standard deviation, for files of up
+    to a million records, on which whole numbers below a billion stay exact; squares in floating point.
 
     With ``robust`` one thing is different: r is the record left whose robust Mahalanobis distance
     (`kanon_lab.risk.outliers`: minimum covariance determinant) is largest. It is estimated once, of the whole file.
     All else, s and the nearest records among it, is as above.
 
     ``optimal`` is that of Hansen and Mukherjee (2003): no partition into groups of at least k has a smaller sum of
-    squares about the group means. Time grows with k times n. With the median as centre groups are the same. Many variables by themselves leave
-    combinations that are unique: only ``mdav`` makes at least k records alike in all of them.
+    squares about the group means. Its time grows with k times the records. With the median as centre groups are the
+    same. Many variables by themselves leave combinations that are unique: only ``mdav`` makes at least k records alike
+    in all of them.
 
     Results are floating-point numbers. What is kept is so of the records, not of a population to which they are
     weighted.

@@ -45,7 +45,8 @@ def _kind(name: str) -> Kind:
             options["weight"] = spec.weight
         return Applied(function(frame, perturbed(settings), **options, seed=seed, where=where).frame)
 
-    return Kind(apply, named, random=True, needs_k="k_required" in own, within_strata=True, perturbed=perturbed)
+    random = name != "microaggregate"  # its groups follow from the data; a robust start has always the same seed
+    return Kind(apply, named, random, needs_k="k_required" in own, within_strata=True, perturbed=perturbed)
 
 
 STEPS |= {name: _kind(name) for name in _METHODS}
