@@ -129,7 +129,8 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     DataFrame
         R_ij = keep_i [i = j] + (1 - keep_i) q_j, where q_j is proportional to share_j (1 - keep_j): with one `keep` the
         draw is from the shares themselves. So shares R = shares, and no category stays less often than `keep` says; it
-        may be drawn again.
+        may be drawn again. Where the shares are those of the file, R_jj is also the probability that a category seen as
+        j is the true one: of a rare one hardly more than `keep`.
 
     Raises
     ------
