@@ -20,6 +20,7 @@ _SUMMARIES = {
     "population": "Expected anonymity of a population known as counts.",
     "measure": "Anonymity, risk and diversity of a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
+    "map": "Risk and utility of many recipes on a microdata file.",
     "audit": "Every published figure against its recomputation.",
     "data": "List, fetch and find data sets.",
 }

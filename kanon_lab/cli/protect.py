@@ -70,10 +70,10 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_
 
     if out is not None:
         check_target(out)
-        _refuse_inputs(out, file, recipe_path)
+        refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
     if out is not None:
-        _refuse_hierarchies(out, recipe)
+        refuse_hierarchies(out, recipe)
     protection = recipe.apply(load_microdata(file, na=na), where=file, progress=True)
     released = protection.frame
     of_records = protection.original.loc[protection.state.working.index]
@@ -105,7 +105,7 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_
         context.exit(1)
 
 
-def _refuse_inputs(out, file, recipe_path):
+def refuse_inputs(out, file, recipe_path):
     """Raise an `OptionError` where the output would replace what is read, by whatever name."""
     from kanon_lab.data.sets import DATA_SETS
 
@@ -113,7 +113,7 @@ def _refuse_inputs(out, file, recipe_path):
     _refuse(out, {"the input": source, "the recipe": recipe_path})
 
 
-def _refuse_hierarchies(out, recipe):
+def refuse_hierarchies(out, recipe):
     """The same for the files of hierarchies that the recipe names, also at its household level."""
 
     def named(settings):

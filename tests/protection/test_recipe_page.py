@@ -13,11 +13,13 @@ from kanon_lab.protection.recipe import HOUSEHOLD_SETTINGS, RECIPE_SETTINGS
 from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.configuration import HIERARCHY_KINDS, hierarchies
+from kanon_lab.tradeoff import risk_utility_map
 from kanon_lab.utility import as_indicators
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "recipes.md").read_text()
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
-WHOLE = [block for block in BLOCKS if not block.startswith("-")]
+WHOLE = [block for block in BLOCKS if not block.startswith("-") and "grid:" not in block]
+(GRID,) = [block for block in BLOCKS if "grid:" in block]
 STEPS_ALONE = [line for block in BLOCKS if block.startswith("-") for line in block.splitlines()]
 SPEC = KeySpec(["age", "sex", "education"], weight="weight", household="household")
 PERTURBING = ("pram", "microaggregate", "add_noise", "rank_swap", "shuffle")
@@ -70,6 +72,13 @@ def test_every_recipe_runs(read, block):
     assert chain.start.measured.violations[policy][recipe.k_required] > 0
     if any(name == "suppress" for name, _ in recipe.steps):
         assert chain.state.measured.violations[policy][recipe.k_required] == 0
+
+
+def test_every_recipe_of_the_grid_can_be_applied(read):
+    found = risk_utility_map(load_microdata("health-survey"), read(GRID), workers=1, progress=False)
+    assert len(found.points) == 3 * 2 * 2
+    assert found.points["error"].isna().all()
+    assert set(found.points["ages"]) == {"ten years", "twenty years"}
 
 
 def test_the_first_recipe_protects_what_the_page_says(read):

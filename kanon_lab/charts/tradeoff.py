@@ -1,0 +1,307 @@
+"""The risk-utility map: every recipe by the risk that it leaves and what it takes, and an explorer without a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kanon_lab.charts.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, altair, finish, inline, title
+from kanon_lab.charts.tradeoff_state import MapState, form_of, points_of, told_of, varied_losses
+from kanon_lab.tradeoff import RiskUtilityMap, measure_of
+from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_HEIGHT, _LINE = 300, 16
+# Pixels from the drawing to the name of the loss below its axis, and to the words below that.
+_NAME, _BELOW = 30, 56
+_VERDICTS = ("beaten by none", "beaten by another")
+_HEADING = "Risk left, utility lost"
+_MARKS = "Line: the least risk for each loss"
+# Positions of a slider, about.
+_STEPS = 50
+_KIND = "Scatter plot"
+
+# The result in words: signals of their own, because the title shows them and a page tells them to screen readers.
+_WORDS = {
+    "chosen": "best[loss][round(limit / step)]",
+    "row": "chosen < 0 ? null : data('recipes')[chosen]",
+    "asked": "risk_name + ' at most ' + format(limit * unit, risk_form) + ':'",
+    "cost": "[asked, row ? 'least loss ' + format(row.losses[loss], forms[loss]) : 'no recipe meets it']",
+    "lines": "row ? row.lines : ['The smallest that one reaches is ' + format(smallest[loss], risk_form)]",
+    "told": "[join(cost, ' ') + ', ' + names[loss] + '. ' + join(lines, ', ')]",
+}
+
+
+def risk_utility(
+    found: RiskUtilityMap | pd.DataFrame,
+    *,
+    risk: str = USUAL_RISK,
+    loss: str = USUAL_LOSS,
+    at_most: float | None = None,
+) -> alt.LayerChart:
+    """The recipes of a risk-utility map by loss and risk, with those that no other beats.
+
+    Parameters
+    ----------
+    found : RiskUtilityMap or DataFrame
+        The map, or its ``points`` or ``worst``. Of a map whose recipes were tried with several seeds, thin lines show
+        one standard deviation to either side of the mean.
+    risk, loss : str
+        Measures; see `kanon_lab.tradeoff.MEASURES`.
+    at_most : float, optional
+        The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    DataError, OptionError
+        As in `kanon_lab.tradeoff.costs`, or a required risk that cannot be one.
+
+    References
+    ----------
+    Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+    """
+    state = MapState.of(points_of(found), risk, [loss], at_most)
+    marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
+    return finish(
+        _drawn(state, spread=found.spread if isinstance(found, RiskUtilityMap) else None),
+        title=title(_HEADING, marks),
+        description=state.description(_KIND),
+        height=_HEIGHT,
+    )
+
+
+def tradeoff_explorer(
+    found: RiskUtilityMap | pd.DataFrame,
+    *,
+    risk: str = USUAL_RISK,
+    losses: Iterable[str] | None = None,
+    loss: str | None = None,
+    at_most: float | None = None,
+) -> alt.LayerChart:
+    """The risk-utility map with controls for the required risk and the measure of loss.
+
+    Parameters
+    ----------
+    found, risk
+        As in `risk_utility`.
+    losses : iterable of str, optional
+        The measures to choose from; by default those in the map that differ between recipes.
+    loss : str, optional
+        The one shown first, by default ``non_uniform_entropy`` or else the first.
+    at_most : float, optional
+        The required risk shown first, taken down to a step of the slider; by default from the middle of the frontier.
+
+    Returns
+    -------
+    altair.LayerChart
+        It carries a row for each recipe: 500 recipes and 8 losses are about 100 kB.
+
+    Raises
+    ------
+    DataError, OptionError
+        As in `risk_utility`; or no loss differs between recipes.
+    """
+    alt = altair()
+    points = points_of(found)
+    losses = varied_losses(points, risk) if losses is None else list(dict.fromkeys(losses))
+    state = MapState.of(points, risk, losses, at_most, loss).on_slider()
+    kind = f"{_KIND} with controls"
+    chart = finish(
+        _drawn(state, controls=True),
+        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[_MARKS, "Diamond: the cheapest at or below the rule"]),
+        description=state.description(kind),
+        height=_HEIGHT,
+    )
+    return chart.properties(usermeta={"live": {"signal": "told", "description": state.subject(kind)}})
+
+
+def moved(spec: dict, found: RiskUtilityMap | pd.DataFrame, *, risk: str, loss: str, at_most: float) -> dict:
+    """The specification of `risk_utility`, moved to another required risk.
+
+    Building a chart takes a tenth of a second, most of it validation; a slider cannot wait for that.
+
+    Parameters
+    ----------
+    spec : dict
+        ``risk_utility(found, risk=risk, loss=loss, at_most=...).to_dict()``.
+    found, risk, loss, at_most
+        As in `risk_utility`.
+
+    Returns
+    -------
+    dict
+        A new specification; `spec` is left as it is.
+    """
+    state = MapState.of(points_of(found), risk, [loss], at_most)
+    values = state.values()
+    params = [each | {"value": values[each["name"]]} if each["name"] in values else each for each in spec["params"]]
+    return spec | {"params": params, "description": state.description(_KIND)}
+
+
+def _drawn(state: MapState, *, spread: pd.DataFrame | None = None, controls: bool = False) -> alt.LayerChart:
+    alt = altair()
+    params = [alt.param(name=name, value=value) for name, value in {**state.values(), "unit": state.unit}.items()]
+    forms = {"format": form_of(state.loss)}
+    if controls:
+        params = _controls(state)
+        forms = {"labelExpr": "format(datum.value, forms[loss])"}
+    else:
+        params.append(alt.param(name="loss", value=list(state.fronts).index(state.loss)))
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(zero=False, padding=10),
+        axis=alt.Axis(**forms, tickCount=4, labelFlush=False, labelOverlap=True),
+        title=None if controls else _axis(state.loss),
+    )
+    highest = max(float(state.rows[state.risk].max()), 0 if controls else state.at_most or 0)
+    y = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[0, 1.06 * highest or 1], nice=False),
+        axis=alt.Axis(format=form_of(state.risk), tickCount=6),
+        title=_axis(state.risk),
+    )
+    layers = [_line(x, y), _marks(state, x, y)]
+    if spread is not None:
+        layers = [*_spread(state, spread, x, y), *layers]
+    if state.at_most is not None:
+        layers += [_required(y), _diamond(x, y)]
+    if controls:
+        layers += _words()
+    # With a name of its own, altair leaves the data where the words find them.
+    return alt.layer(*layers, data=alt.InlineData(name="recipes", values=_compact(state))).add_params(*params)
+
+
+def _controls(state: MapState) -> list[alt.Parameter]:
+    alt = altair()
+    losses, steps = list(state.fronts), [round(step / state.unit, 10) for step in state.steps]
+    names = [measure_of(loss).label for loss in losses]
+    told = f"{measure_of(state.risk).label}, at most{' (%)' if state.unit < 1 else ''}: "
+    limit = alt.binding_range(min=0, max=steps[-1], step=steps[1], name=told)
+    bound = {"limit": limit, "loss": alt.binding_select(options=list(range(len(losses))), labels=names, name="loss: ")}
+    fixed = {
+        "best": [[state.best(loss, step) for step in state.steps] for loss in losses],
+        "step": steps[1],
+        "unit": state.unit,
+        "names": names,
+        "forms": [form_of(loss) for loss in losses],
+        "smallest": [float(front["risk"].iloc[0]) for front in state.fronts.values()],
+        "risk_name": _capital(measure_of(state.risk).label),
+        "risk_form": form_of(state.risk),
+        "limit": state.values()["limit"],
+        "loss": losses.index(state.loss),
+    }
+    params = [alt.param(name=name, value=value, bind=bound.get(name, alt.Undefined)) for name, value in fixed.items()]
+    return params + [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
+
+
+def _compact(state: MapState) -> list[dict]:
+    fronts = [set(front.index) for front in state.fronts.values()]
+    costs_of = state.rows[list(state.fronts)].astype(object).where(state.rows[list(state.fronts)].notna(), None)
+    return [
+        {
+            "number": number,
+            "label": row["label"],
+            "lines": told_of(row),
+            "risk": float(f"{row[state.risk]:.6g}"),
+            "losses": [None if cost is None else float(f"{cost:.6g}") for cost in costs_of.loc[number]],
+            "front": [number in front for front in fronts],
+        }
+        for number, row in enumerate(state.rows.to_dict("records"))
+    ]
+
+
+def _placed() -> alt.Chart:
+    return (
+        altair()
+        .Chart()
+        .transform_calculate(x="datum.losses[loss]", y="datum.risk")
+        .transform_filter("isValid(datum.x)")
+    )
+
+
+def _line(x: alt.X, y: alt.Y) -> alt.Chart:
+    front = _placed().transform_filter("datum.front[loss]")
+    return front.mark_line(color=BLUE, strokeWidth=1.5, interpolate="step-after").encode(x=x, y=y)
+
+
+def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
+    alt = altair()
+    yes, no = _VERDICTS
+    forms = ", ".join(f"'{form_of(loss)}'" for loss in state.fronts)
+    points = _placed().transform_calculate(
+        verdict=f"datum.front[loss] ? '{yes}' : '{no}'", lost=f"format(datum.x, [{forms}][loss])"
+    )
+    shape = alt.Scale(domain=_VERDICTS, range=["circle", "triangle-up"])
+    color = alt.Scale(domain=_VERDICTS, range=[BLUE, ORANGE])
+    return points.mark_point(filled=True, size=50, opacity=0.85).encode(
+        x=x,
+        y=y,
+        color=alt.Color("verdict:N", scale=color, title=None),
+        shape=alt.Shape("verdict:N", scale=shape, title=None),
+        tooltip=[
+            alt.Tooltip("label:N", title="recipe"),
+            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=form_of(state.risk)),
+            alt.Tooltip("lost:N", title="loss"),
+        ],
+    )
+
+
+def _required(y: alt.Y) -> alt.Chart:
+    alt = altair()
+    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(y="limit * unit")
+    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
+
+
+def _diamond(x: alt.X, y: alt.Y) -> alt.Chart:
+    best = _placed().transform_filter("datum.number == chosen")
+    mark = best.mark_point(
+        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
+    )
+    return mark.encode(x=x, y=y)
+
+
+def _words() -> list[alt.Chart]:
+    """The name of the loss below its axis, and below that the cheapest recipe."""
+    alt = altair()
+    texts = {"names[loss]": (_NAME, "center", alt.value("width")), "lines": (_BELOW, "left", 0)}
+    found = []
+    for signal, (below, align, place) in texts.items():
+        text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
+            align=align, baseline="top", lineHeight=_LINE, text=alt.ExprRef(signal)
+        )
+        x = alt.value(alt.ExprRef("width / 2")) if align == "center" else alt.value(place)
+        found.append(text.encode(x=x, y=alt.value(_HEIGHT + below)))
+    return found
+
+
+def _spread(state: MapState, spread: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """One standard deviation to either side, in both measures, of the recipes in which something is random."""
+    alt = altair()
+    rows = state.rows[["label", state.risk, state.loss]].merge(spread, on="label", suffixes=("", "_sd"))
+    names = {"y": state.risk, "x": state.loss}
+    found = []
+    for axis, name in names.items():
+        other = "x" if axis == "y" else "y"
+        sd = rows[f"{name}_sd"]
+        ends = rows[[]].assign(**{axis: rows[name] - sd, "end": rows[name] + sd, other: rows[names[other]]})[sd > 0]
+        ends = ends.dropna()
+        if len(ends):
+            end = {f"{axis}2": "end:Q"}
+            rule = alt.Chart(inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True)
+            found.append(rule.encode(x=x, y=y, **end))
+    return found
+
+
+def _axis(name: str) -> str:
+    return f"{_capital(measure_of(name).label)}{' (%)' if measure_of(name).share else ''}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,152 @@
+"""The best recipes of a map: those that no other beats, and the cheapest that meets a required risk."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.tradeoff.measures import Measure, is_measure, measure_of
+
+#: What the functions take unless told otherwise.
+USUAL_RISK, USUAL_LOSS = "global_risk", "non_uniform_entropy"
+
+
+def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
+    """The recipes of a map that can be compared, with the costs ``risk`` and ``loss`` as the last columns.
+
+    Parameters
+    ----------
+    points : DataFrame
+        `RiskUtilityMap.points` or `RiskUtilityMap.worst`.
+    risk, loss : str
+        Names of measures (`MEASURES`). Of a share that was kept, such as ``indicators_overlap_mean``, the cost is the
+        rest of 1, so that less is better in both.
+
+    Returns
+    -------
+    DataFrame
+        Without recipes that could not be applied, or for which one of the two is not defined. Costs are rounded to 12
+        digits: sums of the same numbers in another order differ in the last of 16.
+
+    Raises
+    ------
+    OptionError
+        A name that is no measure, not of its kind, or not in this map.
+    DataError
+        No recipe has both.
+    """
+    errors = points["error"].dropna()
+    if len(errors) == len(points):
+        raise DataError(f"no recipe of the map could be applied; the first says: {errors.iloc[0]}")
+    chosen = {"risk": _column(points, risk, "risk"), "loss": _column(points, loss, "loss")}
+    rows = points.assign(**{kind: measure.cost(points[name]).map(_rounded) for kind, (name, measure) in chosen.items()})
+    rows = rows[rows["error"].isna() & rows["risk"].notna() & rows["loss"].notna()]
+    if rows.empty:
+        raise DataError(f"no recipe of the map has both {risk} and {loss}; choose others")
+    return rows
+
+
+def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
+    """The recipes that no other beats: none has less risk without more loss, nor less loss without more risk.
+
+    Parameters
+    ----------
+    points, risk, loss
+        As in `costs`.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `costs`, the smallest risk first. Recipes with equal risk and equal loss stay together.
+
+    References
+    ----------
+    Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+    """
+    rows = costs(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
+    least = np.minimum.accumulate(rows["loss"].to_numpy())
+    # The first of each loss has the least risk for it; those equal to it in both stay too.
+    first = np.append(True, least[1:] < least[:-1])
+    of_first = rows[["risk", "loss"]].to_numpy()[np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))]
+    return rows[(rows[["risk", "loss"]].to_numpy() == of_first).all(axis=1)]
+
+
+def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.Series:
+    """The recipe of least loss among those whose risk is at most as required.
+
+    Parameters
+    ----------
+    points, risk, loss
+        As in `costs`.
+    at_most : float
+        The required risk: 0-1 for a share, such as 0.05, and a count from 0 on for a count.
+
+    Returns
+    -------
+    Series
+        A row of `costs`; of several with equal loss the one of least risk, and of those the first in the map.
+
+    Raises
+    ------
+    OptionError
+        No recipe meets it; the smallest risk that one reaches is named.
+    """
+    check_required(at_most, measure_of(risk, "risk"))
+    rows = frontier(points, risk=risk, loss=loss)
+    place = least_loss(rows, at_most)
+    if place is None:
+        least = rows.iloc[0]
+        raise OptionError(
+            f"no recipe has {risk} at most {at_most:g}: the smallest reached is {least['risk']:.6g}, by"
+            f" {shortened(least['label'], 80)}; allow as much, or try stronger steps"
+        )
+    return rows.iloc[place]
+
+
+def least_loss(rows: pd.DataFrame, at_most: float) -> int | None:
+    """Position in a frontier of the recipe of least loss with at most so much risk: the last, and the first like it."""
+    risks = rows["risk"].to_numpy()
+    met = int(np.searchsorted(risks, at_most, side="right"))
+    return int(np.searchsorted(risks, risks[met - 1])) if met else None
+
+
+def risk_steps(largest: float, *, about: int = 50) -> list[float]:
+    """Required risks for a slider: from 0 in equal steps of 1, 2 or 5 of some power of ten, to `largest` or above."""
+    if largest <= 0:
+        return [0.0, 1.0]
+    raw = float(largest) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    return [_rounded(number * step) for number in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def middle_step(rows: pd.DataFrame, steps: list[float]) -> float:
+    """The step of a slider at which the recipe in the middle of a frontier meets the risk."""
+    return min((step for step in steps if step >= rows["risk"].iloc[len(rows) // 2]), default=steps[-1])
+
+
+def check_required(at_most: object, measure: Measure) -> float:
+    """A required risk as a float; an `OptionError` unless it is a share, or a number from 0 on."""
+    number = isinstance(at_most, numbers.Real) and not isinstance(at_most, bool)
+    if not number or not 0 <= at_most <= (1 if measure.share else np.inf):
+        wanted = "a share from 0 to 1, such as 0.05" if measure.share else "a number from 0 on"
+        raise OptionError(f"at_most must be {wanted}, not {shortened(repr(at_most))}")
+    return float(at_most)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _column(points: pd.DataFrame, name: str, kind: str) -> tuple[str, Measure]:
+    measure = measure_of(name, kind)
+    if name not in points.columns:
+        there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
+        close = nearest(name, there)
+        remedy = f"did you mean {close}?" if close else f"there are {', '.join(there) or 'none of its kind'}"
+        raise OptionError(f"the map has no {shortened(name)}; {remedy}")
+    return name, measure

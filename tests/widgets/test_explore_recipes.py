@@ -1,0 +1,88 @@
+"""The JupyterLab explorer of recipes without a browser: move the controls, read what it shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.errors import KanonLabError
+from kanon_lab.tradeoff import risk_utility_map
+from kanon_lab.widgets import RecipeExplorer, explore_recipes
+
+pytest.importorskip("ipywidgets")
+
+VEGALITE = "application/vnd.vegalite.v5+json"
+RECIPE = {"key_variables": ["sex", "age"], "steps": ["$ages", "$pram", {"suppress": {"k_required": "$k"}}]}
+TENS = {"recode": {"variable": "age", "bands": [*range(0, 40, 10), None], "closed": "left"}}
+GRID = {"ages": {"years": None, "10 <y>": TENS}, "k": [2, 4, 6], "pram": {"no": None}}
+
+
+@pytest.fixture(scope="module")
+def survey():
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({"age": rng.integers(0, 40, 200), "sex": rng.choice(["f", "m"], 200)})
+
+
+@pytest.fixture(scope="module")
+def found(survey):
+    return risk_utility_map(survey, RECIPE, GRID, workers=1)
+
+
+@pytest.fixture
+def explorer(found):
+    return RecipeExplorer(found, at_most=0.2)
+
+
+def chosen(explorer):
+    spec = explorer.chart.outputs[0]["data"][VEGALITE]
+    number = next(param["value"] for param in spec["params"] if param["name"] == "chosen")
+    return None if number < 0 else spec["data"]["values"][number]["label"]
+
+
+def test_everything_follows_the_required_risk(explorer, found):
+    for _, at_most in explorer.at_most.options:
+        explorer.at_most.value = at_most
+        if at_most < found.frontier()["risk"].min():
+            assert "the smallest reached is" in explorer.sentence.value
+            assert chosen(explorer) is None and explorer.recipe.value == ""
+            continue
+        best = found.cheapest(at_most=at_most)
+        assert chosen(explorer) == best["label"]
+        assert best["label"].replace("<y>", "&lt;y&gt;") in explorer.sentence.value
+        assert f"{100 * best['loss']:.3g}%" in explorer.sentence.value
+        assert f"k_required: {best['k']}" in explorer.recipe.value
+        assert 'aria-current="true"' in explorer.table.value
+    assert explorer.at_most.value >= found.points["global_risk"].max()
+
+
+def test_another_measure_brings_its_own_slider(explorer, found):
+    drawings = []
+    explorer.chart.observe(drawings.append, "outputs")
+    explorer.risk.value = "violations_5_category"
+    assert len(drawings) == 1
+    largest = found.points["violations_5_category"].max()
+    assert explorer.at_most.options[-1][1] >= largest > explorer.at_most.options[-2][1]
+    best = found.cheapest(at_most=explorer.at_most.value, risk="violations_5_category")
+    assert chosen(explorer) == best["label"]
+    at_most = explorer.at_most.value
+    explorer.loss.value = "equal_cells"
+    assert explorer.at_most.value == at_most
+    assert "key cells changed or missing" in explorer.sentence.value
+
+
+def test_it_begins_where_it_is_asked_to(survey, found):
+    made = explore_recipes(survey, RECIPE, GRID, workers=1, loss="equal_cells", at_most=0.05)
+    assert made.at_most.value == pytest.approx(0.05, abs=0.002) and made.loss.value == "equal_cells"
+    assert chosen(made) == found.cheapest(at_most=made.at_most.value, loss="equal_cells")["label"]
+    assert "application/vnd.jupyter.widget-view+json" in made._repr_mimebundle_()
+
+
+def test_perturbed_keys_are_noted(survey):
+    grid = {**GRID, "pram": {"yes": {"pram": {"variables": ["sex"], "keep": 0.8}}}, "k": [2]}
+    assert "takes perturbed keys for true ones" in explore_recipes(survey, RECIPE, grid, workers=1).sentence.value
+
+
+@pytest.mark.parametrize("options", [{"risk": "granularity"}, {"loss": "il1s"}, {"at_most": 7}, {"at_most": "x"}])
+def test_a_start_that_cannot_be_is_refused(found, options):
+    with pytest.raises(KanonLabError) as error:
+        RecipeExplorer(found, **options)
+    assert "\n" not in str(error.value)
