@@ -23,6 +23,8 @@ from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
 from kanon_lab.recode import Hierarchy
 from kanon_lab.suppress import CLAIMS
 
+_INTERVAL = {"estimate": 0.2, "lower": 0.1, "upper": 0.3}
+
 
 @pytest.fixture(scope="module")
 def counts():
@@ -83,7 +85,29 @@ def protections():
 
 
 @pytest.fixture(scope="module")
-def microdata(survey, risks, protections):
+def perturbations():
+    """Charts of perturbation."""
+    points = pd.DataFrame({"x": [1, 2, 8], "y": [1, 3, 2], "group": [1, 1, 2]})
+    shares = pd.DataFrame({"series": ["all", "all", "few"], "strength": [0.1, 0.2, 0.1], "share": [0.5, 0.2, 0.9]})
+    explored = pd.DataFrame({"method": list("aabb"), "label": "k = 3", "linked": 0.4, "il1s": [0.1, 0.2, 0.2, 0.3]})
+    return {
+        "by_strength": charts.by_strength(shares, heading="Links", strength="Noise", share="Records (%)", note="All"),
+        "groups_of_points": charts.groups_of_points(points),
+        "perturbation_explorer": charts.perturbation_explorer(explored),
+    }
+
+
+@pytest.fixture(scope="module")
+def costs():
+    """Charts of what protection costs."""
+    rows = {"kind": "rate", "variable": "ill", "category": "yes", "by": ["", "sex"], "group": ["", "man"]}
+    ends = {f"{name}_{side}": value for side in ("before", "after") for name, value in _INTERVAL.items()}
+    compared = pd.DataFrame({**rows, **ends, "overlap": 1.0, "status": "compared"})
+    return {"indicator_intervals": charts.indicator_intervals(compared)}
+
+
+@pytest.fixture(scope="module")
+def microdata(survey, risks, protections, perturbations, costs):
     """Charts of a microdata file."""
     levels, keys = level_grid(survey, LADDERS, k_max=6), key_grid(survey, KeySpec(["place", "sex"]), k_max=6)
     sizes = [size_ranges(class_table(survey, key)).assign(version=f"by {key}") for key in ("place", "sex")]
@@ -102,6 +126,8 @@ def microdata(survey, risks, protections):
         "nodes": charts.nodes(levels, k_required=5, suppression_limit=0.1),
         **risks,
         **protections,
+        **perturbations,
+        **costs,
     }
 
 
@@ -180,6 +206,10 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("contributions", 2),
         ("suppressed_cells", 2),
         ("suppression_explorer", 3),
+        ("by_strength", 3),
+        ("groups_of_points", 5),
+        ("perturbation_explorer", 4),
+        ("indicator_intervals", 6),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):

@@ -4,35 +4,44 @@ The functions need altair (``pip install 'kanon-lab[report]'``) when called, not
 shows in its title and in its ``description``, the alternative text. `kanon_lab.page.figure` makes it fit a page.
 """
 
+from kanon_lab.charts.cost import indicator_intervals
 from kanon_lab.charts.explorer import explorer
 from kanon_lab.charts.keys import key_explorer
 from kanon_lab.charts.levels import level_explorer, nodes
 from kanon_lab.charts.microdata import attack, class_distribution, class_sizes
+from kanon_lab.charts.perturbation import by_strength, groups_of_points, perturbation_explorer
 from kanon_lab.charts.population import alone, distribution, figura_1, provinces
 from kanon_lab.charts.protection import banded, contributions, suppressed_cells, suppression_explorer
 from kanon_lab.charts.published import audit_overview, reconstruction
 from kanon_lab.charts.risk import household_bounds, risk_by_frequency, risk_distribution, risk_explorer
+from kanon_lab.charts.tradeoff import risk_utility, tradeoff_explorer
 
 __all__ = [
     "alone",
     "attack",
     "audit_overview",
     "banded",
+    "by_strength",
     "class_distribution",
     "class_sizes",
     "contributions",
     "distribution",
     "explorer",
     "figura_1",
+    "groups_of_points",
     "household_bounds",
+    "indicator_intervals",
     "key_explorer",
     "level_explorer",
     "nodes",
+    "perturbation_explorer",
     "provinces",
     "reconstruction",
     "risk_by_frequency",
     "risk_distribution",
     "risk_explorer",
+    "risk_utility",
     "suppressed_cells",
     "suppression_explorer",
+    "tradeoff_explorer",
 ]

@@ -62,6 +62,8 @@ def _narrow(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         numbers = (numbers.astype(np.int64) - low).astype(np.int32) if low < 0 else (numbers - low).astype(np.int32)
     else:
         numbers = numbers - numbers.dtype.type(low)
+    if high > _MOST:  # of such numbers arange would make floats
+        return numbers, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return numbers, pd.Index(np.arange(low, high + 1))
 
 
@@ -80,7 +82,10 @@ def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
 def _order(values: pd.Index) -> np.ndarray:
     """Positions that sort distinct values; values of kinds that do not compare stand by kind."""
     if values.dtype != object and not isinstance(values.dtype, pd.CategoricalDtype):
-        return np.asarray(values.argsort())
+        try:
+            return np.asarray(values.argsort())
+        except NotImplementedError:  # a dictionary of Arrow
+            pass
     keys = [_rank(value) for value in values]
     try:
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)

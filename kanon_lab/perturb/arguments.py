@@ -5,6 +5,8 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 
+import pandas as pd
+
 from kanon_lab.errors import OptionError, shortened
 
 #: What becomes of records without a value, and how it is told to a reader.
@@ -12,6 +14,12 @@ MISSING = {
     "error": "no value may be missing",
     "leave": "a record without any of the values stays as it is",
 }
+
+
+def check_frame(frame: object, where: str) -> None:
+    """Raise an `OptionError` unless it is a DataFrame."""
+    if not isinstance(frame, pd.DataFrame):
+        raise OptionError(f"{where} must be a DataFrame, not {type(frame).__name__}")
 
 
 def check_seed(seed: object) -> int:
@@ -23,7 +31,10 @@ def check_seed(seed: object) -> int:
 
 def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
     """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
-    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
+    try:
+        found = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        found = (None,)
     if not all(isinstance(name, str) and name for name in found):
         raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
     if twice := [name for i, name in enumerate(found) if name in found[:i]]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.perturb.arguments import MISSING, check_choice, names_of, variables_of
+from kanon_lab.perturb.arguments import MISSING, check_choice, check_frame, names_of, variables_of
 from kanon_lab.recode.columns import one_column, refuse
 from kanon_lab.risk.paired import numbers_of
 
@@ -44,8 +44,9 @@ def numeric_columns(
         There are no records, a column is absent or has no value, has one value only, text, or a value is missing: any
         under ``error``, and under ``leave`` where the record has another of the values.
     OptionError
-        No variable, one that is named twice, or another policy for missing values.
+        No DataFrame, no variable, one that is named twice, or another policy for missing values.
     """
+    check_frame(frame, where)
     names = variables_of(variables)
     check_choice(missing, "missing", MISSING)
     _, values = numbers_of(frame, names, where)

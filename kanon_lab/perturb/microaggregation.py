@@ -109,6 +109,12 @@ def microaggregate(
     same. Many variables by themselves leave combinations that are unique: only ``mdav`` makes at least k records alike
     in all of them.
 
+    A released value may still be a true one. The median of a group of odd size is the value of one of its records: with
+    a `k_required` of 3 most released values are somebody's, and about a third of the cells stay as they are. A mean
+    is a true value only by chance or where a group's values are equal, but where one value of a group is much
+    larger than the others, the mean times the size tells it nearly: `cells` says how many cells have changed, and
+    `kanon_lab.risk.interval_disclosure` how near to the truth they are.
+
     Results are floating-point numbers. What is kept is so of the records, not of a population to which they are
     weighted.
 
@@ -156,6 +162,8 @@ def _checked_k(k_required: object) -> int:
     k = check_k(k_required, "k_required")
     if k < 2:
         raise OptionError("k_required must be 2 or more: a group of 1 changes nothing")
+    if k >= 2**63:
+        raise OptionError("k_required must be below 2 ** 63; choose a k up to the number of records")
     return k
 
 

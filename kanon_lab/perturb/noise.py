@@ -20,10 +20,14 @@ _MEANS = Keep("means", EXPECTED, "each variable")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
 _SUMS = Keep("linear relations", EXACTLY, "variables of which one is the sum of others, up to rounding")
 
-#: By method, what noise keeps, in each stratum and in the file.
+#: By method, what noise keeps: in each stratum and in the file, but for correlations.
 KEEPS = {
     "additive": (_MEANS, _PAIRS),
-    "correlated": (_MEANS, Keep("correlations", NEARLY, "each two variables; variances grow"), _SUMS),
+    "correlated": (
+        _MEANS,
+        Keep("correlations", NEARLY, "each two variables, within strata; variances grow"),
+        _SUMS,
+    ),
     "restricted": (
         Keep("means", EXACTLY, "each variable, up to rounding"),
         Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding"),
@@ -95,11 +99,12 @@ def add_noise(
     Results are floating-point numbers without bounds: an income may become negative, an age fractional. Round or bound
     them afterwards, which keeps nothing exactly.
 
-    Let s be the strength and C the covariance matrix in a stratum. The noise of ``correlated`` has covariance
-    s^2 C in expectation, that of ``restricted`` exactly, and ``restricted`` releases
-    mean + (x - mean + noise) / sqrt(1 + s^2). Noise of both is a mix of the variables' own deviations, so that a total
-    stays the sum of its parts. Under ``additive`` a variance grows by the factor 1 + s^2 and a correlation shrinks by
-    it.
+    Let s be the strength and C the covariance matrix in a stratum. The noise of ``correlated`` has covariance s^2 C in
+    expectation, that of ``restricted`` exactly, and ``restricted`` releases mean + (x - mean + noise) / sqrt(1 +
+    s^2). Noise of both is a mix of the variables' own deviations, so that a total stays the sum of its parts. With
+    strata it is within them that ``correlated`` noise keeps correlations: in the file they are nearly kept only
+    where strata have much the same means and covariances. Under ``additive`` a variance grows by the factor 1 + s^2
+    and a correlation shrinks by it.
 
     Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of standard
     deviation s max(1, d / c), in that of the variable, where c^2 is the 97.5% point of the chi-squared distribution
@@ -112,7 +117,11 @@ def add_noise(
 
     References
     ----------
-    Kim (1986); Tendick (1991); Brand (2002); Templ and Meindl (2008) for outliers.
+    Kim (1986), Tendick (1991) and Brand (2002) for noise with the covariances of the data, which keep moments in
+    expectation. For exactly kept ones Burridge, Information preserving statistical obfuscation, Statistics and
+    Computing 13 (2003), and Ting, Fienberg and Trottini, Random orthogonal matrix masking methodology for microdata
+    release, International Journal of Information and Computer Security 2 (2008); mean + (x - mean + noise) / sqrt(1
+    + s^2) with orthogonal noise is this project's own form. Templ and Meindl (2008) for outliers.
     """
     check_choice(method, "method", KEEPS)
     strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)

@@ -10,17 +10,16 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
-from kanon_lab.perturb.arguments import check_seed, names_of, variables_of
+from kanon_lab.perturb.arguments import check_frame, check_seed, names_of, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
+from kanon_lab.perturb.matrices import StrataMatrices
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, Keep, Perturbed
 from kanon_lab.perturb.transition import (
     category,
     check_transition,
-    evenly,
-    redrawing,
+    encodable,
     stay_probabilities,
-    two_stages,
 )
 from kanon_lab.recode.columns import one_column, refuse
 from kanon_lab.risk.arguments import as_share
@@ -79,8 +78,7 @@ class _Law:
     targets : ndarray of int
         The code that each edge leads to.
     stay : ndarray of float, shape (cells,)
-    matrices : list of DataFrame
-        One for each stratum.
+    matrices : StrataMatrices
     """
 
     known: np.ndarray
@@ -88,7 +86,7 @@ class _Law:
     edges: np.ndarray
     targets: np.ndarray
     stay: np.ndarray
-    matrices: list[pd.DataFrame]
+    matrices: StrataMatrices
 
     def drawn(self, draws: np.ndarray) -> np.ndarray:
         """The new code of each record from a number in [0, 1); -1 where missing."""
@@ -156,7 +154,7 @@ def pram(
         Method ``invariant`` or ``plain``; columns have the types they had. Details:
 
         - ``transitions``: by variable the matrix used, categories sorted (numbers by size, then text); with strata by
-          variable and number of the stratum, of the categories it has.
+          variable and number of the stratum (a mapping that makes each when asked for), of the categories it has.
         - ``stratum``: ndarray of int, number of each record's stratum.
         - ``changes``: DataFrame, one row a variable: ``variable``, ``expected`` and ``changed`` (share of all records
           that change, 0-1), ``stay_least``, ``stay_mean``, ``stay_most`` (probability to stay of a record that has a
@@ -175,9 +173,15 @@ def pram(
 
     Notes
     -----
+    What an outsider may believe of a category that is seen is `posterior`. With what is drawn anew following the shares
+    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more, and hardly more: PRAM
+    does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
+    it is much less.
+
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
     matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
     """
+    check_frame(frame, where)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
     _check_roles(names, weight, strata)
     rules = _rules(names, transition, keep)
@@ -198,7 +202,7 @@ def pram(
         after = law.drawn(draws)
         moved = after != column.codes
         orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
-        transitions[name] = dict(enumerate(law.matrices)) if strata else law.matrices[0]
+        transitions[name] = law.matrices if strata else law.matrices[0]
         cells.append((name, int(moved.sum()), moved.mean()))
         changes.append((name, *law.changes(moved)))
     columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
@@ -281,6 +285,8 @@ def _column(frame: pd.DataFrame, name: str, where: str) -> _Column:
     if size > _MOST:
         raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
     labels = [category(value) for value in found.values]
+    halves = [code for code, label in enumerate(labels) if not encodable(label)]
+    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it", where)
     first = {label: code for code, label in reversed([*enumerate(labels)])}
     alike = [code for code, label in enumerate(labels) if first[label] != code]
     fault = "a category that reads like another, as 1 and '1' do; make them one"
@@ -321,23 +327,20 @@ def _law(
     cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
     shares = np.bincount(cell, None if weights is None else weights[known])
     first = np.searchsorted(distinct, np.arange(strata + 1) * size)
-    given = None if rule.matrix is None else rule.matrix.loc[column.labels, column.labels]
-    full = stay_probabilities(column.labels, rule.keep) if given is None else given.to_numpy()
-    labels: dict[bytes, pd.Index] = {}  # most strata have the same categories
-    edges, targets, stay, matrices = [], [], [], []
-    for a, b in zip(first[:-1], first[1:]):
-        codes = distinct[a:b] % size
-        if given is not None and not invariant:
-            matrix, to = full[codes], np.arange(size)
-            matrices.append(given)
-        else:
-            matrix, to = _of_stratum(full, codes, shares[a:b], invariant), codes
-            if (held := codes.tobytes()) not in labels:
-                labels[held] = pd.Index([column.labels[code] for code in codes], dtype="str")
-            matrices.append(pd.DataFrame(matrix, index=labels[held], columns=labels[held]))
-        edges.append((_cumulated(matrix) + np.arange(a, b)[:, None]).ravel())
-        targets.append(np.tile(to, b - a))
-        stay.append(matrix[np.arange(b - a), np.searchsorted(to, codes)])
+    if rule.matrix is None:
+        full = stay_probabilities(column.labels, rule.keep)
+    else:
+        full = rule.matrix.loc[column.labels, column.labels].to_numpy()
+    matrices = StrataMatrices(column.labels, full, invariant, distinct % size, shares, first)
+    edges, targets, stay = [], [], []
+    for number in matrices:
+        cells = matrices.has(number)
+        codes, (matrix, to) = matrices.codes[cells], matrices.probabilities(number)
+        own = np.searchsorted(to, codes)
+        matrix = matrix[own]
+        edges.append((_cumulated(matrix) + np.arange(cells.start, cells.stop)[:, None]).ravel())
+        targets.append(np.tile(to, len(codes)))
+        stay.append(matrix[np.arange(len(codes)), own])
     found = _Law(known, cell, *map(np.concatenate, (edges, targets, stay)), matrices)
     if found.stay.min() == 1:
         raise DataError(
@@ -345,15 +348,6 @@ def _law(
             "fewer strata, or leave it out"
         )
     return found
-
-
-def _of_stratum(full: np.ndarray, codes: np.ndarray, shares: np.ndarray, invariant: bool) -> np.ndarray:
-    """The matrix among the categories that a stratum has, from the whole matrix or from the probabilities to stay."""
-    if full.ndim == 1:
-        return redrawing(full[codes], shares / shares.sum()) if invariant else evenly(full[codes])
-    of_all = np.zeros(len(full))
-    of_all[codes] = shares / shares.sum()
-    return two_stages(full, of_all)[np.ix_(codes, codes)]
 
 
 def _cumulated(matrix: np.ndarray) -> np.ndarray:

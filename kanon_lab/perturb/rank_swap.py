@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.perturb.arguments import check_seed, names_of, variables_of
+from kanon_lab.perturb.arguments import check_frame, check_seed, names_of, variables_of
 from kanon_lab.perturb.columns import changed_cells, strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant
@@ -17,11 +17,15 @@ from kanon_lab.recode.columns import one_column
 from kanon_lab.recode.quantities import as_decimal
 from kanon_lab.risk.arguments import check_positive
 
-#: What rank swapping keeps, in each stratum and in the file.
+#: What rank swapping keeps: marginals in each stratum and so in the file, ranks within each stratum.
 KEEPS = {
     "rank_swap": (
         Keep("marginals", EXACTLY, "each variable: the same values as often, and so its mean, variance and quantiles"),
-        Keep("ranks", EXACTLY, "no value changes by more ranks than the window, equal values having all of theirs"),
+        Keep(
+            "ranks",
+            EXACTLY,
+            "no value moves by more ranks of its stratum than the window; equal values have all theirs",
+        ),
         Keep("missing values", EXACTLY, "they stay where they are"),
     )
 }
@@ -78,14 +82,22 @@ def rank_swap(
     window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
 
     Relations between variables are weakened, the more so the wider the window: each is swapped by itself. A record that
-    swaps with one of the same value keeps it. Who knows the seed can swap back: keep it as secret as the original file.
+    swaps with one of the same value keeps it. Within a stratum only is no rank further away than the window: in the
+    file a value can move by more.
+
+    An outsider who knows the window knows which released values may be a record's, and can intersect this over several
+    variables: the more of them are swapped, the fewer records remain (Nin, Herranz and Torra 2008). Linkage by
+    distance, as `kanon_lab.risk.record_linkage` measures it, can then say much too little. Who knows the seed can
+    swap back: keep it as secret as the original file.
 
     What is kept is so of the records, not of a population to which they are weighted.
 
     References
     ----------
-    Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001).
+    Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001); Nin, Herranz and Torra,
+    Rethinking rank swapping to decrease disclosure risk, Data & Knowledge Engineering 64 (2008), for the attack.
     """
+    check_frame(frame, where)
     names, strata = variables_of(variables), names_of(strata, "strata")
     share, seed = check_positive(window, "window", 1), check_seed(seed)
     orders, rows = {}, []

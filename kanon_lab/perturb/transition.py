@@ -29,6 +29,11 @@ def category(value: object) -> str:
     return composed(as_text(value))
 
 
+def encodable(text: str) -> bool:
+    """Whether a text can be written: not with half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
     """A matrix from the probability to stay; the other categories share the rest evenly.
 
@@ -52,7 +57,7 @@ def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[H
     labels = _labels(categories, "categories")
     if len(labels) < 2:
         raise OptionError("categories: give two or more; one alone cannot change")
-    return _framed(evenly(stay_probabilities(labels, keep)), labels)
+    return framed(evenly(stay_probabilities(labels, keep)), labels)
 
 
 def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, float]) -> np.ndarray:
@@ -111,7 +116,7 @@ def check_transition(transition: object, *, name: str = "transition") -> pd.Data
             matrix[i, position[label]] = as_share(value, f"{of}: the probability of {shortened(label)!r}")
         if abs(matrix[i].sum() - 1) > TOLERANCE:
             raise OptionError(f"{of} adds to {matrix[i].sum():.10g}, not 1; mend its probabilities")
-    return _framed(matrix, labels)
+    return framed(matrix, labels)
 
 
 def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
@@ -143,7 +148,7 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     if len(labels) < 2:
         raise OptionError("shares: give two categories or more; one alone cannot change")
     found = _shares(shares, pd.Index(labels), "shares")
-    return _framed(redrawing(stay_probabilities(labels, keep), found), labels)
+    return framed(redrawing(stay_probabilities(labels, keep), found), labels)
 
 
 def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
@@ -175,7 +180,7 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
     and implementation, Journal of Official Statistics 14(4), 463-478.
     """
     p = check_transition(matrix, name="matrix")
-    return _framed(two_stages(p.to_numpy(), _shares(shares, p.index, "shares")), p.index)
+    return framed(two_stages(p.to_numpy(), _shares(shares, p.index, "shares")), p.index)
 
 
 def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
@@ -212,6 +217,9 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
 def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.DataFrame:
     """Covariance of `estimated_shares` that PRAM alone brings, of records that weigh the same.
 
+    It has no weighted form. Of shares estimated from weighted counts it says too little: by the factor
+    n sum(w^2) / sum(w)^2 of n records with weights w, where these have nothing to do with the categories.
+
     Parameters
     ----------
     shares : mapping or Series by category, or sequence in the order of the matrix
@@ -236,12 +244,12 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
     -----
     Kooiman, Willenborg and Gouweleeuw (1997). The records of a true category fall on those seen as in a multinomial.
     """
-    if isinstance(records, bool) or not isinstance(records, numbers.Integral) or records < 1:
-        raise OptionError(f"records must be a whole number from 1 on, not {shortened(repr(records))}")
+    if isinstance(records, bool) or not isinstance(records, numbers.Integral) or not 1 <= records < 2**63:
+        raise OptionError(f"records must be a whole number from 1 on and below 2 ** 63, not {shortened(repr(records))}")
     p = check_transition(matrix, name="matrix")
     true, law, back = _shares(shares, p.index, "shares", least=-np.inf), p.to_numpy(), _inverse(p)
     seen = np.diag(true @ law) - (law.T * true) @ law
-    return _framed(back.T @ seen @ back / records, p.index)
+    return framed(back.T @ seen @ back / records, p.index)
 
 
 def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
@@ -268,7 +276,7 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
     p = check_transition(matrix, name="matrix")
     joint = (p.to_numpy() * _shares(shares, p.index, "shares")[:, None]).T
     seen = joint.sum(axis=1, keepdims=True)
-    return _framed(np.divide(joint, seen, out=np.full(joint.shape, np.nan), where=seen > 0), p.index)
+    return framed(np.divide(joint, seen, out=np.full(joint.shape, np.nan), where=seen > 0), p.index)
 
 
 def evenly(stay: np.ndarray) -> np.ndarray:
@@ -305,6 +313,8 @@ def _labels(categories: Iterable[Hashable], name: str) -> list[str]:
     if not all(pd.api.types.is_scalar(value) and not pd.isna(value) for value in values):
         raise OptionError(f"{name}: a category is missing or a list; a gap in the data stays a gap, so leave it out")
     labels = [category(value) for value in values]
+    if not all(encodable(label) for label in labels):
+        raise OptionError(f"{name}: a category has half of a character (a lone surrogate); mend it")
     if len(set(labels)) < len(labels):
         twice = next(label for i, label in enumerate(labels) if label in labels[:i])
         raise OptionError(f"{name}: category {shortened(twice)!r} is named twice (1 and '1' are one); name it once")
@@ -331,6 +341,8 @@ def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np
         found = np.asarray(shares, dtype=float)
     except (TypeError, ValueError):
         found = np.empty(())
+    except OverflowError:
+        found = np.full(len(labels), np.inf)
     if found.shape != (len(labels),):
         raise OptionError(f"{name}: give a number for each of the {len(labels)} categories of the matrix")
     if not (np.isfinite(found) & (found >= least)).all() or not found.sum() > 0:
@@ -348,5 +360,6 @@ def _inverse(matrix: pd.DataFrame) -> np.ndarray:
     return np.linalg.inv(law)
 
 
-def _framed(matrix: np.ndarray, labels: Sequence[str]) -> pd.DataFrame:
+def framed(matrix: np.ndarray, labels: Sequence[str]) -> pd.DataFrame:
+    """A matrix under the names of its categories."""
     return pd.DataFrame(matrix, index=pd.Index(labels, dtype="str"), columns=pd.Index(labels, dtype="str"))

@@ -18,7 +18,7 @@ from kanon_lab.protection.cost import Baseline
 from kanon_lab.protection.measured import Measured, measured
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import Applied, Kind, kind_of
-from kanon_lab.protection.truth import Texts, texts_of, truth_after
+from kanon_lab.protection.truth import Truth
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
 from kanon_lab.utility import IndicatorSet
@@ -217,8 +217,8 @@ class Protection:
             for each, column in before.working.items():
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
-        home = (applied.households, self.spec.household)
-        truth = truth_after(before, kept, self.original.index, kind.perturbed(settings), *home, self.where)
+        levels = (applied.households, self.spec.household)
+        truth = before.truth.after(kind, settings, before, kept, levels, self.where)
         state = State(kept, removed, truth, self._measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
         counts = [
@@ -228,7 +228,7 @@ class Protection:
         touched = int(done.touched.sum())
         return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
 
-    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Mapping[str, Texts]) -> Measured:
+    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
         options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "where": self.where}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
@@ -292,7 +292,7 @@ def protect(
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
     baseline = Baseline.of(original, indicators, where)
-    truth = {name: texts_of(original[name], where) for name in (*spec.key_variables, *spec.sensitive_variables)}
+    truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     roles, counted = without_variables(spec, ()), spec.household is not None
     of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
     first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)

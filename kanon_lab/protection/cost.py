@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError
-from kanon_lab.protection.truth import Texts, true_and_shown
+from kanon_lab.protection.truth import Truth, true_and_shown
 from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import record_linkage
 from kanon_lab.utility import (
@@ -54,13 +54,24 @@ class Baseline:
         return cls(wanted, None if wanted is None else indicators(original, wanted, where=where))
 
 
-def value_loss(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: Iterable[str]) -> dict:
-    """Mean loss over the keys, 0-1; a key that is not released has lost everything."""
+def value_loss(
+    original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: Collection[str], truth: Truth
+) -> dict:
+    """Mean loss over the keys, 0-1; a key that is not released has lost everything.
+
+    Granularity is None where a released key is perturbed: then nearly every value may stand for any, however seldom.
+    Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a value.
+    """
     pairs = [(original[name], working[name] if name in released else None) for name in keys]
-    return {
+    losses = {
         measure.__name__: float(np.mean([1.0 if now is None else measure(was, now) for was, now in pairs]))
         for measure in (granularity, non_uniform_entropy)
     }
+    if not truth.perturbed.isdisjoint(released):
+        losses["granularity"] = None
+    if not truth.blurred.isdisjoint(released):
+        losses["non_uniform_entropy"] = None
+    return losses
 
 
 def class_loss(table: ClassTable) -> dict:
@@ -68,7 +79,7 @@ def class_loss(table: ClassTable) -> dict:
     return {"discernibility": discernibility(table), "average_class_size": average_class_size(table)}
 
 
-def table_loss(truth: Mapping[str, Texts], working: pd.DataFrame, names: list[str], where: str) -> float:
+def table_loss(truth: Truth, working: pd.DataFrame, names: list[str], where: str) -> float:
     """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables."""
     if not names:
         return 0.0
@@ -98,10 +109,17 @@ def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Ite
 
 
 def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> dict | None:
-    """Overlap of the indicators' intervals with those before any step, under the design of the file as it came."""
+    """Overlap of the indicators' intervals with those before any step.
+
+    Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left of
+    the design. The weight is the released one, if there is one for every record.
+    """
     if baseline.wanted is None:
         return None
-    now = indicators(released, baseline.wanted, design_from=original, absent="skip", where=where)
+    weight, design = baseline.wanted.design.weight, original
+    if weight is not None and weight in released and released[weight].notna().all():
+        design = original.assign(**{weight: released[weight]})
+    now = indicators(released, baseline.wanted, design_from=design, absent="skip", where=where)
     return indicator_loss(compare_indicators(baseline.estimates, now))
 
 

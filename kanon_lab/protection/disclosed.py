@@ -40,7 +40,7 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
             if lost.any():
                 pair = home.astype(np.int64) * (len(values) + 1) + code
                 shown = lost & np.isin(pair, np.unique(pair[kept & (code >= 0)]))
-                rows.append((name, int(lost.sum()), int(shown.sum()), _shared(home, code)))
+                rows.append((name, int(lost.sum()), int(shown.sum()), shared_by_members(home, code)))
     return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
@@ -65,8 +65,9 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
     home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
     columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []
+    perturbed = [name for name in released if name in protection.state.truth.perturbed]
     rows = []
-    for variable in (*spec.key_variables, *hidden):
+    for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
         code, _ = distinct(original[variable], protection.where)
         lost = code >= 0
         if variable in released:
@@ -79,7 +80,8 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])
 
 
-def _shared(home: np.ndarray, code: np.ndarray) -> float:
+def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
+    """Share (0-1) of the households with several known members in which all have one value."""
     members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
     several = members[members["size"] > 1]
     return float((several["nunique"] == 1).mean()) if len(several) else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 import pandas as pd
@@ -20,7 +20,7 @@ from kanon_lab.protection.cost import (
     table_loss,
     value_loss,
 )
-from kanon_lab.protection.truth import Texts, right_links, true_and_shown
+from kanon_lab.protection.truth import Truth, right_links, true_and_shown
 from kanon_lab.risk import FileRisk, file_risk, records_above, with_household_size
 
 _COUNTED = ("classes", "k_achieved", "sample_uniques")
@@ -59,10 +59,11 @@ class Measured:
     with_household_size : dict of str to int or None
         ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
         (`kanon_lab.risk.with_household_size`); None without households, or where their identifier is not released.
-    key_linkage : float
+    key_linkage : float or None
         Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
-        keys; see `kanon_lab.protection.truth.right_links`. Unlike k and the risks above it does not take a perturbed
-        key for true.
+        keys and looks for the same; see `kanon_lab.protection.truth.right_links`. Unlike k and the risks above it does
+        not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
+        where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
     numeric_linkage : float or None
         The same of one who knows the true quantities and looks for the nearest (`kanon_lab.risk.record_linkage`), in up
         to 20,000 records at equal steps; None without numeric variables, as the next measures of quantities.
@@ -70,8 +71,9 @@ class Measured:
         Share (0-1) of all key cells that are as in the original, and that have a value.
     distinct_values : dict of str to int
         By key variable, its different values; 0 for one that was removed.
-    granularity, non_uniform_entropy : float
-        Mean loss of the keys, 0-1; see `kanon_lab.utility`. A removed key has lost everything.
+    granularity, non_uniform_entropy : float or None
+        Mean loss of the keys, 0-1; see `kanon_lab.utility`. A removed key has lost everything. Granularity is None
+        where a released key is perturbed, entropy where one was perturbed as a quantity and not recoded since.
     discernibility, average_class_size
         See `kanon_lab.utility`.
     table_distance : float
@@ -97,13 +99,13 @@ class Measured:
     above: dict[float, int]
     by_meaning: dict[str, dict]
     with_household_size: dict[str, int] | None
-    key_linkage: float
+    key_linkage: float | None
     numeric_linkage: float | None
     equal_cells: float
     known_cells: float
     distinct_values: dict[str, int]
-    granularity: float
-    non_uniform_entropy: float
+    granularity: float | None
+    non_uniform_entropy: float | None
     discernibility: int
     average_class_size: float
     table_distance: float
@@ -149,7 +151,7 @@ def measured(
     *,
     removed: Iterable[str],
     keys: Iterable[str],
-    truth: Mapping[str, Texts],
+    truth: Truth,
     baseline: Baseline,
     k: Iterable[int],
     thresholds: Iterable[float],
@@ -171,8 +173,8 @@ def measured(
         Columns of the state that are not released.
     keys : iterable of str
         All key variables, those that were removed too: utility is about the cells that there were.
-    truth : mapping of str to Texts
-        Of each key and sensitive variable; see `kanon_lab.protection.state.State`.
+    truth : Truth
+        Of each key and sensitive variable.
     baseline : Baseline
         What the file as it came is compared by.
     k, thresholds, estimator, where
@@ -209,9 +211,11 @@ def measured(
             means: _risk(each, risk if each is table else None, thresholds, estimator) for means, each in tables.items()
         },
         with_household_size=with_household_size(table) if counted else None,
-        key_linkage=right_links(*true_and_shown(truth, aligned, names, where)),
+        key_linkage=right_links(*true_and_shown(truth, aligned, names, where))
+        if truth.blurred.isdisjoint(names)
+        else None,
         **_cells(original, aligned, keys, names, where),
-        **value_loss(original, aligned, keys, names),
+        **value_loss(original, aligned, keys, names, truth),
         **class_loss(table),
         table_distance=table_loss(
             truth, aligned, [name for name in tabled if name not in spec.numeric_variables], where

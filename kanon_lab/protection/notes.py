@@ -8,9 +8,10 @@ from kanon_lab.errors import shortened
 from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.checks import derived_seed
-from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
+from kanon_lab.protection.disclosed import shared_by_members, shown_by_members, told_by_columns
 from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
-from kanon_lab.protection.steps import STEPS
+from kanon_lab.protection.steps import perturbed_by
+from kanon_lab.recode.columns import distinct
 from kanon_lab.risk import household_size
 
 # Seeds below this are soon found by trying.
@@ -68,14 +69,44 @@ def _columns(protection: Protection) -> Iterator[str]:
 
 
 def _perturbed(protection: Protection) -> Iterator[str]:
-    """Keys that were perturbed: what is counted from the released file takes them for true."""
-    spec, removed = protection.spec, protection.state.removed
-    for number, step in enumerate(protection.steps, 1):
-        done = STEPS[step.name].perturbed(step.settings)
-        if keys := [name for name in spec.key_variables if name in done and name not in removed]:
+    """What is measured of perturbed keys, and what undoes a perturbation."""
+    spec, state, truth = protection.spec, protection.state, protection.state.truth
+    released = [name for name in state.working if name in truth.perturbed and name not in state.removed]
+    if keys := [name for name in spec.key_variables if name in released]:
+        yield (
+            f"{_listed(keys)}: perturbed, and classes, k and the risks take released values for true; key_linkage does "
+            "not, but is no upper bound: who knows how a key was perturbed finds more"
+        )
+    if blurred := [name for name in keys if name in truth.blurred]:
+        yield (
+            f"{_listed(blurred)}: perturbed as a quantity, so that nobody looks for the same value: key_linkage and "
+            "the loss of the keys are not measured; name it in numeric_variables too, or recode it afterwards"
+        )
+    unmeasured = [name for name in released if name in truth.blurred and name not in spec.numeric_variables]
+    if unmeasured := [name for name in unmeasured if name not in blurred]:
+        yield (
+            f"{_listed(unmeasured)}: perturbed as a quantity, and not among numeric_variables, so that neither links "
+            "nor losses are measured of it"
+        )
+    yield from _outvoted(protection, released)
+
+
+def _outvoted(protection: Protection, released: list[str]) -> Iterator[str]:
+    """Variables that members of a household share, and that were perturbed person by person."""
+    spec, original, levels = protection.spec, protection.original, protection.steps[:1]
+    homes = [step.households for step in levels if step.households is not None]
+    apart = {name for step in protection.steps if step.households is None for name in perturbed_by(step)}
+    if spec.household is None:
+        return
+    home, _ = distinct(original[spec.household], protection.where)
+    for name in released:
+        if name not in apart or any(name in each.state.truth.perturbed for each in homes):
+            continue
+        code, _ = distinct(original[name], protection.where)
+        if (share := shared_by_members(home, code)) >= _OF_HOUSEHOLDS:
             yield (
-                f"step {number} ({step.name}) changed values of {_listed(keys)}: classes, k and the risks take them "
-                "for true; key_linkage, the share of right links of who knows the true keys, does not"
+                f"{shortened(name)}: perturbed person by person, though {share:.1%} of the households share one value: "
+                "the members' released values together tell it; perturb it at the household level"
             )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon_lab.protection.measured import Measured
-from kanon_lab.protection.truth import Texts
+from kanon_lab.protection.truth import Truth
 
 if TYPE_CHECKING:
     from kanon_lab.protection.chain import Protection
@@ -25,15 +24,14 @@ class State:
         The file, with the columns that are removed but still measured with (a weight, say).
     removed : tuple of str
         Those columns: they are not released.
-    truth : mapping of str to Texts
-        Of each key and sensitive variable, in the order of the file as it came: its values as they would be shown if
-        nothing were suppressed or perturbed.
+    truth : Truth
+        What an outsider may know of the key and sensitive variables.
     measured : Measured
     """
 
     working: pd.DataFrame = field(repr=False)
     removed: tuple[str, ...]
-    truth: Mapping[str, Texts] = field(repr=False)
+    truth: Truth = field(repr=False)
     measured: Measured
 
 

@@ -13,11 +13,13 @@ from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.checks import check_names
+from kanon_lab.protection.truth import Rule
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
 
 if TYPE_CHECKING:
     from kanon_lab.protection.chain import Protection
+    from kanon_lab.protection.state import Step
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ def _nothing(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
+def _no_rules(settings: Mapping[str, Any], where: str) -> dict[str, Rule]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of step.
@@ -72,6 +78,10 @@ class Kind:
         Whether every record must have its strata.
     perturbed : callable
         Settings -> the columns in which equal values may become different ones, so that what they show may be untrue.
+    as_quantities : bool
+        Whether these are perturbed as quantities, so that a released value is near the true one or far from it.
+    rules : callable
+        Settings and the name of the data -> by column that is recoded, what is done to it.
     """
 
     apply: Apply
@@ -80,6 +90,8 @@ class Kind:
     needs_k: bool = False
     within_strata: bool = False
     perturbed: Callable[[Mapping[str, Any]], Iterable[str]] = _nothing
+    as_quantities: bool = False
+    rules: Callable[[Mapping[str, Any], str], Mapping[str, Rule]] = _no_rules
 
 
 def kind_of(name: object) -> Kind:
@@ -89,6 +101,11 @@ def kind_of(name: object) -> Kind:
         remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
+
+
+def perturbed_by(step: Step) -> list[str]:
+    """The columns that a step has perturbed; those of a household level are in its own protection."""
+    return list(kind_of(step.name).perturbed(step.settings))
 
 
 # Settings of a whole recipe, which no step has.
@@ -115,7 +132,13 @@ def _recode(function: Callable) -> Kind:
     def apply(frame, spec, settings, *, seed, where):
         return Applied(function(frame, settings, where))
 
-    return Kind(apply, _recoded)
+    def rule(name, settings, where):
+        return lambda column: function(column.to_frame(name), {**settings, "variable": name}, where)[name]
+
+    def rules(settings, where):
+        return {name: rule(name, settings, where) for name in _recoded(settings)}
+
+    return Kind(apply, _recoded, rules=rules)
 
 
 def _recoded(settings: Mapping[str, Any]) -> list[str]:

@@ -5,20 +5,80 @@ They are what an outsider knows of a target, told in the release's own categorie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import distinct_rows
+from kanon_lab.errors import KanonLabError
 from kanon_lab.recode.columns import as_text, distinct
 from kanon_lab.suppress.counting import compatible_records
 
 if TYPE_CHECKING:
     from kanon_lab.protection.chain import Protection
     from kanon_lab.protection.state import State
+    from kanon_lab.protection.steps import Kind
+
+#: What a step does to one column.
+Rule = Callable[[pd.Series], pd.Series]
+Levels = tuple["Protection | None", "str | None"]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What an outsider may know of some variables, told in the categories of the release.
+
+    Attributes
+    ----------
+    values : mapping of str to Series
+        By variable, in the order of the file as it came: its values as they would be shown if nothing were suppressed
+        or perturbed.
+    perturbed : frozenset of str
+        Columns that a step has perturbed.
+    blurred : frozenset of str
+        Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near, not for
+        the same.
+    """
+
+    values: Mapping[str, pd.Series] = field(repr=False)
+    perturbed: frozenset[str] = frozenset()
+    blurred: frozenset[str] = frozenset()
+
+    def after(
+        self, kind: Kind, settings: Mapping[str, Any], before: State, after: pd.DataFrame, levels: Levels, where: str
+    ) -> Truth:
+        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
+
+        Parameters
+        ----------
+        kind, settings
+            Of the step.
+        before : State
+            The file before it.
+        after : DataFrame
+            The working file after it.
+        levels : tuple of (Protection or None, str or None)
+            The protection of the household level, if this was the step, whose own truth holds for the members; and the
+            identifier of the household.
+        """
+        (households, household), rules = levels, kind.rules(settings, where)
+        inner = None if households is None else households.state.truth
+        perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
+        quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
+        values = dict(self.values)
+        for name, true in values.items():
+            shown, rule = before.working[name].loc[true.index], rules.get(name)
+            if inner is not None and name in inner.values:
+                codes, ids = distinct(before.working[household].loc[true.index], where)
+                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
+                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, where)
+            elif rule is not None:
+                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, where)
+        return Truth(values, self.perturbed | perturbed, (self.blurred - {*rules}) | quantities)
 
 
 @dataclass(frozen=True)
@@ -31,20 +91,19 @@ class Texts:
         Position of each record's value among `texts`; -1 where it is missing.
     texts : ndarray of str
         Two values of a column may have one text.
+    values : Index
+        The values themselves.
     """
 
     codes: np.ndarray
     texts: np.ndarray
-
-    def taken(self, rows: np.ndarray) -> Texts:
-        """Those of some rows; missing where a row is -1."""
-        return Texts(np.append(self.codes, -1)[rows], self.texts)
+    values: pd.Index
 
 
 def texts_of(column: pd.Series, where: str) -> Texts:
     """The values of a column."""
     codes, values = distinct(column, where)
-    return Texts(codes, np.array([as_text(value) for value in values], dtype=object))
+    return Texts(codes, np.array([as_text(value) for value in values], dtype=object), values)
 
 
 def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
@@ -54,68 +113,38 @@ def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
     return number[one.codes], number[np.where(other.codes < 0, -1, other.codes + shift)]
 
 
-def recoded_truth(true: Texts, before: Texts, after: Texts) -> Texts:
-    """True values after a step that does to equal values the same, or takes them away.
+def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None, where: str) -> pd.Series:
+    """True values after a step that does the same to equal values, or takes them away.
 
     Parameters
     ----------
-    true, before, after : Texts
-        Of the same records: the true values before the step, those shown before it and those shown after it. A value
-        that no record shows on both sides stays as it is.
+    true, before, after : Series
+        Of the same records: the true values before the step, those shown before it and those shown after it.
+    rule : callable or None
+        What the step does to a column, for true values that no record shows on both sides; they stay as they are where
+        there is none, or where it refuses them.
     """
-    known = (before.codes >= 0) & (after.codes >= 0)
-    shown, first = np.unique(before.codes[known], return_index=True)
-    became = dict(zip(before.texts[shown], after.texts[after.codes[known][first]], strict=True))
-    texts = np.array([became.get(text, text) for text in true.texts], dtype=object)
-    return Texts(true.codes, texts)
-
-
-def truth_after(
-    state: State,
-    after: pd.DataFrame,
-    index: pd.Index,
-    perturbed: Collection[str],
-    households: Protection | None,
-    household: str | None,
-    where: str,
-) -> dict[str, Texts]:
-    """The true values after a step: recoded where it recodes, as before where it suppresses or perturbs.
-
-    Parameters
-    ----------
-    state : State
-        The file before it.
-    after : DataFrame
-        The working file after it.
-    index : Index
-        Labels of the records in the order of the file as it came.
-    perturbed : collection of str
-        Variables that the step perturbed.
-    households : Protection or None
-        That of the household level, if this was the step; its own true values hold for the members.
-    household : str or None
-        The identifier of the household.
-    """
-    truth = dict(state.truth)
-    for name in truth:
-        before = state.working[name].loc[index]
-        if households is not None and name in households.state.truth:
-            codes, ids = distinct(state.working[household].loc[index], where)
-            home = pd.Index(households.original[household]).get_indexer(ids)[codes]
-            shown = households.state.truth[name].taken(home)
-        elif name not in after or name in perturbed or after[name].loc[index].equals(before):
-            continue
-        else:
-            shown = texts_of(after[name].loc[index], where)
-        truth[name] = recoded_truth(truth[name], texts_of(before, where), shown)
-    return truth
+    was, now, known = texts_of(before, where), texts_of(after, where), texts_of(true, where)
+    both = (was.codes >= 0) & (now.codes >= 0)
+    shown, first = np.unique(was.codes[both], return_index=True)
+    became = dict(zip(was.texts[shown], now.values[now.codes[both][first]].astype(object), strict=True))
+    unseen = [text not in became for text in known.texts]
+    values = known.values.astype(object).to_numpy(copy=True)
+    if rule is not None and any(unseen):
+        # Beside those shown, on which it may depend how values are told: [30, 40) where not all are whole.
+        beside = pd.Series([*known.values[unseen], *was.values], name=true.name)
+        with suppress(KanonLabError):
+            values[unseen] = rule(beside).astype(object).to_numpy()[: sum(unseen)]
+    values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
+    cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
+    return pd.Series(cells, index=true.index, name=true.name)
 
 
 def true_and_shown(
-    truth: Mapping[str, Texts], working: pd.DataFrame, names: Iterable[str], where: str
+    truth: Truth, working: pd.DataFrame, names: Iterable[str], where: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes of some variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
-    pairs = [joint_codes(truth[name], texts_of(working[name], where)) for name in names]
+    pairs = [joint_codes(texts_of(truth.values[name], where), texts_of(working[name], where)) for name in names]
     known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
     return known, shown
 
@@ -124,7 +153,8 @@ def right_links(known: np.ndarray, shown: np.ndarray) -> float:
     """Expected share (0-1) of records that are linked to their own released record by who knows all their true keys.
 
     The outsider looks for the released records that are compatible with the true keys, a missing value on either side
-    being any, and chooses one of them at random; where none is compatible, none is chosen.
+    being any, and chooses one of them at random; where none is compatible, none is chosen. Who knows also how keys were
+    perturbed, and takes the likeliest record, finds more.
     """
     group, some = distinct_rows(shown)
     target, of_target = distinct_rows(known)

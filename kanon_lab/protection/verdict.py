@@ -37,8 +37,8 @@ def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
 
     Notes
     -----
-    A suppressed value is taken for the one it had before. If it is recoded afterwards, it is what the same value became
-    in other records; where no record shows that, it stays a value of its own.
+    A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
+    value became in other records, or else what the step makes of it.
     """
     state = protection.state
     names = without_variables(protection.spec, state.removed).key_variables

@@ -194,6 +194,8 @@ class Bands:
 
 def as_numbers(values: pd.Index) -> np.ndarray:
     """Values as numbers, NaN where one is none: text and truth values are not."""
+    if isinstance(values.dtype, pd.SparseDtype):
+        values = pd.Index(np.asarray(values))
     kind = getattr(values.dtype, "kind", "O")
     if kind == "f" and values.dtype.itemsize < 8:
         # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.

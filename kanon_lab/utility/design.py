@@ -13,8 +13,8 @@ from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.recode.columns import one_column, refuse
 from kanon_lab.risk.paired import numbers_of
 
-# A standard error below this share of what it belongs to is what rounding leaves of none.
-_NOTHING = 1e-13
+#: A standard error, or a length, below this share of what it belongs to is what rounding leaves of none.
+NOTHING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -98,9 +98,11 @@ class Domains:
     records : ndarray of int, shape (groups,)
     population : ndarray of float, shape (groups,)
         Sum of the weights.
+    units : ndarray of int, shape (groups,)
+        Units with records in the group.
     df : ndarray of int, shape (groups,)
-        Degrees of freedom: units less strata, of those with records in the group, at least 1. It is 0 where every
-        stratum of the survey has one unit, which leaves nothing to tell errors by.
+        Degrees of freedom: units less strata, of those with records in the group. It is 0 where no stratum has two
+        such units, which leaves nothing to tell errors by.
     lone : ndarray of int, shape (groups,)
         Strata with records in the group that have one unit only.
     """
@@ -115,6 +117,7 @@ class Domains:
     weight_of_pair: np.ndarray
     records: np.ndarray
     population: np.ndarray
+    units: np.ndarray
     df: np.ndarray
     lone: np.ndarray
 
@@ -138,8 +141,7 @@ def read_survey(frame: pd.DataFrame, design: Design, where: str) -> Survey:
         label = _known_codes(frame, design.sampling_unit, "sampling unit", where)
         unit, some = distinct_rows(np.column_stack([stratum, label]))
         stratum = stratum[some]
-    weights = np.ones(len(frame)) if design.weight is None else _weights(frame, design.weight, where)
-    return Survey(weights, unit, stratum, np.bincount(stratum))
+    return Survey(weights_of(frame, design.weight, where), unit, stratum, np.bincount(stratum))
 
 
 def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
@@ -152,7 +154,7 @@ def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
     stratum = survey.stratum[unit_of_pair]
     cell, cells = grouped(*pack([group_of_pair, stratum], [max(groups, 1), len(survey.units)]))
     group_of_cell, stratum_of_cell = np.divmod(cells, len(survey.units))
-    df = np.bincount(group_of_pair, minlength=groups) - np.bincount(group_of_cell, minlength=groups)
+    units = np.bincount(group_of_pair, minlength=groups)
     lone = np.bincount(group_of_cell, survey.lone[stratum_of_cell], minlength=groups).astype(np.int64)
     weight_of_pair = np.bincount(pair, weights, minlength=len(pairs))
     return Domains(
@@ -167,7 +169,8 @@ def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
         np.bincount(group, minlength=groups),
         # By pairs, as what is divided by it: a rate of 1 is then exactly 1.
         np.bincount(group_of_pair, weight_of_pair, minlength=groups),
-        np.zeros_like(df) if survey.lone.all() else np.maximum(df, 1),
+        units,
+        units - np.bincount(group_of_cell, minlength=groups),
         lone,
     )
 
@@ -196,7 +199,7 @@ def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[
     Returns
     -------
     estimate, se : ndarray of float, shape (groups,)
-        ``se`` is missing where every stratum of the survey has one unit.
+        ``se`` is missing where the group has no degree of freedom: within one unit z adds up to 0 whatever the values.
 
     References
     ----------
@@ -215,7 +218,7 @@ def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[
     spread = np.bincount(within.cell, (z - centre[within.cell]) ** 2, minlength=len(units)) + absent * centre**2
     se = np.sqrt(np.bincount(within.group_of_cell, factor * spread, minlength=groups))
     estimate = ratio + shift
-    se[se <= _NOTHING * (np.abs(estimate) + abs(shift))] = 0.0
+    se[se <= NOTHING * (np.abs(estimate) + abs(shift))] = 0.0
     return estimate, np.where(within.df == 0, np.nan, se)
 
 
@@ -225,19 +228,32 @@ def mean_interval(estimate: np.ndarray, se: np.ndarray, df: np.ndarray, level: f
     return estimate - half, estimate + half
 
 
-def rate_interval(estimate: np.ndarray, se: np.ndarray, df: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper end of the logit interval of rates, within 0-1; missing where `se` is.
+def rate_interval(
+    estimate: np.ndarray, se: np.ndarray, df: np.ndarray, units: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of the interval of rates, within 0-1; missing where `se` is.
 
-    The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), taken back to rates. Where there is
-    no error, as with a rate of 0 or 1, both ends are the rate.
+    The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), taken back to rates.
+
+    A rate of 0 or 1 has no spread to tell its error by, and yet has one. Its interval is that of Clopper and Pearson
+    for none, or all, of `units`: the sampling units with records in the group. Korn and Graubard put the effective
+    sample size there, which such a rate does not give; the units are as few as if the records of each were all alike,
+    so the interval is conservative, unless weights differ widely. Any other rate without error is its own interval.
+
+    References
+    ----------
+    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data, Survey Methodology 24 (2), 193-201.
     """
     from scipy.special import expit, logit
 
-    p = np.where(se > 0, estimate, 0.5)
+    p, certain = np.where(se > 0, estimate, 0.5), se == 0
     half = _t(df, level) * se / (p * (1 - p))
     ends = (expit(logit(p) - half), expit(logit(p) + half))
-    lower, upper = (np.where(se == 0, estimate, end) for end in ends)
-    return lower, upper
+    lower, upper = (np.where(certain, estimate, end) for end in ends)
+    # The largest p at which none of so many units is no surprise: (1 - p)^units = (1 - level) / 2.
+    reach = 1 - ((1 - level) / 2) ** (1 / np.maximum(units, 1))
+    return np.where(certain & (estimate == 1), 1 - reach, lower), np.where(certain & (estimate == 0), reach, upper)
 
 
 def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
@@ -250,6 +266,16 @@ def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
     return found
 
 
+def weights_of(frame: pd.DataFrame, weight: str | None, where: str) -> np.ndarray:
+    """The weight of each record, 1 without a column of weights; a `DataError` unless all are numbers above 0."""
+    if weight is None:
+        return np.ones(len(frame))
+    weights = numbers_of(frame, weight, where)[1][:, 0]
+    refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record", where)
+    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record", where)
+    return weights
+
+
 def _t(df: np.ndarray, level: float) -> np.ndarray:
     from scipy.special import stdtrit
 
@@ -260,10 +286,3 @@ def _known_codes(frame: pd.DataFrame, name: str, what: str, where: str) -> np.nd
     codes = coded(one_column(frame, name, where), where).codes
     refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record", where)
     return codes
-
-
-def _weights(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
-    weights = numbers_of(frame, name, where)[1][:, 0]
-    refuse(np.isnan(weights), frame.index, name, "a missing weight; fill it in, or drop the record", where)
-    refuse(weights <= 0, frame.index, name, "a weight that is not above 0; mend it, or drop the record", where)
-    return weights

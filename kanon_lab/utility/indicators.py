@@ -79,9 +79,10 @@ def indicators(
         One row an indicator and group with a record: ``kind`` (``rate`` or ``mean``), ``variable``, ``category`` (empty
         for a mean), ``by`` (names between " x "; empty for the whole file), ``group`` (values between " x "),
         ``records`` (with a value), ``population`` (sum of their weights), ``estimate`` (0-1 for a rate), ``se``,
-        ``lower``, ``upper``, ``df`` (units less strata, of those with such records, at least 1), ``lone_strata`` (of
-        these strata, those with one sampling unit). ``se`` and the interval are missing, and ``df`` 0, where every
-        stratum of the survey has one unit. Without error (``se`` of 0) the interval is the estimate alone.
+        ``lower``, ``upper``, ``df`` (units less strata, of those with such records), ``lone_strata`` (of these strata,
+        those with one sampling unit). Where ``df`` is 0, as in a group within one unit, ``se`` and the interval are
+        missing: nothing tells the error. Where ``se`` is 0 the interval is the estimate alone, but for a rate of 0 or
+        1; see `kanon_lab.utility.design.rate_interval`.
 
     Raises
     ------
@@ -114,10 +115,12 @@ def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Te
     """Add the estimates of one variable in the groups that have records with a value of it."""
     within = domains(survey, np.where(outcome.known, grouping.codes, -1), len(grouping.labels))
     some = within.records > 0
-    interval = rate_interval if outcome.kind == "rate" else mean_interval
     for category, values in outcome.values():
         estimate, se = ratios(within, values, shift=outcome.shift)
-        lower, upper = interval(estimate, se, within.df, level)
+        if outcome.kind == "rate":
+            lower, upper = rate_interval(estimate, se, within.df, within.units, level)
+        else:
+            lower, upper = mean_interval(estimate, se, within.df, level)
         figures = (within.records, within.population, estimate, se, lower, upper, within.df, within.lone)
         names = (outcome.kind, outcome.variable, category, grouping.name)
         for key, text in zip(KEYS, names):

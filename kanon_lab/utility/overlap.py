@@ -9,6 +9,7 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError
 from kanon_lab.risk.arguments import ROUNDING
+from kanon_lab.utility.design import NOTHING
 from kanon_lab.utility.indicators import KEYS
 
 _ENDS = ("estimate", "lower", "upper")
@@ -20,7 +21,8 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
     interval, 0 for two that do not meet. An interval that is one point, where there is no error, has a share of 1 if it
     lies in the other and of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a
-    point within an interval.
+    point within an interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of
+    the numbers, still lies within.
 
     Parameters
     ----------
@@ -35,8 +37,8 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
         before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1);
         ``covered`` (whether the estimate after lies in the interval before; boolean); ``status``: ``compared``, or
         ``lost`` where `after` has no such row, since the variable was taken out or recoded, or the group is gone. What
-        is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. Overlap and
-        ``covered`` are missing too where an interval is.
+        is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. The overlap is
+        missing too where one of the intervals is, and ``covered`` where that before is.
 
     Raises
     ------
@@ -60,7 +62,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     rows["difference"] = now - was
     rows["relative_difference"] = (now - was) / np.where(was == 0, np.nan, np.abs(was))
     rows["overlap"] = _overlap(low, high, other_low, other_high)
-    slack = ROUNDING * np.abs(was)
+    slack = ROUNDING * (high - low) + NOTHING * np.abs(was)
     covered = pd.array((low - slack <= now) & (now <= high + slack), dtype="boolean")
     covered[np.isnan(now) | np.isnan(low)] = pd.NA
     rows["covered"] = covered
@@ -79,13 +81,15 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``compared`` and ``lost`` (indicators); ``overlap_mean`` and ``overlap_least`` (0-1) and ``covered`` (share of
-        those with an interval, 0-1), of those that are compared: None where there is none with an interval; and
-        ``overlap_all`` (0-1), the mean where each lost one counts as no overlap. Compare protections by this one: the
-        others look better the more is lost.
+        ``compared`` and ``lost`` (indicators, with an interval or not); ``overlap_mean`` and ``overlap_least`` (0-1),
+        of those with an overlap, and ``covered`` (0-1), the share of those for which that is known; and ``overlap_all``
+        (0-1), the mean over all that had an interval before, where each that is lost, or has no interval after, counts
+        as no overlap. None where there is no such indicator. Compare protections by ``overlap_all``: the others look
+        better the more is lost. An indicator without an interval before cannot be weighed; if it is lost, only
+        ``lost`` says so.
     """
     overlap, covered = compared["overlap"].dropna(), compared["covered"].dropna()
-    counted = len(overlap) + int((compared["status"] == "lost").sum())
+    counted = int(compared["lower_before"].notna().sum())
     return {
         "compared": int((compared["status"] == "compared").sum()),
         "lost": int((compared["status"] == "lost").sum()),
@@ -98,11 +102,13 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
 
 def _overlap(low: np.ndarray, high: np.ndarray, other_low: np.ndarray, other_high: np.ndarray) -> np.ndarray:
     """Mean of the shares of two intervals' lengths that lie in the other; missing where an end is."""
-    slack = ROUNDING * np.maximum(np.abs(low), np.abs(other_low))
+    rounding = NOTHING * np.max(np.abs([low, high, other_low, other_high]), axis=0)
     common = np.minimum(high, other_high) - np.maximum(low, other_low)
+    lengths = high - low, other_high - other_low
+    slack = ROUNDING * np.maximum(*lengths) + rounding
     shares = []
-    for length in (high - low, other_high - other_low):
-        point = length <= slack
+    for length in lengths:
+        point = length <= rounding
         share = np.clip(common, 0.0, None) / np.where(point, 1.0, length)
         shares.append(np.where(point, (common >= -slack).astype(float), share))
     return np.where(np.isnan(common), np.nan, (shares[0] + shares[1]) / 2)

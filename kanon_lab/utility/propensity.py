@@ -163,7 +163,7 @@ def propensity(
     """
     names = variables_of(variables)
     refuse_empty(original, released)
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, not {shortened(repr(model))}")
     repeats = _whole(20 * (model == "tree") if repeats is None else repeats, "repeats")
     seed = _whole(seed, "seed")
@@ -236,7 +236,10 @@ def _quantities(
             and column.nunique() > _MOST_CODES
         ]
     else:
-        numeric = tuple(numeric) if isinstance(numeric, Iterable) and not isinstance(numeric, str) else (numeric,)
+        try:
+            numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
+        except TypeError:
+            numeric = (numeric,)
         if strange := [name for name in numeric if name not in names]:
             raise OptionError(f"numeric names {shortened(str(strange[0]))}, which is not one of the variables")
     return tuple(name for name in names if name in numeric)

@@ -9,8 +9,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.recode.columns import refuse, with_columns
-from kanon_lab.risk.paired import ORIGINAL, RELEASED, Paired, numbers_of, paired, spread_of
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recode.columns import with_columns
+from kanon_lab.risk.paired import ORIGINAL, RELEASED, Paired, paired, spread_of
+from kanon_lab.utility.design import Design, weights_of
+from kanon_lab.utility.tables import refuse_empty
 
 # A direction with less variance than this, where a variable has 1, has none.
 _FLAT = 1e-10
@@ -96,7 +99,7 @@ def quantity_loss(
         The indices differ, there are no records, a variable is not one column or not numbers, has no value in the
         original, or a weight is not a number above 0.
     OptionError
-        No variable, or one named twice.
+        No DataFrame, no variable, one named twice, or a weight that is no name.
 
     Notes
     -----
@@ -116,10 +119,14 @@ def quantity_loss(
     Access (2001), where variances stand among the covariances. ``eigenvalues``: as ``dUtility(method = "eigen")`` of
     the R package sdcMicro, which prints IL1 and IL1s as sums over cells, IL1 in per cent.
     """
+    refuse_empty(original, released)
+    weight = Design(weight).weight
     if variables is None:
         variables = [name for name in original.columns if name != weight]
-    elif isinstance(variables, Iterable):
+    try:
         variables = (variables,) if isinstance(variables, str) else tuple(variables)
+    except TypeError:
+        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}") from None
     both = paired(original, _with_gone(released, original, variables), variables)
     sds = both.sd, _spread(both.released)
     weights = None
@@ -145,16 +152,6 @@ def quantity_loss(
         variables=rows,
         pairs=pairs,
     )
-
-
-def weights_of(frame: pd.DataFrame, weight: str | None, where: str) -> np.ndarray:
-    """The weight of each record, 1 without a column of weights; a `DataError` unless all are numbers above 0."""
-    if weight is None:
-        return np.ones(len(frame))
-    _, values = numbers_of(frame, (weight,), where)
-    weights = values[:, 0]
-    refuse(~(weights > 0), frame.index, weight, "a weight that is not above 0; mend it or drop the record", where)
-    return weights
 
 
 def _with_gone(released: pd.DataFrame, original: pd.DataFrame, variables: Iterable[str]) -> pd.DataFrame:

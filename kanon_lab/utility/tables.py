@@ -13,8 +13,7 @@ from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import check_k
 from kanon_lab.recode.columns import as_text, distinct, one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
-from kanon_lab.utility.design import names_of
-from kanon_lab.utility.quantities import weights_of
+from kanon_lab.utility.design import Design, names_of, weights_of
 
 
 def table_distances(
@@ -51,7 +50,7 @@ def table_distances(
     DataError
         There are no records, a variable is not one column, or a weight is not a number above 0.
     OptionError
-        No variable, one named twice, a number of ways below 1, or no table.
+        No DataFrame, no variable, one named twice, a weight that is no name, a number of ways below 1, or no table.
 
     Notes
     -----
@@ -68,9 +67,12 @@ def table_distances(
     Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131 (2003); Shlomo,
     Statistical disclosure control methods for census frequency tables, International Statistical Review 75 (2007).
     """
-    names = variables_of(variables)
+    names, weight = variables_of(variables), Design(weight).weight
     refuse_empty(original, released)
-    ways = [ways] if not isinstance(ways, Iterable) else list(ways)
+    try:
+        ways = list(ways)
+    except TypeError:
+        ways = [ways]
     if min((check_k(each, "ways") for each in ways), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
     found = [both_coded(original, released, name) for name in names]
@@ -102,8 +104,10 @@ def variables_of(variables: Iterable[str] | str) -> tuple[str, ...]:
 
 
 def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
-    """Raise a `DataError` where one of the files has no records."""
+    """Raise an `OptionError` where one of the files is no DataFrame, a `DataError` where it has no records."""
     for frame, where in ((original, ORIGINAL), (released, RELEASED)):
+        if not isinstance(frame, pd.DataFrame):
+            raise OptionError(f"{where} must be a DataFrame, not {type(frame).__name__}")
         if not len(frame):
             raise DataError(f"{where}: has no records; nothing can be measured")
 

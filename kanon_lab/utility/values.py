@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import grouped, pack
-from kanon_lab.errors import DataError
+from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recode.columns import distinct
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
 
@@ -49,6 +49,8 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
     ------
     DataError
         The indices differ, there are no records, or values cannot be compared, such as lists.
+    OptionError
+        One of them is no Series.
 
     Notes
     -----
@@ -88,7 +90,7 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
 
     Raises
     ------
-    DataError
+    DataError, OptionError
         As in `granularity`.
 
     Notes
@@ -123,6 +125,9 @@ def _bits(whole: np.ndarray | int, part: np.ndarray) -> np.ndarray:
 
 
 def _joint(original: pd.Series, released: pd.Series) -> _Joint:
+    for column, where in ((original, ORIGINAL), (released, RELEASED)):
+        if not isinstance(column, pd.Series):
+            raise OptionError(f"{where}: give one column as a Series, not {type(column).__name__}")
     if not original.index.equals(released.index):
         raise DataError(
             f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "

@@ -219,3 +219,11 @@ def test_interruption_leaves_nothing_behind(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         microaggregate(FILE, QUANTITIES)
     pd.testing.assert_frame_equal(FILE, before)
+
+
+def test_most_medians_of_threes_are_true_values():
+    frame = pd.DataFrame(np.random.default_rng(3).lognormal(size=(300, 2)), columns=["x", "y"])
+    for centre, least, most in (("median", 0.7, 1), ("mean", 0, 0)):
+        after = microaggregate(frame, ["x", "y"], centre=centre).frame
+        shares = [after[name].isin(frame[name]).mean() for name in after]
+        assert least <= min(shares) and max(shares) <= most

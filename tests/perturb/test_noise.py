@@ -99,6 +99,17 @@ def test_correlated_noise_nearly_keeps_correlations_and_additive_noise_shrinks_t
         assert apart.max() < 4.5 / math.sqrt(40_000)
 
 
+def test_correlated_noise_keeps_correlations_within_strata_and_not_of_the_file():
+    rng = np.random.default_rng(2)
+    values = rng.multivariate_normal([0, 0], [[1, -0.95], [-0.95, 1]], 20_000)
+    frame = pd.DataFrame(values, columns=["x", "y"]).assign(s=np.repeat([0, 1], 10_000))
+    frame[["x", "y"]] += 6 * frame[["s"]].to_numpy()
+    after = add_noise(frame, ["x", "y"], method="correlated", strength=1, strata="s").frame
+    for _, part in after.groupby("s"):
+        assert part["x"].corr(part["y"]) == pytest.approx(-0.95, abs=0.01)
+    assert frame["x"].corr(frame["y"]) > 0.75 and after["x"].corr(after["y"]) < 0.7
+
+
 def test_correlated_noise_keeps_sums_and_takes_as_many_variables_as_there_are():
     file = FILE.assign(total=FILE["income"] + FILE["rent"])[["income", "rent", "total"]]
     for part in (file, file[:3], file[:2]):

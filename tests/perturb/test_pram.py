@@ -320,3 +320,20 @@ def test_bad_options_are_refused_in_one_line(options, message):
     with pytest.raises(OptionError, match=message) as error:
         pram(SECRET, **{"variables": "x", **options})
     assert isinstance(error.value, KanonLabError) and "\n" not in str(error.value)
+
+
+def test_the_matrix_of_each_stratum_is_made_when_asked_for():
+    matrices = pram(example(), "x", strata="s", keep=0.5).details["transitions"]["x"]
+    assert list(matrices) == [0, 1, 2] and len(matrices) == 3
+    for number in matrices:
+        shares = example()["x"][example()["s"] == number].value_counts()
+        pd.testing.assert_frame_equal(matrices[number], redrawing_matrix(shares.sort_index(), keep=0.5))
+    with pytest.raises(KeyError):
+        matrices[3]
+
+
+def test_large_whole_numbers_are_different_categories():
+    frame = pd.DataFrame({"x": np.array([2**63 + 1, 2**63 + 2, 2**64 - 1] * 30, dtype="uint64")})
+    for values in (frame, frame[frame["x"] < 2**64 - 1]):
+        result = pram(values, "x", keep=0.5)
+        assert result.cells["cells"][0] > 0 and set(result.frame["x"]) == set(values["x"])

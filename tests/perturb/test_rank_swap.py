@@ -220,3 +220,14 @@ def test_bad_names_strata_and_seeds_in_one_line():
         rank_swap(frame, ["x", "x"])
     with pytest.raises(OptionError, match="name at least one variable"):
         rank_swap(frame, [])
+
+
+def test_the_window_is_of_the_ranks_of_a_stratum_and_not_of_those_of_the_file():
+    """Ten values of one stratum have nearly a thousand of the other between them."""
+    values = [*np.linspace(0, 1000, 10), *np.linspace(450, 550, 990)]
+    frame = pd.DataFrame({"x": values, "s": ["spread"] * 10 + ["bunched"] * 990})
+    result = rank_swap(frame, "x", window=0.1, strata="s")
+    moved = (result.frame["x"].rank() - frame["x"].rank()).abs()
+    within = (result.frame.groupby("s")["x"].rank() - frame.groupby("s")["x"].rank()).abs()
+    assert within.groupby(frame["s"]).max().to_dict() == {"bunched": 99, "spread": 1}
+    assert moved[frame["s"] == "spread"].max() > 900

@@ -210,3 +210,19 @@ def test_with_one_probability_the_draw_is_from_the_shares():
     for wrong in ([1, 2], {"a": 1}, {"a": 0, "b": 0}):
         with pytest.raises(OptionError, match="^shares"):
             redrawing_matrix(wrong, keep=0.8)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: estimated_shares([10**400, 1], SMALL),
+        lambda: posterior(SMALL, {"a": 10**400}),
+        lambda: redrawing_matrix({"a": 10**400, "b": 1}, keep=0.5),
+        lambda: shares_covariance([1, 1], SMALL, records=10**400),
+        lambda: transition_matrix(["a", "\ud800"], keep=0.5),
+    ],
+)
+def test_numbers_beyond_all_floats_and_halves_of_characters_are_refused_in_one_line(run):
+    with pytest.raises(OptionError) as caught:
+        run()
+    assert len(str(caught.value)) < 200

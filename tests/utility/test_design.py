@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t
+from scipy.stats import binomtest, t
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
@@ -49,20 +49,18 @@ def by_hand(records, group):
     for stratum, unit, w, _, y in mine:
         units[stratum, unit] += w * (y - mean) / total
     grand_mean = sum(units.values()) / len(units)
-    variance, several, lone = 0.0, False, set()
+    variance, lone = 0.0, set()
     for stratum in {stratum for stratum, _ in units}:
         z = [value for (own, _), value in units.items() if own == stratum]
         if len(z) == 1:
             variance += (z[0] - grand_mean) ** 2
             lone.add(stratum)
         else:
-            several = True
             variance += len(z) / (len(z) - 1) * sum((value - sum(z) / len(z)) ** 2 for value in z)
     present = {(stratum, unit) for stratum, unit, *_ in mine}
     strata = {stratum for stratum, _ in present}
-    if not several:
-        return mean, math.nan, 0, len(lone & strata)
-    return mean, math.sqrt(variance), max(len(present) - len(strata), 1), len(lone & strata)
+    df = len(present) - len(strata)
+    return mean, math.sqrt(variance) if df else math.nan, df, len(lone & strata)
 
 
 @settings(deadline=None)
@@ -73,7 +71,7 @@ def test_every_group_is_as_by_hand(records):
         assert estimate == pytest.approx(mean, abs=1e-12, nan_ok=True)
         if any(record[3] == group for record in records):
             assert se == pytest.approx(error, abs=1e-12, nan_ok=True)
-            assert (df == freedom or math.isnan(error)) and lone == alone
+            assert (df, lone) == (freedom, alone)
 
 
 def test_a_simple_random_sample():
@@ -108,11 +106,21 @@ def test_a_lone_unit_is_measured_from_the_mean_of_all_units():
     assert estimated(records, groups=1) == [(5.5, pytest.approx(1.25), 1, 1)]
 
 
-def test_lone_units_only_leave_no_error():
-    ((mean, se, df, lone),) = estimated([("A", 1, 1, 0, 2), ("B", 1, 1, 0, 6)], groups=1)
-    assert (mean, df, lone) == (4.0, 0, 2) and math.isnan(se)
-    ends = mean_interval(*(np.array([value]) for value in (mean, se, df)), 0.95)
-    assert np.isnan(ends).all()
+@pytest.mark.parametrize(
+    "records, expected",
+    [
+        ([("A", 1, 1, 0, 2), ("B", 1, 1, 0, 6)], (4.0, 0, 2)),  # lone units only
+        ([("A", 1, 1, 0, 10), ("A", 1, 1, 0, 20), ("A", 2, 1, None, 3)], (15.0, 0, 0)),  # all in one unit
+        ([("A", 1, 1, 0, 8), ("A", 2, 1, None, 3), ("B", 2, 1, None, 3)], (8.0, 0, 0)),  # one record
+    ],
+)
+def test_a_group_without_two_units_of_a_stratum_has_no_error(records, expected):
+    ((mean, se, df, lone),) = estimated(records, groups=1)
+    assert (mean, df, lone) == expected and math.isnan(se)
+    arrays = [np.array([value]) for value in (mean, se, df)]
+    assert np.isnan(mean_interval(*arrays, 0.95)).all()
+    for rate in (0.0, 0.5, 1.0):
+        assert np.isnan(rate_interval(np.array([rate]), *arrays[1:], np.array([1]), 0.95)).all()
 
 
 @settings(deadline=None)
@@ -122,9 +130,8 @@ def test_what_is_outside_a_group_tells_only_how_many_units_there_are(records, ra
     # More records of none in units that are there, and whole strata without a record in a group.
     outside = [(stratum, unit, 5.0, None, 40.0) for stratum, unit, *_ in records]
     np.testing.assert_allclose(estimated([*records, *outside]), expected, atol=1e-12)
-    if not all(math.isnan(se) for _, se, _, _ in expected):
-        elsewhere = [("Z", unit, 1.0, None, 3.0) for unit in (1, 2)]
-        np.testing.assert_allclose(estimated([*records, *elsewhere]), expected, atol=1e-12)
+    elsewhere = [("Z", unit, 1.0, None, 3.0) for unit in (1, 2)]
+    np.testing.assert_allclose(estimated([*records, *elsewhere]), expected, atol=1e-12)
     # Neither the order of records nor the scale of weights says anything; units are nested in strata.
     shuffled = random.sample(records, len(records))
     changed = [(stratum, f"{stratum}{unit}", 3 * w, group, y) for stratum, unit, w, group, y in shuffled]
@@ -152,21 +159,32 @@ def test_intervals_of_means_and_rates():
     lower, upper = mean_interval(estimate, se, df, 0.95)
     assert (upper - estimate)[:2] == pytest.approx(t.ppf(0.975, df[:2]) * se[:2])
     assert lower.tolist()[2:] == upper.tolist()[2:] == [0.0, 1.0]
-    lower, upper = rate_interval(estimate, se, df, 0.95)
+    lower, upper = rate_interval(estimate, se, df, df + 1, 0.95)
     # log(0.25 / 0.75) and 0.05 / (0.25 x 0.75), with the t quantile of 10 degrees as in any table.
     ends = [1 / (1 + math.exp(math.log(3) + sign * 2.228139 * 0.05 / 0.1875)) for sign in (1, -1)]
     assert [lower[0], upper[0]] == pytest.approx(ends, abs=1e-6)
-    assert lower.tolist()[2:] == upper.tolist()[2:] == [0.0, 1.0]
+    # A rate without error that is neither none nor all is its own interval.
+    assert [*map(float, np.ravel(rate_interval(estimate[:1], se[2:3], df[:1], df[:1], 0.95)))] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("units", [1, 2, 30])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_a_rate_of_none_or_all_has_the_exact_interval_of_its_units(units, level):
+    rates = np.array([0.0, 1.0])
+    found = np.transpose(rate_interval(rates, np.zeros(2), np.ones(2), np.full(2, units), level))
+    for rate, ends in zip(rates, found):
+        exact = binomtest(int(rate * units), units).proportion_ci(level, "exact")
+        assert tuple(ends) == pytest.approx((exact.low, exact.high)) and rate in ends
 
 
 @settings(deadline=None)
 @given(st.floats(0.001, 0.999), st.floats(1e-4, 0.5), st.integers(1, 500), st.floats(0.5, 0.999))
 def test_the_interval_of_a_rate_holds_it_and_stays_in_range(p, se, df, level):
     arrays = [np.array([each]) for each in (p, se, df)]
-    lower, upper = rate_interval(*arrays, level)
+    lower, upper = rate_interval(*arrays, arrays[2], level)
     assert 0 <= lower[0] < p < upper[0] <= 1
     # What is rare in one way of counting is frequent in the other.
-    other_lower, other_upper = rate_interval(1 - arrays[0], *arrays[1:], level)
+    other_lower, other_upper = rate_interval(1 - arrays[0], *arrays[1:], arrays[2], level)
     assert [other_lower[0], other_upper[0]] == pytest.approx([1 - upper[0], 1 - lower[0]], abs=1e-9)
 
 
@@ -184,11 +202,31 @@ def test_intervals_cover_the_truth_in_repeated_samples():
         sample = people[people["unit"].isin(drawn)]
         within = domains(read_survey(sample, SURVEY, "test"), np.zeros(len(sample), dtype=int), 1)
         y = sample["y"].to_numpy()
-        for i, (interval, values, true) in enumerate([(mean_interval, y, truth), (rate_interval, y > 3, share)]):
-            estimate, se = ratios(within, values.astype(float))
-            lower, upper = interval(estimate, se, within.df, 0.95)
-            covered[i] += lower[0] <= true <= upper[0]
+        lower, upper = mean_interval(*ratios(within, y), within.df, 0.95)
+        covered[0] += lower[0] <= truth <= upper[0]
+        lower, upper = rate_interval(*ratios(within, (y > 3).astype(float)), within.df, within.units, 0.95)
+        covered[1] += lower[0] <= share <= upper[0]
     assert ((covered / 400 >= 0.90) & (covered / 400 <= 0.99)).all()
+
+
+@pytest.mark.parametrize("units", [2, 4])
+def test_intervals_of_a_rare_rate_cover_it_with_few_units(units):
+    rng = np.random.default_rng(21)
+    sizes = rng.integers(5, 15, 60)
+    cases = rng.binomial(sizes, 1 / (1 + np.exp(3 - rng.normal(size=60))))
+    share, covered, none = cases.sum() / sizes.sum(), 0, 0
+    for _ in range(400):
+        drawn = rng.integers(0, 60, units)
+        unit = np.repeat(np.arange(units), sizes[drawn])
+        case = np.concatenate([np.arange(sizes[i]) < cases[i] for i in drawn]).astype(float)
+        survey = read_survey(pd.DataFrame({"unit": unit}), Design(sampling_unit="unit"), "test")
+        within = domains(survey, np.zeros(len(unit), dtype=int), 1)
+        estimate, se = ratios(within, case)
+        lower, upper = rate_interval(estimate, se, within.df, within.units, 0.95)
+        covered += lower[0] <= share <= upper[0]
+        none += estimate[0] == 0
+    # Were the interval of a sample without a case its estimate alone, all of these would miss the share.
+    assert none / 400 > 0.05 and covered / 400 >= 0.95
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def test_rates_and_means_of_the_file_and_of_its_groups():
     assert (men["kind"], men["category"], men["records"], men["population"]) == ("mean", "", 3, 6.0)
     assert men["estimate"] == pytest.approx((10 + 60 + 180) / 6)
     assert rows_of(found, variable="income", by="place x sex")["group"].tolist() == ["1 x f", "1 x m", "2 x m"]
-    assert rows_of(found, kind="mean")["df"].tolist() == [4, 1, 2, 1, 1, 1]
+    assert rows_of(found, kind="mean")["df"].tolist() == [4, 0, 2, 0, 1, 0]
+    assert (found["lower"].isna() == (found["df"] == 0)).all()
     assert found.columns.tolist() == [
         *("kind", "variable", "category", "by", "group", "records", "population"),
         *("estimate", "se", "lower", "upper", "df", "lone_strata"),
@@ -87,7 +88,10 @@ def test_each_row_is_the_estimate_of_one_group_alone(records):
         inside = frame[row["variable"]].notna() & (frame["b"].map(str).eq(row["group"]) | (row["by"] == ""))
         within = domains(survey, np.where(inside, 0, -1), 1)
         estimate, se = ratios(within, value.to_numpy(dtype=float))
-        ends = (rate_interval if row["kind"] == "rate" else mean_interval)(estimate, se, within.df, 0.95)
+        if row["kind"] == "rate":
+            ends = rate_interval(estimate, se, within.df, within.units, 0.95)
+        else:
+            ends = mean_interval(estimate, se, within.df, 0.95)
         expected = [inside.sum(), frame["w"][inside].sum(), estimate[0], se[0], ends[0][0], ends[1][0], within.df[0]]
         found = [row[name] for name in ("records", "population", "estimate", "se", "lower", "upper", "df")]
         np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -128,7 +132,9 @@ class TestReleased:
     def test_a_suppressed_category_is_estimated_as_zero(self):
         found = self.now(PEOPLE.assign(ill=PEOPLE["ill"].replace("flu", None)))
         flu = figures_of(found, category="flu", by="")
-        assert [flu[name] for name in ("estimate", "se", "lower", "upper")] == [0, 0, 0, 0]
+        assert [flu[name] for name in ("estimate", "se", "lower")] == [0, 0, 0]
+        # Three records have a value, each a unit: (1 - upper)^3 = 0.025.
+        assert flu["upper"] == pytest.approx(1 - 0.025 ** (1 / 3))
 
     @pytest.mark.parametrize("rates", [["ill"], {"ill": ["flu", "no"]}])
     def test_categories_that_were_recoded_have_no_row(self, rates):

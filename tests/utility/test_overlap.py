@@ -55,6 +55,12 @@ def test_overlap_is_the_mean_share_of_two_lengths(pairs, scale):
         ((0.0, 4.0), (3.0, 3.0), 0.5),  # a point within
         ((0.1 + 0.2, 0.1 + 0.2), (0.3, 0.3), 1.0),  # the same point, but for rounding
         ((3.0, 3.0), (4.0, 4.0), 0.0),
+        # Far from 0 as near it.
+        ((1e12 - 1, 1e12 + 1), (1e12 + 0.5, 1e12 + 2.5), 0.25),
+        ((1e12 - 1, 1e12 + 1), (1e12 + 1.5, 1e12 + 2.5), 0.0),
+        ((1e12 - 1, 1e12 + 1), (1e12 + 0.5, 1e12 + 0.5), 0.5),
+        ((1e12, 1e12), (1e12 + 2, 1e12 + 2), 0.0),
+        ((1e12, 1e12), (1e12, 1e12), 1.0),
     ],
 )
 def test_overlap_of_plain_cases(one, other, expected):
@@ -78,12 +84,33 @@ def test_each_indicator_is_compared_or_lost():
     }
 
 
+def test_an_estimate_far_from_0_may_leave_its_interval():
+    before = frame_of([(name, 1e12, 1e12 - 1, 1e12 + 1) for name in "abc"])
+    after = frame_of([(name, 1e12 + far, 1e12, 1e12 + 3) for name, far in zip("abc", (0.5, 1, 1.5))])
+    assert compare_indicators(before, after)["covered"].tolist() == [True, True, False]
+
+
+def test_what_had_no_interval_is_not_weighed():
+    nothing = math.nan, math.nan
+    before = frame_of([(name, 5.0, 4.0, 6.0) for name in "abc"] + [(name, 5.0, *nothing) for name in "def"])
+    after = frame_of([("a", 5.0, 4.0, 6.0), ("b", 5.0, *nothing), ("d", 5.0, *nothing), ("e", 5.0, 4.0, 6.0)])
+    compared = compare_indicators(before, after)
+    assert compared["status"].tolist() == ["compared", "compared", "lost"] * 2
+    np.testing.assert_array_equal(compared["overlap"], [1, *[np.nan] * 5])
+    assert compared["covered"].tolist() == [True, True, *[pd.NA] * 4]
+    # c is lost and b has lost its interval: both count as no overlap. f is lost too, and had none.
+    assert indicator_loss(compared) == {
+        **{"compared": 4, "lost": 2, "overlap_all": pytest.approx(1 / 3)},
+        **{"overlap_mean": 1.0, "overlap_least": 1.0, "covered": 1.0},
+    }
+
+
 def test_nothing_left_to_compare():
     before = frame_of([("a", 10.0, 8.0, 12.0)])
     lost = compare_indicators(before, pd.DataFrame({name: [] for name in before.columns}))
     nothing = {"overlap_mean": None, "overlap_least": None, "covered": None}
     assert indicator_loss(lost) == {"compared": 0, "lost": 1, "overlap_all": 0.0, **nothing}
-    # Estimates without intervals, where every stratum has one sampling unit.
+    # Estimates without intervals, as of groups within one sampling unit.
     unknown = frame_of([("a", 10.0, math.nan, math.nan)])
     nothing["overlap_all"] = None
     assert indicator_loss(compare_indicators(unknown, unknown)) == {"compared": 1, "lost": 0, **nothing}

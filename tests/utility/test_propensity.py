@@ -196,3 +196,11 @@ def test_without_scikit_learn(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackageError, match="pip install 'kanon-lab.models.'"):
         propensity(people(50), people(50), variables="sex")
+
+
+def test_a_frame_is_no_model_and_an_array_without_dimension_no_list():
+    frame = pd.DataFrame({"x": range(30)})
+    with pytest.raises(OptionError, match="^model must be one of"):
+        propensity(frame, frame, variables="x", model=frame)
+    with pytest.raises(OptionError, match="^numeric names"):
+        propensity(frame, frame, variables="x", numeric=np.array(5))

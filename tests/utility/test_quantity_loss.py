@@ -202,3 +202,14 @@ def test_data_that_cannot_be_used():
         quantity_loss(frame, frame, variables="x", weight="w")
     with pytest.raises(OptionError, match="name at least one variable"):
         quantity_loss(frame, frame, variables=[])
+
+
+@pytest.mark.parametrize("names", [5, np.array("x")])
+def test_variables_and_weight_are_names_and_files_frames(names):
+    frame = pd.DataFrame({"x": [1.0, 2.0, 4.0], "w": 1.0})
+    with pytest.raises(OptionError, match="^variables must be names of columns, not"):
+        quantity_loss(frame, frame, variables=names)
+    with pytest.raises(OptionError, match="^weight must be the name of one column, not"):
+        quantity_loss(frame, frame, weight=frame)
+    with pytest.raises(OptionError, match="^the released file must be a DataFrame, not NoneType"):
+        quantity_loss(frame, None)

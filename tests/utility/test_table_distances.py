@@ -140,7 +140,7 @@ def test_options_that_cannot_be_used(options, message):
     ("weights", "message"),
     [
         ([1, 0], "the released file: column w: row 1: a weight that is not above 0"),
-        ([1, None], "row 1: a weight that is not above 0"),
+        ([1, None], "row 1: a missing weight"),
         (["1", "threescore"], "column w"),
     ],
 )
@@ -157,3 +157,13 @@ def test_data_that_cannot_be_used():
         table_distances(frame, frame, variables=["x", "y"])
     with pytest.raises(DataError, match="the released file: has no records"):
         table_distances(frame, frame.iloc[:0], variables="x", ways=1)
+
+
+def test_weight_ways_and_files_of_another_kind_in_one_line():
+    frame = pd.DataFrame({"x": ["a", "b"], "w": 1.0})
+    with pytest.raises(OptionError, match="^weight must be the name of one column, not"):
+        table_distances(frame, frame, variables="x", weight=frame)
+    with pytest.raises(OptionError, match="^ways must be"):
+        table_distances(frame, frame, variables="x", ways=np.array(1))
+    with pytest.raises(OptionError, match="^the original file must be a DataFrame, not NoneType"):
+        table_distances(None, frame, variables="x")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError
+from kanon_lab.errors import DataError, OptionError
 from kanon_lab.utility.values import granularity, non_uniform_entropy
 
 MEASURES = [granularity, non_uniform_entropy]
@@ -110,3 +110,12 @@ def test_what_cannot_be_measured(measure):
         measure(pd.Series([], dtype=float), pd.Series([], dtype=float))
     with pytest.raises(DataError, match="the released file: column a holds lists"):
         measure(pd.Series([1, 2], name="a"), pd.Series([[1], [2]], name="a"))
+
+
+@pytest.mark.parametrize("measure", [granularity, non_uniform_entropy])
+@pytest.mark.parametrize("other", [None, [1, 2], pd.DataFrame({"x": [1, 2]})])
+def test_columns_are_series(measure, other):
+    column = pd.Series([1, 2])
+    for pair in ((column, other), (other, column)):
+        with pytest.raises(OptionError, match="file: give one column as a Series, not"):
+            measure(*pair)
