@@ -174,7 +174,7 @@ def _print(result, of_risk, of_loss):
     failed = len(result["failed"])
     click.echo(visible(f"{result['file']}: {result['n']:,} records"))
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"
-    click.echo(visible(f"{result['recipe']}: {several}, {failed or 'none'} of which could not be applied"))
+    click.echo(visible(f"{result['recipe']}: {several}{f', {failed} of which could not be applied' * bool(failed)}"))
     click.echo(f"risk: {result['risk']} ({of_risk.label})")
     click.echo(f"loss: {result['loss']} ({of_loss.label})")
     click.echo()

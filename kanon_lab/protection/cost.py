@@ -99,8 +99,10 @@ def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Ite
         return {**nothing, "numeric_lost": len(names) if names else None}
     loss = quantity_loss(original, released, variables=kept)
     rows = slice(None, None, -(-len(original) // _MOST_LINKED))
+    scales = ("sd", "mahalanobis") if len(kept) > 1 else ("sd",)
+    links = [record_linkage(original, released, variables=kept, targets=rows, scale=each).share for each in scales]
     return {
-        "numeric_linkage": record_linkage(original, released, variables=kept, targets=rows).share,
+        "numeric_linkage": max(links),
         "il1s": loss.il1s,
         "eigenvalues": loss.eigenvalues,
         "correlations": loss.correlations,

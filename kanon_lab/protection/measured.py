@@ -65,8 +65,9 @@ class Measured:
         not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
         where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
     numeric_linkage : float or None
-        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.risk.record_linkage`), in up
-        to 20,000 records at equal steps; None without numeric variables, as the next measures of quantities.
+        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.risk.record_linkage`, by
+        standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None
+        without numeric variables, as the next measures of quantities.
     equal_cells, known_cells : float
         Share (0-1) of all key cells that are as in the original, and that have a value.
     distinct_values : dict of str to int

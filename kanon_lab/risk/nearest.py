@@ -9,10 +9,13 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import distinct_rows
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.risk.arguments import ROUNDING
 from kanon_lab.risk.paired import paired
 
+SCALES = ("sd", "mahalanobis", "none")
+# Variances so small beside the largest one are rounding.
+_FLAT = 1e-10
 # Released points whose nearest original points are looked up at a time.
 _BLOCK = 4096
 
@@ -24,7 +27,7 @@ class Linked:
     Attributes
     ----------
     variables : tuple of str
-    scale : {"sd", "none"}
+    scale : {"sd", "mahalanobis", "none"}
     records : DataFrame
         Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
         the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is
@@ -57,9 +60,10 @@ def record_linkage(
     ----------
     original, released, variables
         As in `interval_disclosure`.
-    scale : {"sd", "none"}
+    scale : {"sd", "mahalanobis", "none"}
         Whether each variable is divided by the standard deviation of its original values, so that none counts for more
-        because of its unit.
+        because of its unit; or the distance takes account of the covariance of the original values, which finds more
+        where noise follows that covariance.
     targets : slice or ndarray, optional
         Positions of the released records that are linked; by default all.
 
@@ -87,11 +91,11 @@ def record_linkage(
     ----------
     Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001); INE Chile (2023), section 7.6.1.
     """
-    if scale not in ("sd", "none"):
-        raise OptionError(f"scale must be sd or none, not {scale!r}")
+    if not isinstance(scale, str) or scale not in SCALES:
+        raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {shortened(repr(scale))}")
     both = paired(original, released, variables)
     tells = both.sd > 0
-    unit = both.sd[tells] if scale == "sd" else 1.0
+    unit = 1.0 if scale == "none" else both.sd[tells]
     x, y = both.original[:, tells] / unit, both.released[:, tells] / unit
     chosen = np.arange(len(x))[slice(None) if targets is None else targets]
     y, own_x = y[chosen], x[chosen]
@@ -104,15 +108,28 @@ def record_linkage(
         rows = np.flatnonzero((pattern == number) & has)
         candidates = np.flatnonzero(~np.isnan(x[:, known]).any(axis=1))
         if len(rows) and len(candidates):
-            distance[rows], nearest[rows] = _nearest(x[candidates][:, known], y[rows][:, known])
+            points, asked, true = (each[:, known] for each in (x[candidates], y[rows], own_x[rows]))
+            if scale == "mahalanobis":
+                axes = _axes(points)
+                points, asked, true = points @ axes, asked @ axes, true @ axes
+            distance[rows], nearest[rows] = _nearest(points, asked)
             with np.errstate(over="ignore"):
-                apart = np.sqrt(((own_x[rows][:, known] - y[rows][:, known]) ** 2).sum(axis=1))
+                apart = np.sqrt(((true - asked) ** 2).sum(axis=1))
             own[rows] = (apart <= distance[rows] * (1 + ROUNDING)) & (nearest[rows] > 0)
     linked = np.where(own, 1 / np.maximum(nearest, 1), 0.0)
     records = pd.DataFrame(
         {"distance": distance, "nearest": nearest, "own": own, "linked": linked}, index=both.index[chosen]
     )
     return Linked(both.variables, scale, records, float(linked.mean()), float(own.mean()))
+
+
+def _axes(points: np.ndarray) -> np.ndarray:
+    """Linear forms of the variables that have variance 1 and no covariance; none for what follows from the others."""
+    if len(points) < 2 or not points.shape[1]:
+        return np.eye(points.shape[1])
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(points, rowvar=False)))
+    known = values > _FLAT * values[-1]
+    return vectors[:, known] / np.sqrt(values[known])
 
 
 def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

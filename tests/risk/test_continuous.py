@@ -103,6 +103,33 @@ def test_an_unprotected_file_whose_records_agree_is_not_linked_for_sure():
     assert record_linkage(alike, alike + 1).records["linked"].tolist() == [0.2] * 5
 
 
+def test_a_distance_by_covariance_is_that_of_mahalanobis_and_finds_more_where_noise_follows_it():
+    rng = np.random.default_rng(12)
+    common = rng.normal(size=(600, 1))
+    before = pd.DataFrame(common + 0.05 * rng.normal(size=(600, 3)), columns=list("abc"))
+    noise = rng.multivariate_normal([0, 0, 0], before.cov() * 0.09, size=600)
+    after = before + noise
+    inverse = np.linalg.inv(before.cov())
+    apart = before.to_numpy()[None] - after.to_numpy()[:, None]
+    distance = np.sqrt(np.einsum("ijk,kl,ijl->ij", apart, inverse, apart))
+    result = record_linkage(before, after, scale="mahalanobis")
+    np.testing.assert_allclose(result.records["distance"], distance.min(axis=1))
+    assert result.records["own"].tolist() == (distance.argmin(axis=1) == np.arange(600)).tolist()
+    assert result.share > 1.5 * record_linkage(before, after).share
+    # What follows from the others adds nothing, and no error.
+    total = [each.assign(d=each.sum(axis=1)) for each in (before, after)]
+    assert record_linkage(*total, scale="mahalanobis").share == pytest.approx(result.share)
+
+
+def test_targets_are_those_records_only():
+    rng = np.random.default_rng(13)
+    before = pd.DataFrame(rng.normal(size=(50, 2)), columns=list("ab"))
+    after = before + rng.normal(scale=0.2, size=(50, 2))
+    some = record_linkage(before, after, targets=slice(None, None, 7))
+    pd.testing.assert_frame_equal(some.records, record_linkage(before, after).records.iloc[::7])
+    assert some.share == some.records["linked"].mean()
+
+
 def within(original, value, released, width, by, sd):
     """Whether an original value lies in the interval about the released one."""
     if value is None or original is None:
@@ -225,7 +252,7 @@ def test_options_that_cannot_be():
             measure(GOOD, GOOD, variables=["a", "b", "a"])
         with pytest.raises(OptionError, match="variables must be names of columns, not 5"):
             measure(GOOD, GOOD, variables=5)
-    with pytest.raises(OptionError, match="scale must be sd or none, not 'mad'"):
+    with pytest.raises(OptionError, match="scale must be one of sd, mahalanobis, none, not 'mad'"):
         record_linkage(GOOD, GOOD, scale="mad")
     with pytest.raises(OptionError, match="by must be sd or rank, not 'mad'"):
         interval_disclosure(GOOD, GOOD, by="mad")
