@@ -100,11 +100,11 @@ def add_noise(
     them afterwards, which keeps nothing exactly.
 
     Let s be the strength and C the covariance matrix in a stratum. The noise of ``correlated`` has covariance s^2 C in
-    expectation, that of ``restricted`` exactly, and ``restricted`` releases mean + (x - mean + noise) / sqrt(1 +
-    s^2). Noise of both is a mix of the variables' own deviations, so that a total stays the sum of its parts. With
-    strata it is within them that ``correlated`` noise keeps correlations: in the file they are nearly kept only
-    where strata have much the same means and covariances. Under ``additive`` a variance grows by the factor 1 + s^2
-    and a correlation shrinks by it.
+    expectation, that of ``restricted`` exactly, and ``restricted`` releases
+    mean + (x - mean + noise) / sqrt(1 + s^2). Noise of both is a mix of the variables' own deviations, so that a total
+    stays the sum of its parts. With strata it is within them that ``correlated`` noise keeps correlations: in the file
+    they are nearly kept only where strata have much the same means and covariances. Under ``additive`` a variance grows
+    by the factor 1 + s^2 and a correlation shrinks by it.
 
     Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of standard
     deviation s max(1, d / c), in that of the variable, where c^2 is the 97.5% point of the chi-squared distribution
@@ -120,8 +120,8 @@ def add_noise(
     Kim (1986), Tendick (1991) and Brand (2002) for noise with the covariances of the data, which keep moments in
     expectation. For exactly kept ones Burridge, Information preserving statistical obfuscation, Statistics and
     Computing 13 (2003), and Ting, Fienberg and Trottini, Random orthogonal matrix masking methodology for microdata
-    release, International Journal of Information and Computer Security 2 (2008); mean + (x - mean + noise) / sqrt(1
-    + s^2) with orthogonal noise is this project's own form. Templ and Meindl (2008) for outliers.
+    release, International Journal of Information and Computer Security 2 (2008); the form that ``restricted``
+    gives them is the project's own. Templ and Meindl (2008) for outliers.
     """
     check_choice(method, "method", KEEPS)
     strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)

@@ -111,19 +111,14 @@ def _outvoted(protection: Protection, released: list[str]) -> Iterator[str]:
 
 
 def _guessed(protection: Protection) -> Iterator[str]:
-    """Random steps whose seed can be found by trying, and the step so undone."""
-    names = []
+    """Members that change places by a seed that can be found by trying; what perturbs draws by its values too."""
     for number, step in enumerate(protection.steps, 1):
-        inner = () if step.households is None else step.households.steps
-        random = step.seed is not None if step.households is None else any(each.seed is not None for each in inner)
         made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if random and (made or step.seed < _GUESSED):
-            names.append(f"{number} ({step.name})")
-    if names:
-        yield (
-            f"step {_listed(names)}: who tries seeds finds that of this file, and undoes what is random; before a "
-            f"release choose a secret seed of {len(str(_GUESSED)) + 1} digits or more"
-        )
+        if step.name == "shuffle_members" and (made or step.seed < _GUESSED):
+            yield (
+                f"step {number} ({step.name}): who tries seeds finds this one, and puts members back in their places; "
+                f"before a release choose a secret seed of {len(str(_GUESSED)) + 1} digits or more"
+            )
 
 
 def _stale_ghosts(protection: Protection) -> Iterator[tuple[str, list[str]]]:
