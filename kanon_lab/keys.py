@@ -106,7 +106,7 @@ def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
 def check_k(k: object, name: str = "k") -> int:
     """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
-        raise OptionError(f"{name} must be a whole number from 1 on, not {k!r}")
+        raise OptionError(f"{name} must be a whole number from 1 on, not {shortened(repr(k))}")
     return int(k)
 
 

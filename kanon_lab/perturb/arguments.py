@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recode.columns import names_of
 
 #: What becomes of records without a value, and how it is told to a reader.
 MISSING = {
@@ -27,19 +28,6 @@ def check_seed(seed: object) -> int:
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
         raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
     return int(seed)
-
-
-def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
-    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
-    try:
-        found = (names,) if isinstance(names, str) else tuple(names)
-    except TypeError:
-        found = (None,)
-    if not all(isinstance(name, str) and name for name in found):
-        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
-    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
-        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
-    return found
 
 
 def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:

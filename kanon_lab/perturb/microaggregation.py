@@ -9,11 +9,12 @@ import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import check_k
-from kanon_lab.perturb.arguments import check_choice, check_seed, names_of
+from kanon_lab.perturb.arguments import check_choice, check_seed
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
 from kanon_lab.perturb.mdav import mdav, on_grid
 from kanon_lab.perturb.optimal import optimal
 from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
+from kanon_lab.recode.columns import names_of
 from kanon_lab.risk.robust import outliers
 
 _MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")

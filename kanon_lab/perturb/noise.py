@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError
-from kanon_lab.perturb.arguments import check_choice, check_seed, names_of
+from kanon_lab.perturb.arguments import check_choice, check_seed
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import refuse_constant
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
+from kanon_lab.recode.columns import names_of
 from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.robust import outliers
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
-from kanon_lab.perturb.arguments import check_frame, check_seed, names_of, variables_of
+from kanon_lab.perturb.arguments import check_frame, check_seed, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.matrices import StrataMatrices
@@ -21,7 +21,7 @@ from kanon_lab.perturb.transition import (
     encodable,
     stay_probabilities,
 )
-from kanon_lab.recode.columns import one_column, refuse
+from kanon_lab.recode.columns import names_of, one_column, refuse
 from kanon_lab.risk.arguments import as_share
 from kanon_lab.risk.paired import numbers_of
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.perturb.arguments import check_frame, check_seed, names_of, variables_of
+from kanon_lab.perturb.arguments import check_frame, check_seed, variables_of
 from kanon_lab.perturb.columns import changed_cells, strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant
 from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
-from kanon_lab.recode.columns import one_column
+from kanon_lab.recode.columns import names_of, one_column
 from kanon_lab.recode.quantities import as_decimal
 from kanon_lab.risk.arguments import check_positive
 

@@ -10,12 +10,12 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.perturb.arguments import check_seed, names_of
+from kanon_lab.perturb.arguments import check_seed
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_order
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant
 from kanon_lab.perturb.result import EXACTLY, NEARLY, Keep, Perturbed
-from kanon_lab.recode.columns import one_column, refuse
+from kanon_lab.recode.columns import names_of, one_column, refuse
 
 #: What shuffling keeps: marginals in each stratum and so in the file, the rest within each stratum.
 KEEPS = {

@@ -12,8 +12,9 @@ import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
+from kanon_lab.perturb.arguments import check_seed
 from kanon_lab.protection.changes import changes
-from kanon_lab.protection.checks import check_columns, check_seed, derived_seed, several, step_errors
+from kanon_lab.protection.checks import check_columns, derived_seed, several, step_errors
 from kanon_lab.protection.cost import Baseline
 from kanon_lab.protection.measured import Measured, measured
 from kanon_lab.protection.state import State, Step

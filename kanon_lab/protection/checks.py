@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -20,13 +19,6 @@ def check_columns(names: Iterable[str], columns: Iterable[str], where: str) -> N
             close = nearest(name, columns)
             remedy = f"did you mean {shortened(close)}?" if close else "check the name"
             raise OptionError(f"{where} has no column {shortened(str(name))} that is released; {remedy}")
-
-
-def check_seed(seed: object) -> int:
-    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
-        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
-    return int(seed)
 
 
 def derived_seed(seed: int, position: int) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, nearest, shortened
 
 
 def distinct(series: pd.Series, where: str) -> tuple[np.ndarray, pd.Index]:
@@ -47,6 +47,19 @@ def one_column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
         fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
         raise DataError(f"{where}: column {shortened(str(name))} {fault}")
     return frame[name]
+
+
+def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
+    try:
+        found = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
+        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    return found
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:

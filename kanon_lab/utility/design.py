@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped, pack
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.recode.columns import one_column, refuse
+from kanon_lab.recode.columns import names_of, one_column, refuse
 from kanon_lab.risk.paired import numbers_of
 
 #: A standard error, or a length, below this share of what it belongs to is what rounding leaves of none.
@@ -254,16 +253,6 @@ def rate_interval(
     # The largest p at which none of so many units is no surprise: (1 - p)^units = (1 - level) / 2.
     reach = 1 - ((1 - level) / 2) ** (1 / np.maximum(units, 1))
     return np.where(certain & (estimate == 1), 1 - reach, lower), np.where(certain & (estimate == 0), reach, upper)
-
-
-def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
-    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
-    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (None,)
-    if not all(isinstance(name, str) and name for name in found):
-        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
-    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
-        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
-    return found
 
 
 def weights_of(frame: pd.DataFrame, weight: str | None, where: str) -> np.ndarray:

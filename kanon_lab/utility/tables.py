@@ -11,9 +11,9 @@ import pandas as pd
 from kanon_lab.classes.coding import distinct_rows, grouped, pack
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import check_k
-from kanon_lab.recode.columns import as_text, distinct, one_column
+from kanon_lab.recode.columns import as_text, distinct, names_of, one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
-from kanon_lab.utility.design import Design, names_of, weights_of
+from kanon_lab.utility.design import Design, weights_of
 
 
 def table_distances(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_lab.errors import OptionError, nearest, shortened
-from kanon_lab.recode.columns import as_text, composed
-from kanon_lab.utility.design import Design, names_of
+from kanon_lab.recode.columns import as_text, composed, names_of
+from kanon_lab.utility.design import Design
 
 #: Settings of `as_indicators`.
 SETTINGS = ("rates", "means", "by", "strata", "sampling_unit", "level")
