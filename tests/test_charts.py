@@ -99,11 +99,17 @@ def perturbations():
 
 @pytest.fixture(scope="module")
 def costs():
-    """Charts of what protection costs."""
+    """Charts of what protection costs, and of many recipes."""
     rows = {"kind": "rate", "variable": "ill", "category": "yes", "by": ["", "sex"], "group": ["", "man"]}
     ends = {f"{name}_{side}": value for side in ("before", "after") for name, value in _INTERVAL.items()}
     compared = pd.DataFrame({**rows, **ends, "overlap": 1.0, "status": "compared"})
-    return {"indicator_intervals": charts.indicator_intervals(compared)}
+    recipes = pd.DataFrame({"label": list("abc"), "repeats": 1, "error": None, "global_risk": [0.1, 0.2, 0.3]})
+    recipes = recipes.assign(non_uniform_entropy=[0.6, 0.2, 0.4], equal_cells=[0.9, 0.5, 0.7])
+    return {
+        "indicator_intervals": charts.indicator_intervals(compared),
+        "risk_utility": charts.risk_utility(recipes, at_most=0.2),
+        "tradeoff_explorer": charts.tradeoff_explorer(recipes),
+    }
 
 
 @pytest.fixture(scope="module")
@@ -210,6 +216,8 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("groups_of_points", 5),
         ("perturbation_explorer", 4),
         ("indicator_intervals", 6),
+        ("risk_utility", 4),
+        ("tradeoff_explorer", 6),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):

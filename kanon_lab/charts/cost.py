@@ -34,8 +34,8 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
-        Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, or ``lost``. A
-        group that is lost has one line.
+        Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
+        interval``. A group that is lost, or has no interval after, has one line.
 
     Raises
     ------
@@ -52,10 +52,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     kind, variable, category = named[0]
     rows = compared.assign(
         label=(compared["by"] + "\n" + compared["group"].where(compared["by"] != "", _EVERYBODY)),
-        words=[
-            "lost" if lost else f"{100 * overlap:.0f}%"
-            for lost, overlap in zip(compared["status"] == "lost", compared["overlap"])
-        ],
+        words=[_verdict(status, overlap) for status, overlap in zip(compared["status"], compared["overlap"])],
     )
     labels, share = rows["label"].tolist(), kind == "rate"
     ends = rows[["lower_before", "lower_after", "upper_before", "upper_after"]]
@@ -122,6 +119,12 @@ def _long(rows: pd.DataFrame) -> pd.DataFrame:
         part = rows[[*kept, *(f"{end}_{side}" for end in ("estimate", "lower", "upper"))]]
         parts.append(part.set_axis([*kept, "estimate", "lower", "upper"], axis=1).assign(side=side))
     return pd.concat(parts, ignore_index=True).dropna(subset=["lower"])
+
+
+def _verdict(status: str, overlap: float) -> str:
+    if status == "lost":
+        return "lost"
+    return "no interval" if overlap != overlap else f"{100 * overlap:.0f}%"
 
 
 def _name(row: pd.Series) -> str:

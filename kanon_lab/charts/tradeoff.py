@@ -106,7 +106,7 @@ def tradeoff_explorer(
     Raises
     ------
     DataError, OptionError
-        As in `risk_utility`; or no loss differs between recipes.
+        As in `risk_utility`; or no loss differs between the recipes that have the risk.
     """
     alt = altair()
     points = points_of(found)

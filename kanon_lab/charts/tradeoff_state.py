@@ -97,10 +97,13 @@ def points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
 
 
 def varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
-    """The losses that differ between recipes."""
+    """The losses that differ between the recipes that have the risk."""
     names = [name for name in MEASURES if name in points and MEASURES[name].kind == "loss"]
-    known = [name for name in names if points[name].notna().any()]
-    return [name for name in known if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
+    if risk in points:
+        of_risk = points[points[risk].notna()]
+        # Where no recipe has the risk, the first loss is refused with the reason.
+        names = [name for name in names if of_risk[name].notna().any()] or names[:1]
+    return [name for name in names if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
 
 
 def worded(name: str, value: float) -> str:

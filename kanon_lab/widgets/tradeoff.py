@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, measure_of, risk_utility_map
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, check_required, middle_step, risk_steps
 from kanon_lab.widgets.parts import WORDY, drawing, ipywidgets, status, table, template
@@ -112,7 +112,12 @@ class RecipeExplorer:
         """Draw anew, with a slider that fits the risks and stands at or below `at_most`, by default in the middle."""
         from kanon_lab.charts import risk_utility
 
-        steps = risk_steps(costs(self._found.points, **self._axes)["risk"].max())
+        try:
+            steps = risk_steps(costs(self._found.points, **self._axes)["risk"].max())
+        except DataError as error:  # no recipe has both
+            self._clear(error)
+            return
+        self.at_most.disabled = False
         if at_most is None:
             start = middle_step(self._found.frontier(**self._axes), steps)
         else:
@@ -123,6 +128,11 @@ class RecipeExplorer:
         self.at_most.observe(self._refresh, "value")
         self._template = template(risk_utility(self._found, **self._axes, at_most=start))
         self._refresh()
+
+    def _clear(self, error: DataError) -> None:
+        self.at_most.disabled = True
+        self.sentence.value = status(escape(str(error)))
+        self.table.value, self.recipe.value, self.chart.outputs = "", "", ()
 
     @property
     def _axes(self) -> dict[str, str]:

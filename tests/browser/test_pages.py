@@ -131,8 +131,8 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
         ("suppression", "select", None, "suppressed"),
         ("perturbation", "input[type=range]", "ArrowRight", "right links"),
         ("perturbation", "select", None, "right links"),
-        ("choosing", "input[type=range]", "ArrowRight", "records linked by their keys at most"),
-        ("choosing", "select", None, "records linked by their keys at most"),
+        ("choosing", "input[type=range]", "ArrowRight", "linked by their keys at most"),
+        ("choosing", "select", None, "linked by their keys at most"),
     ],
 )
 def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):

@@ -67,6 +67,15 @@ def test_the_axis_holds_every_interval(compared):
         assert high > rows[["upper_before", "upper_after"]].max(axis=None)
 
 
+def test_a_group_without_an_interval_after_says_so(compared):
+    rows = rates(compared).reset_index(drop=True)
+    rows.loc[1, ["lower_after", "upper_after", "overlap"]] = None
+    text = drawn(charts.indicator_intervals(rows))
+    assert text.count(">no interval<") == 1
+    assert text.count(">lost<") == 1
+    assert "nan" not in text.lower()
+
+
 def test_all_groups_lost_or_without_error_are_drawn(compared):
     gone = rates(compared).assign(status="lost", overlap=None, estimate_after=None, lower_after=None, upper_after=None)
     text = drawn(

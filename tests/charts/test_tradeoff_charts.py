@@ -111,6 +111,16 @@ def test_counts_are_risks_too(points):
     assert "With records below k = 3 (missing: any value) at most 21, the cheapest is" in chart.description
 
 
+def test_recipes_without_the_risk_are_left_out_of_its_explorer(points):
+    lacking = points.assign(key_linkage=[None, None, 0.3, 0.2, 0.1, None], il1s=[0.1, 0.2, None, None, None, None])
+    chart = charts.tradeoff_explorer(lacking.astype({"key_linkage": float, "il1s": float}), risk="key_linkage")
+    assert [row["label"] for row in chart.to_dict()["data"]["values"]] == LABELS[2:5]
+    labels = next(param["bind"]["labels"] for param in chart.to_dict()["params"] if param["name"] == "loss")
+    assert not any("IL1s" in label for label in labels)
+    with pytest.raises(DataError, match="no recipe of the map has both key_linkage"):
+        charts.tradeoff_explorer(lacking.assign(key_linkage=float("nan")), risk="key_linkage")
+
+
 def test_where_nothing_is_at_risk_there_is_a_slider_still(points):
     chart = charts.tradeoff_explorer(points.assign(global_risk=0.0))
     assert ">least loss 10%<" in drawn(chart)

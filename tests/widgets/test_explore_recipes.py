@@ -1,5 +1,7 @@
 """The JupyterLab explorer of recipes without a browser: move the controls, read what it shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,6 +69,17 @@ def test_another_measure_brings_its_own_slider(explorer, found):
     explorer.loss.value = "equal_cells"
     assert explorer.at_most.value == at_most
     assert "key cells changed or missing" in explorer.sentence.value
+
+
+def test_measures_that_no_recipe_has_together_leave_it_usable(found):
+    lacking = found.points.assign(il1s=0.1, key_linkage=float("nan"))
+    lacking.loc[0, ["key_linkage", "il1s"]] = [0.5, None]
+    explorer = RecipeExplorer(replace(found, points=lacking), risk="key_linkage", at_most=0.6)
+    explorer.loss.value = "il1s"
+    assert "no recipe of the map has both" in explorer.sentence.value
+    assert (explorer.chart.outputs, explorer.recipe.value, explorer.at_most.disabled) == ((), "", True)
+    explorer.loss.value = "equal_cells"
+    assert chosen(explorer) == lacking["label"][0] and not explorer.at_most.disabled
 
 
 def test_it_begins_where_it_is_asked_to(survey, found):
