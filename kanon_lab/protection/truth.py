@@ -76,7 +76,7 @@ class Truth:
                 codes, ids = distinct(before.working[household].loc[true.index], where)
                 home = pd.Index(households.original[household]).get_indexer(ids)[codes]
                 values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, where)
-            elif rule is not None:
+            elif rule is not None or (inner is not None and name not in perturbed):
                 values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, where)
         return Truth(values, self.perturbed | perturbed, (self.blurred - {*rules}) | quantities)
 

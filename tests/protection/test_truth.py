@@ -119,3 +119,13 @@ def test_truth_of_a_household_level_holds_for_its_members():
     shown = plain(chain.frame[["town"]])
     assert plain(true) != shown
     assert chain.state.measured.key_linkage == pytest.approx(linked(plain(true), shown))
+
+
+def test_what_is_no_key_of_the_household_level_is_recoded_with_it_too():
+    frame = pd.DataFrame({"home": np.repeat(range(30), 2), "town": np.repeat(list("abc") * 10, 2)})
+    frame["kind"] = np.repeat(["x", "y"], 30)
+    groups = {"variable": "town", "groups": {"ab": ["a", "b"], "c": "c"}}
+    inner = {"key_variables": ["kind"], "steps": [{"recode": groups}]}
+    chain = protect(frame, KeySpec(["town", "kind"], household="home")).apply("household_level", inner)
+    by_person = protect(frame, KeySpec(["town", "kind"], household="home")).apply("recode", groups)
+    assert chain.state.measured.key_linkage == pytest.approx(by_person.state.measured.key_linkage) > 0
