@@ -533,7 +533,10 @@ def test_recorded_perturbations(book):
     assert results["seen-truly"] == pytest.approx(8 / 26)
     assert results["back"] == pytest.approx(10)
     told = results["told"].set_index("diagnosis")
-    assert (told["truly so, formula (%)"] - told["truly so, measured (%)"]).abs().max() < 6
+    assert (told["truly so (%)"] - told["truly so, measured (%)"]).abs().max() < 6
+    # The page says that the first file's estimate is below zero, and the mean of all above.
+    assert results["rare-first"] < 0 < results["rare-back"] < results["rare-error"]
+    assert told.loc[results["rare"], "worked back, first file (%)"] == round(100 * results["rare-first"], 1)
     rules = results["rules"].set_index("rule")
     assert rules["stays (%)"].iloc[1:].tolist() == rules["truly so (%)"].iloc[1:].tolist()
     assert rules["seen (%)"].iloc[1:].tolist() == [round(100 * results["rare-share"], 1)] * 2
@@ -553,15 +556,22 @@ def test_recorded_perturbations_of_quantities(book):
     assert (single["right links (%)"] > 3 * together["right links (%)"].where(together["k"] > 2, 0).to_numpy()).all()
     assert results["noise-outlying"] > 2 * results["noise-linked"]
     assert results["strong-additive"] > results["strong-outliers"]
+    by_noise = results["by-noise"].set_index("strength")
+    assert results["strong-additive"] == pytest.approx(by_noise["of the 15 largest (%)"][0.5] / 100, abs=1e-3)
+    assert results["slope-kept"] == pytest.approx(results["slope-expected"], rel=0.05)
+    assert results["slope-expected"] == pytest.approx(1 / (1 + 0.5**2))
     averaged = results["averaged"]
     assert averaged["right links (%)"].is_monotonic_increasing
     noise = averaged["noise left (sd)"] * np.sqrt(averaged["releases"])
     assert noise.to_numpy() == pytest.approx(0.1, rel=0.1)
     assert results["seed-linked"] == pytest.approx(results["linked-before"])
     assert results["person-averaged"] < 0.6 * results["person-noise"]
-    measured = results["measured"].set_index("method")
-    kept = measured["mean income moved (%)"].round(9) == 0
+    measured = results["measured-risk"].merge(results["measured-loss"], on="method").set_index("method")
+    kept = measured["mean moved (%)"].round(9) == 0
     assert kept.tolist() == [True, True, True, False, False, True, False, True, True]
+    assert measured.loc["grouped, k = 3", "of the 15 largest (%)"] > 100 / 3
+    noise = results["explorer"].set_index("method").loc["noise", "of the 15 largest (%)"]
+    assert noise.min() > 100 * results["goal"]
     assert results["swap-intersected"] > results["swap-linked"]
     assert measured.iloc[1:]["IL1s"].idxmax() == measured.iloc[1:]["right links (%)"].idxmin() == "shuffling"
     assert measured.iloc[1:]["IL1s"].idxmin() == measured.iloc[1:]["right links (%)"].idxmax()
@@ -579,12 +589,13 @@ def test_the_notebook_of_perturbation_on_a_users_file(run, shops):
     assert results["alone-before"] == results["links-right"] == 0
     assert results["belief"] is None
     assert results["mdav-linked"] <= 1 / 4
-    assert len(results["explorer"]) == 5 * 2
+    assert len(results["explorer"]) == 4 * 2 + 1
+    assert "slope-kept" not in results
     assert "person-noise" not in results
 
 
-def test_the_recipe_of_the_chapter_of_perturbation_runs_as_printed(tmp_path, monkeypatch):
-    page = (ROOT / "book" / "perturbation.md").read_text()
+def test_the_recipe_of_the_chapter_of_quantities_runs_as_printed(tmp_path, monkeypatch):
+    page = (ROOT / "book" / "quantities.md").read_text()
     (recipe,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     (command,) = re.findall(r"^kanon-lab (protect .*)$", page, re.MULTILINE)
     monkeypatch.chdir(tmp_path)
@@ -621,8 +632,14 @@ def test_recorded_costs(book):
     assert (results["xor-three"], results["swap-entropy"], results["dealt-ratio"]) == (1, 0, 0)
     assert results["classes-dealt"] < results["classes-before"]
     assert (results["unasked-overlap"], results["unasked-lost"]) == (1, 0)
-    best = results["best"].set_index("by the measure")["the best method is"]
-    assert (best["IL1s"], best["tables"], best["average class"]) == ("recoding", "recoding", "shuffling")
+    best = results["best"].set_index("by the measure")
+    assert (best.loc["tables", "costs least"], best.loc["average class", "costs least"]) == ("PRAM", "shuffling")
+    assert best.loc["IL1s", "not seen"] == "recoding, suppression, PRAM"
+    assert best.loc["information lost", "not seen"] == "rank swapping, shuffling"
+    assert best.loc["overlap of those left", "not seen"] == "recoding"
+    assert results["asked"] == results["narrow"] + results["wide"] + results["no-ratio"]
+    price = results["history-cost"].set_index("after")["information lost (%)"]
+    assert price["pram"] == price["suppress"] > price["recode age"]
     assert 0 < results["never-after"] < results["never-upper"]
     assert results["never-units"] > 0
     empty = results["methods"].set_index("method")["linked by their keys (%)"].isna()
@@ -643,6 +660,13 @@ def test_recorded_choices(book):
     assert results["seeds-other"] < min(0, results["seeds-unlisted"])
     assert results["undefined"] == 0
     assert results["prices"].iloc[0, 1:].eq("-").all()
+    # With the age on the list, what had won is no longer cheapest, and another key pays.
+    again = results["again"].set_index("suppress")
+    assert list(again.index) == ["age first", "postcode first"]
+    assert again.loc["age first", "risk"] == results["chosen-risk"]
+    assert again.loc["age first", "no age (%)"] == pytest.approx(100 * results["emptied-share"])
+    assert again.loc["postcode first", "loss"] == results["again-loss"] < again.loc["age first", "loss"]
+    assert results["again-emptied"] == "postcode" and results["again-emptied-share"] > 0.5
 
 
 def test_the_notebook_of_costs_on_a_users_file(run, shops):
@@ -677,11 +701,13 @@ def test_the_notebook_of_choices_on_a_users_file(run, shops):
     asked = {"losses": ["non_uniform_entropy", "average_class_size"], "loss": "non_uniform_entropy", "required": 0.9}
     unlisted = {"rates": ["owner"]}
     own = {"recipe": recipe, "grid": grid, "perturbing": "noise", "unlisted": unlisted}
+    own |= {"listed_again": ["area", "owner"], "prepared": [], "grid_again": grid, "compared_again": "noise"}
     results = run("choosing", file=str(shops), repeats=2, seeds=4, best_of=2, other_required=[0.0], **own, **asked)
     assert results["recipes"] == 4
     assert results["prices"].iloc[0, 1] == "-"
     assert results["blind-key-last"] < results["blind-key-first"]
     assert len(results["frontier"]) == results["frontier-size"]
+    assert results["again"]["noise"].tolist() == ["none", "swapped"]
     plain = run(
         "choosing",
         file=str(shops),
@@ -693,7 +719,7 @@ def test_the_notebook_of_choices_on_a_users_file(run, shops):
         recipe=recipe | {"steps": recipe["steps"][1:]},
         unlisted=unlisted,
     )
-    assert "seeds" not in plain
+    assert "seeds" not in plain and "again" not in plain
 
 
 def test_the_recipes_of_the_chapters_on_cost_run_as_printed(tmp_path, monkeypatch):

@@ -90,6 +90,7 @@ def perturbations():
     points = pd.DataFrame({"x": [1, 2, 8], "y": [1, 3, 2], "group": [1, 1, 2]})
     shares = pd.DataFrame({"series": ["all", "all", "few"], "strength": [0.1, 0.2, 0.1], "share": [0.5, 0.2, 0.9]})
     explored = pd.DataFrame({"method": list("aabb"), "label": "k = 3", "linked": 0.4, "il1s": [0.1, 0.2, 0.2, 0.3]})
+    explored["outlying"] = 0.5
     return {
         "by_strength": charts.by_strength(shares, heading="Links", strength="Noise", share="Records (%)", note="All"),
         "groups_of_points": charts.groups_of_points(points),

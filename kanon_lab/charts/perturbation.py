@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from typing import TYPE_CHECKING
 
 from kanon_lab.charts.style import (
@@ -23,18 +25,12 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
+_SUBTITLE_WIDTH = 52  # characters: what a telephone holds
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
-_EXPLORED = ("method", "label", "linked", "il1s")
-_RIGHT, _LOSS = "Right links (% of the records)", "Loss (IL1s)"
-
-# The result in words, signals of their own: the title shows them, and a page tells them to screen readers.
-_WORDS = {
-    "state": "method + ' ' + step",
-    "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
-    "words": "[row.method + ', ' + row.label + ':', 'right links ' + format(row.linked, '.1%') + ', loss ' +"
-    " format(row.il1s, '.3f')]",
-    "told": "[words[0] + ' ' + words[1]]",
-}
+_EXPLORED = ("method", "label", "linked", "outlying", "il1s")
+_RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; small losses are drawn wider)"
+# Of the methods; the diamond is for the chosen strength.
+_MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
 
 
 def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str, note: str = "") -> alt.LayerChart:
@@ -149,14 +145,19 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def perturbation_explorer(frame: pd.DataFrame, *, method: str | None = None, step: int = 1) -> alt.LayerChart:
+def perturbation_explorer(
+    frame: pd.DataFrame, *, few: str = "the largest", method: str | None = None, step: int = 1
+) -> alt.LayerChart:
     """Right links and loss of several methods by strength, with controls for both.
 
     Parameters
     ----------
     frame : DataFrame
-        ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` (share of right links, 0-1) and ``il1s``;
-        each method's strengths in order, all methods with equally many.
+        ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and ``outlying`` (shares of right links,
+        0-1, of all records and of a few that are far out) and ``il1s``; each method's strengths in order. A method with
+        fewer strengths than others stays at its last one.
+    few : str
+        What to call the few.
     method : str, optional
         The method shown first, by default the first one.
     step : int
@@ -165,70 +166,98 @@ def perturbation_explorer(frame: pd.DataFrame, *, method: str | None = None, ste
     Returns
     -------
     altair.LayerChart
-        A line for each method, a mark at the chosen strength of the chosen one, and the result in words as the title.
+        A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
+        result in words as the title.
 
     Raises
     ------
     OptionError
-        For a frame that lacks columns, methods of different numbers of strengths, or a start that is not there.
+        For a frame that lacks columns, has more than five methods, or a start that is not there.
     """
     alt = altair()
     check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
     methods = list(dict.fromkeys(frame["method"]))
-    numbers = frame.groupby("method", sort=False).cumcount() + 1
-    steps = int(numbers.max())
-    if (frame.groupby("method").size() != steps).any():
-        raise OptionError("the explorer needs equally many strengths for every method")
+    if len(methods) > len(_MARKS):
+        raise OptionError(f"the explorer has room for {len(_MARKS)} methods, not {len(methods)}")
     method = methods[0] if method is None else method
-    if method not in methods or step not in range(1, steps + 1):
+    steps = frame.groupby("method", sort=False).size()
+    if method not in methods or step not in range(1, steps.max() + 1):
         raise OptionError(f"the frame has no step {step!r} of the method {method!r}")
-    rows = frame[list(_EXPLORED)].assign(number=frame["method"].map(methods.index), step=numbers)
+    rows = frame[list(_EXPLORED)].assign(
+        number=frame["method"].map(methods.index), step=frame.groupby("method").cumcount() + 1
+    )
     rows["state"] = [f"{row.number} {row.step}" for row in rows.itertuples()]
     values = inline(rows).values
     choice = alt.binding_select(options=list(range(len(methods))), labels=methods, name="method: ")
-    slider = alt.binding_range(min=1, max=steps, step=1, name="strength: ")
+    # A step means another strength in each method, so that the title says the strength and the slider does not.
+    slider = alt.binding_range(min=1, max=int(steps.max()), step=1, name="step, weakest first: ")
     params = [
         alt.param(name="method", value=methods.index(method), bind=choice),
         alt.param(name="step", value=step, bind=slider),
-        *(alt.param(name=name, expr=expression) for name, expression in _WORDS.items()),
+        *(alt.param(name=name, expr=expression) for name, expression in _words(steps.tolist(), few).items()),
     ]
     subject = (
         f"Line chart with controls of right links and loss by strength for {', '.join(methods)}. Mostly the stronger, "
         "the fewer right links and the more loss."
     )
-    start = next(row for row in values if row["state"] == f"{methods.index(method)} {step}")
+    state = f"{methods.index(method)} {min(step, steps[method])}"
+    start = next(row for row in values if row["state"] == state)
+    colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
     chart = finish(
         # With a name of its own, altair leaves the data where the words find them.
-        alt.layer(*_explored(rows), data=alt.InlineData(name="states", values=values)).add_params(*params),
-        title=alt.TitleParams(alt.ExprRef("words"), subtitle="Blue: the chosen method; grey: the others"),
-        description=f"{subject} At {method}, {start['label']}: right links {percent(start['linked'])}, loss "
-        f"{start['il1s']:.3f}.",
+        alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values)).add_params(*params),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, _SUBTITLE_WIDTH)),
+        description=f"{subject} At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
+        f"{percent(start['outlying'])}, loss {start['il1s']:.3f}.",
         height=320,
     )
     return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
-def _explored(rows: pd.DataFrame) -> list:
+def _words(steps: list[int], few: str) -> dict[str, str]:
+    """The result in words, signals of their own: the title shows them, and a page tells them to screen readers."""
+    return {
+        "state": f"method + ' ' + min(step, {steps}[method])",
+        "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
+        "words": "[row.method + ', ' + row.label + ':', 'right links ' + format(row.linked, '.1%') + ', loss ' +"
+        f" format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + format(row.outlying, '.1%')]",
+        "told": "[words[0] + ' ' + words[1] + ' ' + words[2]]",
+    }
+
+
+def _explored(methods: list[str]) -> list:
     alt = altair()
+    scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
+    shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=2, labelLimit=220))
     base = alt.Chart().encode(
-        x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", nice=False), axis=alt.Axis(tickCount=6)),
-        y=alt.Y("linked:Q", title=_RIGHT, axis=alt.Axis(format="~%", tickCount=6)),
+        x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", zero=True, nice=False), axis=alt.Axis(tickCount=6)),
+        y=_links("linked"),
         order="step:Q",
         detail="method:N",
         tooltip=[
             alt.Tooltip("method:N", title="method"),
             alt.Tooltip("label:N", title="strength"),
             alt.Tooltip("linked:Q", title="right links", format=".1%"),
+            alt.Tooltip("outlying:Q", title="of the few", format=".1%"),
             alt.Tooltip("il1s:Q", title="loss", format=".3f"),
         ],
     )
     chosen = base.transform_filter("datum.number == method")
+    few = chosen.encode(y=_links("outlying"))
+    now = base.transform_filter("datum.state == state")
+    mark = {"shape": "diamond", "filled": True, "size": 260, "opacity": 1}
     return [
         base.mark_line(color=LIGHT_GREY, strokeWidth=1.2),
-        base.mark_point(color=LIGHT_GREY, filled=True, size=18, opacity=1),
+        base.mark_point(color=LIGHT_GREY, filled=True, size=40, opacity=1).encode(shape=shape),
+        few.mark_line(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]),
+        few.mark_point(color=ORANGE, filled=True, size=40, opacity=1).encode(shape=shape),
         chosen.mark_line(color=BLUE, strokeWidth=2.5),
-        chosen.mark_point(color=BLUE, filled=True, size=45, opacity=1),
-        base.transform_filter("datum.state == state").mark_point(
-            shape="diamond", color=ORANGE, filled=True, size=260, opacity=1
-        ),
+        chosen.mark_point(color=BLUE, filled=True, size=45, opacity=1).encode(shape=shape),
+        now.encode(y=_links("outlying")).mark_point(color=ORANGE, **mark),
+        now.mark_point(color=BLUE, **mark),
     ]
+
+
+def _links(share: str) -> alt.Y:
+    alt = altair()
+    return alt.Y(f"{share}:Q", title=_RIGHT, axis=alt.Axis(format="~%", tickCount=6))

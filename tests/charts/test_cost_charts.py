@@ -67,6 +67,20 @@ def test_the_axis_holds_every_interval(compared):
         assert high > rows[["upper_before", "upper_after"]].max(axis=None)
 
 
+@pytest.mark.parametrize("kind", ["rate", "mean"])
+def test_an_interval_much_wider_than_the_others_ends_in_an_arrow(compared, kind):
+    rows = compared[compared["kind"] == kind].reset_index(drop=True)
+    others = rows.drop(index=1)
+    for side in ("before", "after"):
+        rows.loc[1, f"upper_{side}"] = 20 * rows[f"upper_{side}"].max()
+    spec = charts.indicator_intervals(rows).to_dict()
+    end = spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
+    assert others[["upper_before", "upper_after"]].max(axis=None) < end < rows["upper_before"].max() / 2
+    assert "triangle-right" in [layer["mark"].get("shape") for layer in spec["layer"]]
+    assert "arrow" in spec["title"]["subtitle"][0]
+    assert "arrow" not in str(charts.indicator_intervals(others).to_dict()["title"])
+
+
 def test_a_group_without_an_interval_after_says_so(compared):
     rows = rates(compared).reset_index(drop=True)
     rows.loc[1, ["lower_after", "upper_after", "overlap"]] = None

@@ -17,6 +17,10 @@ def linked_at(method, step):
     return (0.9 if method == "noise" else 0.45) / step
 
 
+def outlying_at(method, step):
+    return linked_at(method, step) + 0.05
+
+
 def il1s_at(method, step):
     return step / (10 if method == "noise" else 20)
 
@@ -24,8 +28,14 @@ def il1s_at(method, step):
 @pytest.fixture(scope="module")
 def grid():
     rows = [
-        {"method": m, "label": f"at {10 * step}", "linked": linked_at(m, step), "il1s": il1s_at(m, step)}
-        for m in METHODS
+        {
+            "method": method,
+            "label": f"at {10 * step}",
+            "linked": linked_at(method, step),
+            "outlying": outlying_at(method, step),
+            "il1s": il1s_at(method, step),
+        }
+        for method in METHODS
         for step in STEPS
     ]
     return pd.DataFrame(rows)
@@ -53,9 +63,22 @@ def by_strength(frame):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("step", STEPS)
 def test_the_explorer_says_the_links_and_the_loss_of_its_state(grid, method, step):
-    text = drawn(charts.perturbation_explorer(grid, method=method, step=step))
+    text = drawn(charts.perturbation_explorer(grid, few="the '<&>' 15", method=method, step=step))
     assert f">{method}, at {10 * step}:<" in text
-    assert f">right links {linked_at(method, step):.1%}, loss {il1s_at(method, step):.3f}<" in text
+    assert f">right links {linked_at(method, step):.1%}, loss {il1s_at(method, step):.3f},<" in text
+    assert f">of the '<&>' 15 {outlying_at(method, step):.1%}<" in text
+
+
+def test_a_method_with_fewer_strengths_stays_at_its_last(grid):
+    few = grid[(grid["method"] == "noise") | (grid["label"] == "at 10")]
+    text = drawn(charts.perturbation_explorer(few, step=3))
+    assert f">right links {linked_at(METHODS[0], 1):.1%}, loss {il1s_at(METHODS[0], 1):.3f},<" in text
+    assert ">noise, at 30:<" in drawn(charts.perturbation_explorer(few, method="noise", step=3))
+
+
+def test_the_other_methods_have_names(grid):
+    text = drawn(charts.perturbation_explorer(grid))
+    assert all(f">{method}<" in text for method in METHODS)
 
 
 def test_its_controls_reach_every_state(grid):
@@ -71,7 +94,7 @@ def test_the_explorer_tells_a_page_its_result(grid):
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
-    assert "At groups <&>, at 30: right links 15.0%, loss 0.150." in spec["description"]
+    assert "At groups <&>, at 30: right links 15.0%, of the largest 20.0%, loss 0.150." in spec["description"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +103,7 @@ def test_the_explorer_tells_a_page_its_result(grid):
         (lambda frame: frame, {"step": 4}, "no step 4 of the method 'groups <&>'"),
         (lambda frame: frame, {"method": "PRAM"}, "no step 1 of the method 'PRAM'"),
         (lambda frame: frame.drop(columns="il1s"), {}, "needs the column 'il1s'"),
-        (lambda frame: frame.iloc[1:], {}, "equally many strengths"),
+        (lambda frame: frame.assign(method=list("abcdef")), {}, "room for 5 methods, not 6"),
     ],
 )
 def test_an_explorer_that_cannot_be_drawn_is_refused(grid, change, start, message):

@@ -139,7 +139,9 @@ def test_spread_is_drawn_where_seeds_differ(points):
     spec = charts.risk_utility(found).to_dict()
     assert len(spec["layer"]) == len(charts.risk_utility(points).to_dict()["layer"]) + 1
     (row,) = spec["datasets"][spec["layer"][0]["data"]["name"]]
-    assert (row["y"], row["end"], row["x"]) == pytest.approx((0.03, 0.05, 0.1))
+    assert (row["y"], row["y2"], row["x"]) == pytest.approx((0.03, 0.05, 0.1))
+    assert "scatter" in " ".join(spec["title"]["subtitle"])
+    assert "scatter" not in " ".join(charts.risk_utility(points).to_dict()["title"]["subtitle"])
 
 
 @pytest.mark.parametrize(
