@@ -22,6 +22,10 @@ _PUBLIC = {
     "write_microdata": "kanon_lab.data",
 }
 
+# Rooms that are loaded when they are first named, as kanon_lab.perturb.
+_ROOMS = """charts classes diversity lattice perturb population protection recode risk suppress tradeoff utility
+widgets""".split()
+
 __all__ = ["__version__", *_PUBLIC]
 
 
@@ -32,8 +36,10 @@ def __getattr__(name: str):
         return version("kanon-lab")
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})

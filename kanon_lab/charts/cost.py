@@ -18,8 +18,10 @@ _NEEDED = (
 _SIDES = {"before": BLACK, "after": ORANGE}
 _SHAPES = {"before": "circle", "after": "square"}
 _EVERYBODY = "everybody"
-# Share of the axis that the words behind the intervals have.
-_ROOM = 0.16
+# Share of the axis that the words behind the intervals have, and of the data on either side of them.
+_ROOM, _MARGIN = 0.16, 0.04
+# An interval so many times as wide as the median is cut, or all others would be dots.
+_WIDE = 2
 _LINE = 30
 
 
@@ -35,7 +37,8 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
-        interval``. A group that is lost, or has no interval after, has one line.
+        interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as
+        the median end in an arrow where the others, and the estimates, end.
 
     Raises
     ------
@@ -55,21 +58,22 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         words=[_verdict(status, overlap) for status, overlap in zip(compared["status"], compared["overlap"])],
     )
     labels, share = rows["label"].tolist(), kind == "rate"
-    ends = rows[["lower_before", "lower_after", "upper_before", "upper_after"]]
-    low, high = (0.0 if share else float(ends.min(axis=None))), float(ends.max(axis=None))
+    ends = _long(rows)
+    low, high = _range(ends, share)
+    ends = ends.assign(start=ends["lower"].clip(lower=low), end=ends["upper"].clip(upper=high))
     spread = (high - low) or abs(high) or 1.0
     what = f"{variable}: {category}" if share else f"mean {variable}"
     x = alt.X(
         "estimate:Q",
         title=f"{what} (% of the group)" if share else what,
         scale=alt.Scale(domain=[low, high + spread * _ROOM / (1 - _ROOM)], nice=False, zero=False),
-        axis=alt.Axis(format="~%" if share else ",~r", tickCount=4, domain=False, labelOverlap=True),
+        axis=alt.Axis(format="~%" if share else ",~r", tickCount=5, domain=False, labelOverlap=True),
     )
     axis = alt.Axis(
         labelExpr="split(datum.label, '\\n')[1]", ticks=False, domain=False, labelPadding=7, labelLimit=120, title=None
     )
     y = alt.Y("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingInner=0.35))
-    data = inline(_long(rows), 6)
+    data = inline(ends, 6)
     sides = list(_SIDES)
     color = alt.Color("side:N", scale=alt.Scale(domain=sides, range=list(_SIDES.values())), title=None)
     shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=list(_SHAPES.values())), title=None)
@@ -87,8 +91,17 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("words:N", title="overlap"),
         ],
     )
-    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="upper:Q", color=color)
-    lines.encoding.x.shorthand = "lower:Q"
+    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=color)
+    lines.encoding.x.shorthand = "start:Q"
+    arrows = []
+    for end, side, shape_of in (("start", "lower", "triangle-left"), ("end", "upper", "triangle-right")):
+        if (ends[end] != ends[side]).any():
+            arrow = base.transform_filter(f"datum.{end} != datum.{side}").mark_point(
+                filled=True, shape=shape_of, size=60, opacity=1
+            )
+            arrow = arrow.encode(x=x.copy(), color=color)
+            arrow.encoding.x.shorthand = f"{end}:Q"
+            arrows.append(arrow)
     points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=color, shape=shape)
     words = (
         alt.Chart(inline(rows[["label", "words"]]))
@@ -99,14 +112,27 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     said = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
     lost = int((rows["status"] == "lost").sum())
     return finish(
-        alt.layer(lines, points, words),
-        title=title(f"{what}, before and after", "Lines: intervals; marks: estimates; per cent: overlap"),
+        alt.layer(lines, *arrows, points, words),
+        title=title(
+            f"{what}, before and after",
+            f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
+        ),
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
             f"{'is' if lost == 1 else 'are'} lost.{said}"
         ),
         height=_LINE * len(rows),
     )
+
+
+def _range(ends: pd.DataFrame, share: bool) -> tuple[float, float]:
+    """The ends of what is drawn: of every interval that is not much wider than the others, and of every estimate."""
+    width = ends["upper"] - ends["lower"]
+    usual = ends[width <= _WIDE * width.median()]
+    low = float(min(usual["lower"].min(), ends["estimate"].min()))
+    high = float(max(usual["upper"].max(), ends["estimate"].max()))
+    margin = _MARGIN * (high - low)
+    return (0.0 if share else low - margin), high + margin
 
 
 def _long(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kanon_lab.charts.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, altair, finish, inline, title
-from kanon_lab.charts.tradeoff_state import MapState, form_of, points_of, told_of, varied_losses
+from kanon_lab.charts.tradeoff_state import MapState, points_of, told_of, varied_losses
 from kanon_lab.tradeoff import RiskUtilityMap, measure_of
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK
 
@@ -69,8 +69,11 @@ def risk_utility(
     """
     state = MapState.of(points_of(found), risk, [loss], at_most)
     marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
+    spread = _spread(state, found.spread) if isinstance(found, RiskUtilityMap) else []
+    if spread:
+        marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
     return finish(
-        _drawn(state, spread=found.spread if isinstance(found, RiskUtilityMap) else None),
+        _drawn(state, spread=spread),
         title=title(_HEADING, marks),
         description=state.description(_KIND),
         height=_HEIGHT,
@@ -115,7 +118,9 @@ def tradeoff_explorer(
     kind = f"{_KIND} with controls"
     chart = finish(
         _drawn(state, controls=True),
-        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[_MARKS, "Diamond: the cheapest at or below the rule"]),
+        title=alt.TitleParams(
+            alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the cheapest at or below the rule"]
+        ),
         description=state.description(kind),
         height=_HEIGHT,
     )
@@ -145,10 +150,10 @@ def moved(spec: dict, found: RiskUtilityMap | pd.DataFrame, *, risk: str, loss: 
     return spec | {"params": params, "description": state.description(_KIND)}
 
 
-def _drawn(state: MapState, *, spread: pd.DataFrame | None = None, controls: bool = False) -> alt.LayerChart:
+def _drawn(state: MapState, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
     alt = altair()
     params = [alt.param(name=name, value=value) for name, value in {**state.values(), "unit": state.unit}.items()]
-    forms = {"format": form_of(state.loss)}
+    forms = {"format": state.form(state.loss)}
     if controls:
         params = _controls(state)
         forms = {"labelExpr": "format(datum.value, forms[loss])"}
@@ -164,12 +169,10 @@ def _drawn(state: MapState, *, spread: pd.DataFrame | None = None, controls: boo
     y = alt.Y(
         "y:Q",
         scale=alt.Scale(domain=[0, 1.06 * highest or 1], nice=False),
-        axis=alt.Axis(format=form_of(state.risk), tickCount=6),
+        axis=alt.Axis(format=state.form(state.risk), tickCount=6),
         title=_axis(state.risk),
     )
-    layers = [_line(x, y), _marks(state, x, y)]
-    if spread is not None:
-        layers = [*_spread(state, spread, x, y), *layers]
+    layers = [*_whiskers(spread, x, y), _line(x, y), _marks(state, x, y)]
     if state.at_most is not None:
         layers += [_required(y), _diamond(x, y)]
     if controls:
@@ -190,10 +193,10 @@ def _controls(state: MapState) -> list[alt.Parameter]:
         "step": steps[1],
         "unit": state.unit,
         "names": names,
-        "forms": [form_of(loss) for loss in losses],
+        "forms": [state.form(loss) for loss in losses],
         "smallest": [float(front["risk"].iloc[0]) for front in state.fronts.values()],
         "risk_name": _capital(measure_of(state.risk).label),
-        "risk_form": form_of(state.risk),
+        "risk_form": state.form(state.risk),
         "limit": state.values()["limit"],
         "loss": losses.index(state.loss),
     }
@@ -234,7 +237,7 @@ def _line(x: alt.X, y: alt.Y) -> alt.Chart:
 def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
     alt = altair()
     yes, no = _VERDICTS
-    forms = ", ".join(f"'{form_of(loss)}'" for loss in state.fronts)
+    forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
     points = _placed().transform_calculate(
         verdict=f"datum.front[loss] ? '{yes}' : '{no}'", lost=f"format(datum.x, [{forms}][loss])"
     )
@@ -247,7 +250,7 @@ def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
         shape=alt.Shape("verdict:N", scale=shape, title=None),
         tooltip=[
             alt.Tooltip("label:N", title="recipe"),
-            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=form_of(state.risk)),
+            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
             alt.Tooltip("lost:N", title="loss"),
         ],
     )
@@ -281,9 +284,8 @@ def _words() -> list[alt.Chart]:
     return found
 
 
-def _spread(state: MapState, spread: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _spread(state: MapState, spread: pd.DataFrame) -> list[pd.DataFrame]:
     """One standard deviation to either side, in both measures, of the recipes in which something is random."""
-    alt = altair()
     rows = state.rows[["label", state.risk, state.loss]].merge(spread, on="label", suffixes=("", "_sd"))
     names = {"y": state.risk, "x": state.loss}
     found = []
@@ -291,11 +293,18 @@ def _spread(state: MapState, spread: pd.DataFrame, x: alt.X, y: alt.Y) -> list[a
         other = "x" if axis == "y" else "y"
         sd = rows[f"{name}_sd"]
         ends = rows[[]].assign(**{axis: rows[name] - sd, "end": rows[name] + sd, other: rows[names[other]]})[sd > 0]
-        ends = ends.dropna()
+        ends = ends.dropna().rename(columns={"end": f"{axis}2"})
         if len(ends):
-            end = {f"{axis}2": "end:Q"}
-            rule = alt.Chart(inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True)
-            found.append(rule.encode(x=x, y=y, **end))
+            found.append(ends)
+    return found
+
+
+def _whiskers(spread: Iterable[pd.DataFrame], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    found = []
+    for ends in spread:
+        end = "x2" if "x2" in ends else "y2"
+        rule = altair().Chart(inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True)
+        found.append(rule.encode(x=x, y=y, **{end: f"{end}:Q"}))
     return found
 
 

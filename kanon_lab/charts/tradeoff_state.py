@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Characters of a line of words, at most.
 _WIDEST = 46
+# One decimal of a per cent tells shares apart, unless all of them are below this one.
+_FINE = 0.05
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,21 @@ class MapState:
         limit = None if self.at_most is None else round(self.at_most / self.unit, 10)
         return {"limit": limit, "chosen": self.best(self.loss, self.at_most)}
 
+    def form(self, name: str) -> str:
+        """How Vega writes the measure."""
+        if not measure_of(name).share:
+            return ",.4~r"
+        return ".4~p" if self._fine(name) else ".1~%"
+
+    def worded(self, name: str, value: float) -> str:
+        """The same in Python."""
+        if not measure_of(name).share:
+            return f"{value:,.6g}"
+        return f"{100 * value:.4g}%" if self._fine(name) else f"{round(100 * value, 1):g}%"
+
+    def _fine(self, name: str) -> bool:
+        return bool(self.rows[name].max() < _FINE)
+
     def subject(self, kind: str) -> str:
         """What the chart shows in any of its states."""
         recipes = f"{len(self.rows):,} recipe{'s' * (len(self.rows) != 1)}"
@@ -82,11 +99,11 @@ class MapState:
         if self.at_most is None:
             return f"{self.subject(kind)} {best}"
         chosen = self.best(self.loss, self.at_most)
-        asked = f"With {measure_of(self.risk).label} at most {worded(self.risk, self.at_most)}"
+        asked = f"With {measure_of(self.risk).label} at most {self.worded(self.risk, self.at_most)}"
         if chosen < 0:
             return f"{self.subject(kind)} {best} {asked}, none."
         row = self.rows.loc[chosen]
-        loss = f"{measure_of(self.loss).label} {worded(self.loss, row[self.loss])}"
+        loss = f"{measure_of(self.loss).label} {self.worded(self.loss, row[self.loss])}"
         return f"{self.subject(kind)} {best} {asked}, the cheapest is {row['label']}: {loss}."
 
 
@@ -104,15 +121,6 @@ def varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
         # Where no recipe has the risk, the first loss is refused with the reason.
         names = [name for name in names if of_risk[name].notna().any()] or names[:1]
     return [name for name in names if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
-
-
-def worded(name: str, value: float) -> str:
-    return f"{100 * value:.4g}%" if measure_of(name).share else f"{value:,.6g}"
-
-
-def form_of(name: str) -> str:
-    """The same for Vega."""
-    return ".4~p" if measure_of(name).share else ",.4~r"
 
 
 def told_of(row: dict[str, Any]) -> list[str]:

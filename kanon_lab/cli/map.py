@@ -169,6 +169,14 @@ def _write_recipe(settings, path):
     files.write_text(path, dump_yaml(seen_from(settings, path)))
 
 
+def _collapsed(frontier):
+    """The first of those recipes whose risk and loss are the same, and how many are like it."""
+    alike = frontier.groupby(["risk", "loss"], sort=False)["label"]
+    more = alike.transform("size") - 1
+    labels = frontier["label"].where(more == 0, frontier["label"] + " (and " + more.astype(str) + " alike)")
+    return frontier.assign(label=labels)[~frontier.duplicated(["risk", "loss"])]
+
+
 def _print(result, of_risk, of_loss):
     """Print the result for people; names of files, columns and recipes must not command the terminal."""
     failed = len(result["failed"])
@@ -181,7 +189,10 @@ def _print(result, of_risk, of_loss):
     click.echo("Recipes that no other beats in both")
     forms = {"risk": _form(of_risk), "loss": _form(of_loss), "risk_sd": _form(of_risk), "loss_sd": _form(of_loss)}
     spread = ["risk_sd", "loss_sd"] if (result["frontier"]["repeats"] > 1).any() else []
-    print_frame(result["frontier"][["label", "risk", "loss", *spread]].rename(columns={"label": "recipe"}), forms)
+    frontier = _collapsed(result["frontier"])
+    print_frame(frontier[["label", "risk", "loss", *spread]].rename(columns={"label": "recipe"}), forms)
+    if len(frontier) < len(result["frontier"]):
+        click.echo("(alike: the same risk and loss, so that neither measure sees what they differ in)")
     if result["cheapest"] is not None:
         best = result["cheapest"]
         click.echo()

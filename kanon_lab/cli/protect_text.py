@@ -15,6 +15,9 @@ _CLAIMS = {
     "true_key": "every true key meets {k} compatible released records",
 }
 _MOST_CLAIMS = 10
+_MOST_INDICATORS = 5
+# An estimate of fewer records would tell their values.
+_FEW = 10
 
 
 def print_protection(result, protection):
@@ -131,8 +134,11 @@ def _print_cost(protection, history, of):
         **{"table_distance": "tables", "discernibility": "discernibility", "average_class_size": "class size"},
     }
     shares = dict.fromkeys(["granularity", "entropy", "tables"], ".4f")
+    undefined = protection.state.truth.perturbed & {*protection.spec.key_variables}
     _title(f"Loss after each step{of}: of keys and tables from 0 (none) to 1")
     _print(history[list(names)].rename(columns=names), {**shares, "discernibility": ",", "class size": ",.2f"})
+    if undefined:
+        _line("(-: not defined once a key is perturbed; see the notes)")
     if protection.spec.numeric_variables:
         names = {**{"step": "step", "il1s": "IL1s"}, **{each: each for each in ("eigenvalues", "correlations")}}
         names |= {"numeric_lost": "no numbers any more"}
@@ -143,6 +149,10 @@ def _print_cost(protection, history, of):
 
         names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
         _title(f"Indicators after each step{of}: intervals beside those before any step")
+        _line(
+            "(overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:"
+        )
+        _line("share of the estimates that lie in their first interval)")
         formats = dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
         _print(history[["step", *names]].rename(columns=names), formats)
 
@@ -181,6 +191,9 @@ def _print_end(result, protection):
         _title("Suppressed values that another member of the household shows")
         names = {"shared": "households that share one value"}
         _print(shown.rename(columns=names), {"households that share one value": ".1%"})
+    if len(worst := _worst_indicators(protection)):
+        _title(f"Indicators that suffered most, of those with {_FEW} records or more")
+        _print(worst, dict.fromkeys(["before", "after", "overlap"], ".4g"))
     if result["diversity"]:
         _title("Diversity of sensitive values in the end: the worst class")
         from kanon_lab.diversity import MEASURES
@@ -188,6 +201,20 @@ def _print_end(result, protection):
         columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
         least = [f"{name} ({'least' if MEASURES[name] else 'largest'})" for name in MEASURES]
         _print(_frame({"measure": least, **columns}))
+
+
+def _worst_indicators(protection):
+    from kanon_lab.protection import final_indicators
+
+    found = final_indicators(protection)
+    found = found[(found["status"] == "compared") & (found["overlap"] < 1) & (found["records"] >= _FEW)]
+    worst = found.sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
+    if len(worst):
+        names = {"estimate_before": "before", "estimate_after": "after"}
+        worst = worst[["kind", "variable", "category", "by", "group", *names, "overlap"]].rename(columns=names)
+        for name in ("variable", "category", "by", "group"):
+            worst[name] = [shortened(str(text), 24) for text in worst[name]]
+    return worst
 
 
 def _number(value):

@@ -9,7 +9,7 @@ from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_re
 from kanon_lab.protection.released import released_columns
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import STEPS
-from kanon_lab.protection.verdict import final_claims
+from kanon_lab.protection.verdict import final_claims, final_indicators
 
 __all__ = [
     "STEPS",
@@ -19,6 +19,7 @@ __all__ = [
     "Step",
     "as_recipe",
     "final_claims",
+    "final_indicators",
     "household_file",
     "merge_households",
     "prove_absent",

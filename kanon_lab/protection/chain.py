@@ -20,9 +20,10 @@ from kanon_lab.protection.measured import Measured, measured
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import Applied, Kind, kind_of
 from kanon_lab.protection.truth import Truth
+from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
-from kanon_lab.utility import IndicatorSet
+from kanon_lab.utility import IndicatorSet, as_indicators
 
 USUAL_K = (2, 3, 5)
 USUAL_THRESHOLDS = (0.05,)
@@ -118,7 +119,7 @@ class Protection:
             applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
-        if step.claims is None or not any(earlier.suppressed for earlier in self.steps):
+        if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
             return after
         from kanon_lab.protection.verdict import claims_since
 
@@ -244,7 +245,7 @@ def protect(
     k: Iterable[int] = USUAL_K,
     thresholds: Iterable[float] = USUAL_THRESHOLDS,
     estimator: str = USUAL_ESTIMATOR,
-    indicators: IndicatorSet | None = None,
+    indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
     where: str = "the data",
 ) -> Protection:
@@ -262,8 +263,9 @@ def protect(
         Count the records whose individual risk is above these, 0-1.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
-    indicators : IndicatorSet, optional
-        The survey's own indicators, estimated after each step beside those of the file as it came.
+    indicators : IndicatorSet or mapping, optional
+        The survey's own indicators, estimated after each step beside those of the file as it came; a mapping as
+        `kanon_lab.utility.as_indicators` takes it.
     seed : int
         From 0 on.
     where : str
@@ -280,9 +282,22 @@ def protect(
         As `kanon_lab.measures.measure`; or a column or an index label stands twice.
     OptionError
         A k, threshold, estimator or seed that cannot be used.
+
+    Examples
+    --------
+    >>> chain = protect(survey, KeySpec(["region", "age"], weight="weight"))  # doctest: +SKIP
+    >>> chain = chain.apply("recode", {"variable": "age", "width": 10})  # doctest: +SKIP
+    >>> chain = chain.apply("pram", {"variables": "region", "keep": 0.9})  # doctest: +SKIP
+    >>> chain.history, chain.notes, chain.frame  # doctest: +SKIP
     """
     spec = as_spec(spec)
+    if not isinstance(frame, pd.DataFrame):
+        raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
+    if isinstance(indicators, Mapping):
+        indicators = as_indicators(indicators, weight=spec.weight)
     spec.check(frame, where)
+    for name in spec.numeric_variables:
+        quantity(frame[name], where)
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
         raise DataError(f"{where}: column {twice} stands twice; give every column its own name")

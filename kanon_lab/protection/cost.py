@@ -110,18 +110,23 @@ def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Ite
     }
 
 
-def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> dict | None:
-    """Overlap of the indicators' intervals with those before any step.
+def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> pd.DataFrame:
+    """The indicators of a released file; those of variables that it has no more are left out.
 
     Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left of
     the design. The weight is the released one, if there is one for every record.
     """
-    if baseline.wanted is None:
-        return None
     weight, design = baseline.wanted.design.weight, original
     if weight is not None and weight in released and released[weight].notna().all():
         design = original.assign(**{weight: released[weight]})
-    now = indicators(released, baseline.wanted, design_from=design, absent="skip", where=where)
+    return indicators(released, baseline.wanted, design_from=design, absent="skip", where=where)
+
+
+def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> dict | None:
+    """Overlap of the indicators' intervals with those before any step."""
+    if baseline.wanted is None:
+        return None
+    now = indicators_after(original, released, baseline, where)
     return indicator_loss(compare_indicators(baseline.estimates, now))
 
 

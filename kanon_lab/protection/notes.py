@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import pandas as pd
+
 from kanon_lab.errors import shortened
 from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
@@ -54,6 +56,12 @@ def notes_of(protection: Protection) -> Iterator[str]:
     yield from _households(protection)
     yield from _perturbed(protection)
     yield from _guessed(protection)
+    estimates = protection.baseline.estimates
+    if estimates is not None and estimates["lower"].isna().all():
+        yield (
+            "no indicator has an interval: every stratum of the design has one sampling unit; check strata and "
+            "sampling_unit under indicators"
+        )
 
 
 def _columns(protection: Protection) -> Iterator[str]:
@@ -89,6 +97,24 @@ def _perturbed(protection: Protection) -> Iterator[str]:
             "nor losses are measured of it"
         )
     yield from _outvoted(protection, released)
+    yield from _strange(protection, [name for name in released if name in truth.blurred])
+
+
+def _strange(protection: Protection, names: list[str]) -> Iterator[str]:
+    """Quantities that no longer look as they did: below all true ones, with decimals, without their zeros."""
+    for name in names:
+        was, now = (
+            pd.to_numeric(each[name], errors="coerce") for each in (protection.original, protection.state.working)
+        )
+        faults = []
+        if below := int((now < was.min()).sum()):
+            faults.append(f"{below:,} values are below the least original one")
+        if zeros := int((was == 0).sum()) - int((now == 0).sum()):
+            faults.append(f"{zeros:,} zeros fewer" if zeros > 0 else f"{-zeros:,} zeros more")
+        if not (was.dropna() % 1).any() and (now.dropna() % 1).any():
+            faults.append("whole numbers have decimals")
+        if faults:
+            yield f"{shortened(name)}: {', '.join(faults)}; bottom_code and round mend that after the step"
 
 
 def _outvoted(protection: Protection, released: list[str]) -> Iterator[str]:

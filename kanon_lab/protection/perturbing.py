@@ -49,6 +49,10 @@ def _kind(name: str) -> Kind:
         names = perturbed(settings)
         if spec.household in names:
             raise OptionError(f"{shortened(spec.household)} tells households apart; perturb other variables")
+        if spec.weight in names:
+            raise OptionError(
+                f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others"
+            )
         if random:
             seed = own_seed(seed, name, settings, frame, names)
         return Applied(function(frame, names, **options, seed=seed, where=where).frame)

@@ -141,6 +141,10 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
     with _named(where):
         if level == "household":
             _refuse_nested(settings)
+        if "grid" in settings:
+            raise OptionError(
+                "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
+            )
         check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
         return replace(_recipe(settings), where=where if level == "person" else "")
 

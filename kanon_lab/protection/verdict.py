@@ -12,10 +12,13 @@ import pandas as pd
 from kanon_lab.keys import KeySpec, check_k
 from kanon_lab.measures import UNWEIGHTED, measure
 from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.protection.cost import indicators_after
 from kanon_lab.protection.steps import names_in
 from kanon_lab.protection.truth import true_and_shown
 from kanon_lab.suppress import CLAIMS
 from kanon_lab.suppress.claims import claims_of, strata_codes
+from kanon_lab.utility import compare_indicators
+from kanon_lab.utility.indicators import KEYS
 
 #: By policy for missing keys, the claim that says whether k is met.
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
@@ -48,14 +51,15 @@ def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
 
 
 def claims_since(protection: Protection) -> pd.DataFrame:
-    """The claims of the last step, a suppression, where a step before it has suppressed too.
+    """The claims of the last step, a suppression, where a step before it has suppressed or perturbed keys.
 
-    What was suppressed before is unknown to the step, but an outsider may know it: true keys are those of
+    What was suppressed or perturbed before is unknown to the step, but an outsider may know it: true keys are those of
     `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
     """
     step, spec = protection.steps[-1], without_variables(protection.spec, protection.state.removed)
     keys, claims = spec.key_variables, step.claims
-    if not any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys):
+    hidden = any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys)
+    if not hidden and protection.state.truth.perturbed.isdisjoint(keys):
         return claims
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
@@ -74,6 +78,24 @@ def _sets_of_keys(wanted: Iterable[Mapping], keys: Sequence[str]) -> Iterator[li
             yield sorted({keys.index(name) for name in names_in(each["keys"], "keys")})
         else:
             yield from map(list, combinations(range(len(keys)), each["size"]))
+
+
+def final_indicators(protection: Protection) -> pd.DataFrame:
+    """The survey's own indicators in the end beside those of the file as it came.
+
+    Returns
+    -------
+    DataFrame
+        As `kanon_lab.utility.compare_indicators`, and ``records`` of the file as it came; without rows where none is
+        asked for. An estimate of few records tells their values: it is for those who hold the file.
+    """
+    baseline, removed = protection.baseline, list(protection.state.removed)
+    if baseline.wanted is None:
+        return pd.DataFrame(columns=["status", "overlap", "records"])
+    released = protection.state.working.loc[protection.original.index].drop(columns=removed)
+    now = indicators_after(protection.original, released, baseline, protection.where)
+    records = baseline.estimates[[*KEYS, "records"]]
+    return compare_indicators(baseline.estimates, now).merge(records, on=[*KEYS])
 
 
 def final_diversity(protection: Protection) -> tuple[dict[str, dict], list[str]]:

@@ -67,9 +67,9 @@ MEASURES: dict[str, Measure] = {
     "correlations": Measure("loss", "difference of correlations", share=False),
     "numeric_lost": Measure("loss", "quantities lost", share=False),
     "indicators_lost": Measure("loss", "indicators lost", share=False),
-    "indicators_overlap_all": Measure("loss", "overlap of intervals lost, indicators lost among them", kept=True),
-    "indicators_overlap_mean": Measure("loss", "overlap of intervals lost, where compared", kept=True),
-    "indicators_overlap_least": Measure("loss", "overlap of intervals lost, at worst where compared", kept=True),
+    "indicators_overlap_all": Measure("loss", "overlap of intervals lost", kept=True),
+    "indicators_overlap_mean": Measure("loss", "overlap lost, where compared", kept=True),
+    "indicators_overlap_least": Measure("loss", "overlap lost, the worst compared", kept=True),
     "indicators_covered": Measure("loss", "indicators outside their first interval", kept=True),
 }
 _NUMBER = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
@@ -86,8 +86,9 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     """
     found = _found(name)
     if found is None:
-        close = nearest(name, [each for each in MEASURES if kind in (None, MEASURES[each].kind)])
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(MEASURES)}"
+        several = [each for each in MEASURES if kind in (None, MEASURES[each].kind)]
+        close = nearest(name, [each for each in several if "#" not in each])
+        remedy = f"did you mean {close}?" if close else f"there are {', '.join(several)} (# stands for a number)"
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
     if kind is not None and found.kind != kind:
         others = ", ".join(each for each in MEASURES if MEASURES[each].kind == kind)

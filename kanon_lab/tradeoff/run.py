@@ -18,6 +18,7 @@ from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.protection import Protection, Recipe, as_recipe
 from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.steps import kind_of
+from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.tradeoff.grid import MOST, Candidate, planned
 from kanon_lab.tradeoff.processes import processors, shared_out
 from kanon_lab.tradeoff.result import RiskUtilityMap
@@ -30,7 +31,7 @@ _PATIENCE = 3.0
 
 def risk_utility_map(
     frame: pd.DataFrame,
-    recipe: Mapping[str, Any],
+    recipe: Mapping[str, Any] | str | Path,
     grid: Mapping[str, Any] | None = None,
     *,
     repeats: int = 1,
@@ -47,7 +48,7 @@ def risk_utility_map(
         One row a record, under index labels of their own. Not changed.
     recipe, grid, path
         As in `kanon_lab.tradeoff.planned`: a recipe with placeholders and the values for them, or several recipes by
-        their labels.
+        their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
     repeats : int
         Seeds that are tried of a recipe in which something is random: its own seed and those that follow it. A step
         with a seed in its settings keeps that.
@@ -77,6 +78,8 @@ def risk_utility_map(
     """
     repeats = _positive(repeats, "repeats")
     workers = None if workers is None else _positive(workers, "workers")
+    if isinstance(recipe, (str, Path)):
+        recipe, path = read_yaml(recipe), recipe
     candidates = planned(recipe, grid, path=path)
     runs = [run for number, each in enumerate(candidates) for run in _runs(number, each.recipe, repeats)]
     if len(runs) > MOST:

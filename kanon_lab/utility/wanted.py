@@ -110,7 +110,9 @@ def _rates(rates: object) -> dict[str, tuple[str, ...] | None]:
 def _categories(name: str, wanted: object) -> tuple[str, ...]:
     place = f"rates: {shortened(name)}"
     if not isinstance(wanted, (list, tuple)) or not wanted:
-        raise OptionError(f"{place}: categories must be a list, such as [diabetes], not {shortened(repr(wanted))}")
+        raise OptionError(
+            f"{place}: categories must be a list, such as [diabetes], or null for all, not {shortened(repr(wanted))}"
+        )
     if unfit := [each for each in wanted if each is None or isinstance(each, (list, tuple, Mapping))]:
         raise OptionError(f"{place}: a category must be one text or number, not {shortened(repr(unfit[0]))}")
     texts = tuple(text_of(each) for each in wanted)

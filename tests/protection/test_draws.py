@@ -6,7 +6,7 @@ import pytest
 
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import protect
+from kanon_lab.protection import final_claims, final_indicators, protect
 
 SPEC = KeySpec(["sex"], household="home", numeric_variables=["income", "rent"])
 SEED = 3141592653589793238
@@ -69,3 +69,45 @@ def test_what_is_perturbed_as_a_quantity_without_that_role_is_noted():
     chain = protect(a_file(), KeySpec(["sex"])).apply("rank_swap", {"variables": ["income"]})
     assert chain.state.measured.il1s is None
     assert any("not among numeric_variables" in note for note in chain.notes)
+
+
+def test_what_looks_strange_after_noise_is_counted():
+    frame = a_file().assign(rent=lambda f: f["rent"].where(f.index % 2 == 0, 0))
+    spec = KeySpec(["sex"], numeric_variables=["rent"])
+    chain = protect(frame, spec).apply("add_noise", {"variables": "rent", "strength": 0.3})
+    (note,) = [note for note in chain.notes if note.startswith("rent: ") and "below the least" in note]
+    below = int((chain.frame["rent"] < 0).sum())
+    assert f"{below:,} values are below" in note and "300 zeros fewer" in note and "have decimals" in note
+    mended = chain.apply("bottom_code", {"variable": "rent", "below": 0}).apply(
+        "round", {"variable": "rent", "base": 1}
+    )
+    assert not any("below the least" in note or "decimals" in note for note in mended.notes)
+
+
+def test_the_weight_is_not_perturbed():
+    spec = KeySpec(["sex"], weight="rent")
+    with pytest.raises(OptionError, match="rent is the weight"):
+        protect(a_file().assign(rent=1.5), spec).apply("add_noise", {"variables": ["income", "rent"]})
+
+
+def test_claims_after_pram_are_about_true_keys():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"a": rng.integers(0, 12, 300), "b": rng.integers(0, 4, 300)})
+    chain = protect(frame, KeySpec(["a", "b"])).apply("pram", {"variables": ["a"], "keep": 0.5})
+    chain = chain.apply("suppress", {"k_required": 3})
+    of_step = chain.steps[-1].claims.set_index("claim")["records"]
+    assert of_step.to_dict() == final_claims(chain, 3).set_index("claim")["records"].to_dict()
+
+
+def test_what_the_indicators_lost_is_listed():
+    frame = a_file().assign(weight=2.0)
+    spec = KeySpec(["sex"], weight="weight", numeric_variables=["income"])
+    chain = protect(frame, spec, indicators={"means": ["income"], "by": ["sex"]})
+    chain = chain.apply("add_noise", {"variables": "income", "strength": 0.5})
+    found = final_indicators(chain)
+    assert (
+        found["group"].tolist() == ["", "m", "w"]
+        and (found["records"] == [600, *frame["sex"].value_counts().sort_index()]).all()
+    )
+    assert found["overlap"].mean() == pytest.approx(chain.state.measured.indicators["overlap_mean"])
+    assert len(final_indicators(protect(frame, spec))) == 0

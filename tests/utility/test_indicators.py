@@ -185,7 +185,10 @@ def test_a_category_that_no_record_has_is_refused():
         ({"rate": ["ill"]}, "indicators: unknown setting rate; did you mean rates?"),
         ({"colour": 1}, "indicators: unknown setting colour; there are rates, means, by, strata, sampling_unit, level"),
         ({"weight": "w"}, "indicators: weight belongs at the top of the recipe, beside key_variables"),
-        ({"rates": {"ill": "flu"}}, "indicators: rates: ill: categories must be a list, such as [diabetes], not 'flu'"),
+        (
+            {"rates": {"ill": "flu"}},
+            "indicators: rates: ill: categories must be a list, such as [diabetes], or null for all, not 'flu'",
+        ),
         ({"rates": {"ill": []}}, "indicators: rates: ill: categories must be a list"),
         ({"rates": {"ill": [["flu"]]}}, "indicators: rates: ill: a category must be one text or number, not ['flu']"),
         ({"rates": {"ill": [1, "1"]}}, "indicators: rates: ill: category 1 is named twice"),
