@@ -1,6 +1,6 @@
 """The risk-utility map: a grid of 30 recipes with and without sharing first steps, in one process and in two.
 
-    python benchmarks/bench_map.py [--rows 5000 50000] [--repeats 1]
+    python benchmarks/bench_map.py [--rows 5000 50000 250000] [--repeats 3]
 
 The data are those of bench_classes.py. The recipes recode age in five ways, remove a key or none of three, and suppress
 for two k. Without sharing, each recipe is applied by itself, as a loop over recipes would. Prints medians and ranges
@@ -51,8 +51,8 @@ def shared(workers: int) -> Callable[[pd.DataFrame], None]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="+", default=[5_000, 50_000])
-    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--rows", type=int, nargs="+", default=[5_000, 50_000, 250_000])
+    parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     tasks = {"one by one": one_by_one, "shared, 1 process": shared(1), "shared, 2 processes": shared(2)}
     print("rows  task  seconds (range)")
