@@ -26,6 +26,15 @@ frame = pd.DataFrame({"k": [1, 2, 3], "persons": [5, 3, 1]})
 chart = alt.Chart(frame).mark_bar().encode(x="k:O", y="persons")
 page.figure(chart, table=frame, alt="Persons fall as k rises")"""
 
+RECIPES = """from kanon_lab import load_microdata
+from kanon_lab.widgets import explore_recipes
+recipe = {
+    "key_variables": ["postcode", "age", "sex"],
+    "steps": ["$coarser", {"suppress": {"k_required": "$k"}}],
+}
+bands = {f"{width} years": {"recode": {"variable": "age", "width": width}} for width in (10, 20, 40)}
+explore_recipes(load_microdata("health-survey"), recipe, {"coarser": bands, "k": [2, 5]})"""
+
 ALL_RAN = """() => {
   const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
   return prompts.length > 0 && prompts.every(text => /\\d/.test(text));
@@ -39,9 +48,10 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     for name in ("explorer", "levels"):
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder)
-    cells = [nbformat.v4.new_code_cell(CHART)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / "chart.ipynb")
+    for name, code in {"chart": CHART, "recipes": RECIPES}.items():
+        cells = [nbformat.v4.new_code_cell(code)]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / f"{name}.ipynb")
     port, token = free_port(), secrets.token_hex(8)
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}"]
     command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={folder}", "--LabApp.news_url="]
@@ -122,6 +132,22 @@ def test_explorers_of_a_file_follow_their_controls(lab, visit):
         assert sentences(page) != said
     page.get_by_role("button", name="Move to the best levels").click()
     page.get_by_text("Least discernibility").wait_for(timeout=10_000)
+    assert visit.outside == []
+
+
+def test_the_explorer_of_recipes_follows_its_controls(lab, visit):
+    page = run_all(visit, lab("recipes.ipynb"))
+    page.wait_for_selector(DRAWN, timeout=30_000)
+    slider, losses = page.locator(".widget-slider .noUi-handle").first, page.locator(".widget-dropdown select").last
+    slider.focus()
+    for change in (lambda: page.keyboard.press("ArrowRight"), lambda: losses.select_option(index=0)):
+        before = shown(page)
+        change()
+        end = monotonic() + 10
+        while shown(page) == before and monotonic() < end:
+            page.wait_for_timeout(100)
+        assert shown(page) != before
+    page.get_by_text("costs least").wait_for(timeout=10_000)
     assert visit.outside == []
 
 
