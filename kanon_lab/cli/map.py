@@ -8,8 +8,7 @@ from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
-from kanon_lab.cli.protect import refuse_hierarchies as refuse_hierarchies
-from kanon_lab.cli.protect import refuse_inputs as refuse_inputs
+from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from kanon_lab.recode.columns import as_text, distinct
+from kanon_lab.protection.truth import joint_codes, texts_of
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,5 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
 
 def same_values(one: pd.Series, other: pd.Series, where: str = "the data") -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    codes, texts = [], []
-    for series in (one, other):
-        code, values = distinct(series, where)
-        codes.append(code)
-        texts += [as_text(value) for value in values]
-    number = np.append(pd.factorize(np.array(texts, dtype=object))[0], -1)
-    shift = len(texts) - len(values)
-    return number[codes[0]] == number[np.where(codes[1] < 0, -1, codes[1] + shift)]
+    first, second = joint_codes(texts_of(one, where), texts_of(other, where))
+    return first == second

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError
-from kanon_lab.protection.truth import Truth, true_and_shown
+from kanon_lab.protection.truth import Truth
 from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import record_linkage
 from kanon_lab.utility import (
@@ -79,11 +79,11 @@ def class_loss(table: ClassTable) -> dict:
     return {"discernibility": discernibility(table), "average_class_size": average_class_size(table)}
 
 
-def table_loss(truth: Truth, working: pd.DataFrame, names: list[str], where: str) -> float:
-    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables."""
-    if not names:
-        return 0.0
-    true, shown = true_and_shown(truth, working, names, where)
+def table_loss(true: np.ndarray, shown: np.ndarray, names: list[str]) -> float:
+    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables.
+
+    Codes are those of `kanon_lab.protection.truth.true_and_shown`.
+    """
     if np.array_equal(true, shown):
         return 0.0
     frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))

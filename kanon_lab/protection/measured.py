@@ -195,8 +195,9 @@ def measured(
     aligned = frame if frame.index is original.index else frame.loc[original.index]
     names = list(spec.key_variables)
     released = aligned.drop(columns=list(removed))
-    tabled = [*names, *(name for name in spec.sensitive_variables if name in released)]
-    tabled = [name for name in tabled if name not in spec.numeric_variables]
+    tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
+    true, shown = true_and_shown(truth, aligned, tracked, where)
+    tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
     return Measured(
         classes=table.n_classes,
         k_achieved=table.k_achieved,
@@ -212,15 +213,13 @@ def measured(
             means: _risk(each, risk if each is table else None, thresholds, estimator) for means, each in tables.items()
         },
         with_household_size=with_household_size(table) if counted else None,
-        key_linkage=right_links(*true_and_shown(truth, aligned, names, where))
+        key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
         if truth.blurred.isdisjoint(names)
         else None,
         **_cells(original, aligned, keys, names, where),
         **value_loss(original, aligned, keys, names, truth),
         **class_loss(table),
-        table_distance=table_loss(
-            truth, aligned, [name for name in tabled if name not in spec.numeric_variables], where
-        ),
+        table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
         **quantity_measures(original, released, spec.numeric_variables),
         indicators=indicator_measures(original, released, baseline, where),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.errors import KanonLabError, OptionError
+from kanon_lab.keys import check_k
 from kanon_lab.protection import Protection, Recipe, as_recipe
 from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.steps import kind_of
@@ -76,8 +76,8 @@ def risk_utility_map(
     Steps that several recipes begin with are applied once in each process. What is kept in memory meanwhile are the
     states of one recipe.
     """
-    repeats = _positive(repeats, "repeats")
-    workers = None if workers is None else _positive(workers, "workers")
+    repeats = check_k(repeats, "repeats")
+    workers = None if workers is None else check_k(workers, "workers")
     if isinstance(recipe, (str, Path)):
         recipe, path = read_yaml(recipe), recipe
     candidates = planned(recipe, grid, path=path)
@@ -247,9 +247,3 @@ def _perturbs_keys(recipe: Recipe) -> bool:
 def _first_known(errors: pd.Series) -> str | None:
     known = errors.dropna()
     return None if known.empty else known.iloc[0]
-
-
-def _positive(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise OptionError(f"{name} must be a whole number from 1 on, not {shortened(repr(value))}")
-    return int(value)
