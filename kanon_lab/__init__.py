@@ -23,8 +23,8 @@ _PUBLIC = {
 }
 
 # Rooms that are loaded when they are first named, as kanon_lab.perturb.
-_ROOMS = """charts classes diversity lattice perturb population protection recode risk suppress tradeoff utility
-widgets""".split()
+_ROOMS = """charts classes diversity lattice perturb population protection recode reconstruct risk subsample suppress
+tradeoff utility widgets""".split()
 
 __all__ = ["__version__", *_PUBLIC]
 

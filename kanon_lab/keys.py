@@ -110,6 +110,13 @@ def check_k(k: object, name: str = "k") -> int:
     return int(k)
 
 
+def check_seed(seed: object) -> int:
+    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
+    return int(seed)
+
+
 def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
     single = {"weight": _given(spec.weight), "household": _given(spec.household)}

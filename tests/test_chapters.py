@@ -745,3 +745,55 @@ def test_the_recipes_of_the_chapters_on_cost_run_as_printed(tmp_path, monkeypatc
     del recipe["grid"]
     applied = as_recipe(recipe).apply(names["survey"])
     assert applied.history["indicators_lost"].tolist() == [0]
+
+
+def test_recorded_uniques(book):
+    """Eight people by hand; where the ruler is too high; that no count forces one unique person."""
+    results = book["uniques"]
+    assert results["village-mean-alone"] == 1.75  # half of 1 + 1 + 1 + 1/2
+    # G(1/4), G(1/2), G(1) of classes 1, 1, 2, 4 are 5.1875, 3.5, 2; of 1, 1, 1, 1, 4 they are 5.6875, 4.5, 4.
+    assert results["village-ratio"] == pytest.approx(3.5**2 / (5.1875 * 2))
+    assert results["other-ratio"] == pytest.approx(4.5**2 / (5.6875 * 4))
+    assert results["n"] == 6_059_494
+    assert results["ratios-over"] == results["ratios-pairs"] == 6 * results["levels"] == 54
+    assert results["concave"] == 9
+    assert (results["nearest"], results["nearest-times"], results["between"]) == ("tangent", 54, 54)
+    ratios, tangent = (results[name] for name in ("ratios", "methods"))
+    assert (ratios.iloc[:, 1:].diff(axis=1).iloc[:, 1:] < 0).all(axis=None)  # the smaller the sample, the worse
+    by_method = tangent.set_index("method")
+    assert by_method.loc["zayatz"].to_numpy() == pytest.approx(by_method.loc["subsample"].to_numpy(), rel=1e-3)
+    assert 0 < results["odd-under"] < 9 and results["odd-least"] < 1
+    assert results["failures"] == 0
+    luck = results["luck"].set_index("p(d) from")["sd / mean (%)"]
+    assert luck.iloc[1] < 0.6 * luck.iloc[0]
+    assert luck.iloc[3] < luck.iloc[2] < luck.iloc[0]
+    assert results["bound-least"] == results["bounds-least"] == 0
+    assert results["bound-most"] == pytest.approx(results["shown-sample"])
+    bounds = results["bounds"]
+    assert (bounds["truth"] < bounds["tangent"]).all() and (bounds["tangent"] < bounds["ruler"]).all()
+    assert (bounds["ruler"] < bounds["most"]).all()
+    town = results["town"].set_index("method")
+    told = town.loc["poisson-gamma-ml, all combinations told"] / town.loc["truth"]
+    assert told.to_numpy() == pytest.approx([1, 1, 1], abs=0.1)
+    assert (town.loc["tangent"] > 1.5 * town.loc["truth"]).all()
+
+
+def test_the_notebook_of_uniques_on_a_users_population(run, shops):
+    keys = ["area", "size", "owner"]
+    levels = {"size": {"years": None, "tens": {"width": 10}}}
+    asked = {"fraction": 0.3, "fractions": [0.1, 0.3], "samples": 2, "lucky": 3}
+    results = run("uniques", file=str(shops), key_variables=keys, levels=levels, **asked)
+    assert results["n"] == 300
+    assert (results["levels"], results["ratios-pairs"]) == (2, 4)
+    table = class_table(read_microdata(shops), KeySpec(keys, missing="category"))
+    assert results["shown-truth"] == pytest.approx((table.f_k == 1).sum() / 300)
+
+
+def test_the_code_of_the_chapter_of_uniques_runs_as_printed(tmp_path, monkeypatch):
+    page = (ROOT / "book" / "uniques.md").read_text()
+    (command,) = re.findall(r"^kanon-lab (subsample health-survey .*)$", page, re.MULTILINE)
+    assert run_command(command.split()) == 0
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = {}
+    exec(code, names)
+    assert len(names["sample"]) == pytest.approx(0.04 * 6_059_494, rel=0.01)

@@ -12,7 +12,7 @@ import pytest
 from kanon_lab import charts, page
 from kanon_lab.charts.explorer import UNIT, moved
 from kanon_lab.charts.published import _VERDICTS, _ink, _tint
-from kanon_lab.charts.style import BLACK, BLUE, DARK, GREY, LIGHT_GREY, ORANGE
+from kanon_lab.charts.style import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
 from kanon_lab.classes import class_table, key_grid
 from kanon_lab.classes.sizes import size_ranges
 from kanon_lab.errors import OptionError
@@ -21,6 +21,7 @@ from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
 from kanon_lab.recode import Hierarchy
+from kanon_lab.subsample import expected_study, uniqueness_curve
 from kanon_lab.suppress import CLAIMS
 
 _INTERVAL = {"estimate": 0.2, "lower": 0.1, "upper": 0.3}
@@ -114,7 +115,25 @@ def costs():
 
 
 @pytest.fixture(scope="module")
-def microdata(survey, risks, protections, perturbations, costs):
+def subsamples():
+    """Charts of the subsample study."""
+    sizes, f = np.repeat([1, 2, 5, 40], [30, 10, 5, 2]), 0.1
+    trials = {"fraction": [f, 0.2], "method": "tangent", "true_p_c": 0.3, "p_c": [0.2, 0.4], "sd_p_c": 0.1}
+    scenarios = pd.DataFrame({"region": list("aabb"), "age": list("xyxy"), "p_identification": 0.1, "printed": 0.2})
+    areas = pd.DataFrame({"population": [10, 130], "true_p_c": [0.5, 0.2]})
+    study = expected_study(sizes, [f, 0.2])
+    return {
+        "area_threshold": charts.area_threshold(areas, marks={"50": 50}),
+        "detail_explorer": charts.detail_explorer(pd.concat([study.assign(age=age) for age in "xy"])[["age", *study]]),
+        "estimates_against_truth": charts.estimates_against_truth(pd.DataFrame({**trials, "failures": 0})),
+        "fraction_effect": charts.fraction_effect(study, ceiling=0.15),
+        "scenario_risks": charts.scenario_risks(scenarios),
+        "uniqueness_curve": charts.uniqueness_curve(uniqueness_curve(sizes, [0.01, 1]), study.head(1)),
+    }
+
+
+@pytest.fixture(scope="module")
+def microdata(survey, risks, protections, perturbations, costs, subsamples):
     """Charts of a microdata file."""
     levels, keys = level_grid(survey, LADDERS, k_max=6), key_grid(survey, KeySpec(["place", "sex"]), k_max=6)
     sizes = [size_ranges(class_table(survey, key)).assign(version=f"by {key}") for key in ("place", "sex")]
@@ -135,6 +154,7 @@ def microdata(survey, risks, protections, perturbations, costs):
         **protections,
         **perturbations,
         **costs,
+        **subsamples,
     }
 
 
@@ -219,6 +239,12 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("indicator_intervals", 6),
         ("risk_utility", 4),
         ("tradeoff_explorer", 6),
+        ("area_threshold", 4),
+        ("detail_explorer", 5),
+        ("estimates_against_truth", 4),
+        ("fraction_effect", 11),
+        ("scenario_risks", 4),
+        ("uniqueness_curve", 16),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):
@@ -269,7 +295,7 @@ def test_every_colour_of_a_date_has_a_dark_counterpart(made):
 
 
 def test_marks_stand_out_on_white():
-    for color in (GREY, LIGHT_GREY, BLACK, BLUE, ORANGE):
+    for color in (GREY, LIGHT_GREY, BLACK, BLUE, ORANGE, GREEN, PURPLE):
         rgb = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
         assert 1.05 / (luminance(rgb) + 0.05) >= 3
 

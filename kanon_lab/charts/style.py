@@ -17,6 +17,8 @@ GREY = "#5f6368"
 LIGHT_GREY = "#8a9099"
 # Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
 BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
+# For charts of more series: theirs too, the purple darker.
+GREEN, PURPLE = "#009e73", "#a8407f"
 
 #: Granularities of the date of birth, finest first: the order of every legend.
 DATES = ("day", "month", "year")
@@ -34,17 +36,20 @@ _SUBTITLE_WIDTH = 52
 _WIDTH = 560
 
 _INK = "#1f2328"
-_GRID = "#e6e8eb"
+# Of lines and grounds behind the marks.
+GRID = "#e6e8eb"
 
 #: Light colour -> its counterpart on a dark page: `kanon_lab.page` swaps them where the reader's theme is dark.
 DARK = {
     _INK: "#e6e8eb",
     GREY: "#b4b9c0",
     LIGHT_GREY: "#6b7380",
-    _GRID: "#3a4048",
+    GRID: "#3a4048",
     BLACK: "#ffffff",
     ORANGE: "#ff8c42",
     BLUE: "#56b4e9",
+    GREEN: "#2bc79a",
+    PURPLE: "#e58fc4",
 }
 
 _INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
@@ -62,7 +67,7 @@ _CONFIG = {
         "subtitlePadding": 5,
         "offset": 14,
     },
-    "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": _GRID, "gridOpacity": 1},
+    "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID, "gridOpacity": 1},
     "legend": {**_INKED, "orient": "top"},
     "text": {"color": _INK, "fontSize": 12},
     "view": {"stroke": None},

@@ -21,6 +21,7 @@ _SUMMARIES = {
     "measure": "Anonymity, risk and diversity of a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
     "map": "Risk and utility of many recipes on a microdata file.",
+    "subsample": "Risk of identification in a sample, from subsamples of it.",
     "audit": "Every published figure against its recomputation.",
     "data": "List, fetch and find data sets.",
 }

@@ -16,7 +16,7 @@ Examples:
 
 
 @click.command(name="audit", epilog=_EXAMPLES)
-@click.option("--source", help="One source: gil-bellosta-2011, aepd or ine-chile-2023. Default: all.")
+@click.option("--source", help="One source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023. Default: all.")
 @click.option("--population", metavar="FILE", help="Recompute gil-bellosta-2011 from this file of counts.")
 @click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
 @click.option("--columns", metavar="NAME=COLUMN,...", help="Which column of FILE is which, as in population.")

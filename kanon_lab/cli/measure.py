@@ -226,7 +226,7 @@ def _lines(result):
     uniques = {"sample uniques (f_k = 1)": result["sample_uniques"]}
     below = {f"records with f_k below {k}": records for k, records in result["violations"].items()}
     counts = {name: f"{records:,} ({records / n:.2%})" for name, records in {**uniques, **below}.items()}
-    yield from _aligned("Anonymity", {"k achieved": f"{result['k_achieved']:,}", **counts})
+    yield from aligned("Anonymity", {"k achieved": f"{result['k_achieved']:,}", **counts})
     risk = {
         "global risk": f"{result['global_risk']:.4%}",
         "expected re-identifications": f"{result['expected_reidentifications']:,.2f}",
@@ -238,11 +238,11 @@ def _lines(result):
         risk["household risk"] = f"{result['household_risk']:.4%}"
         risk["expected households re-identified"] = f"{result['expected_household_reidentifications']:,.2f}"
         risk["expected persons in those households"] = f"{result['expected_persons_in_reidentified_households']:,.2f}"
-    yield from _aligned(f"Risk of re-identification ({result['estimator']})", risk)
+    yield from aligned(f"Risk of re-identification ({result['estimator']})", risk)
     for name, values in result["diversity"].items():
         title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"
         numbers = {measure: value for measure, value in values.items() if measure not in ("recursive_c", "distance")}
-        yield from _aligned(
+        yield from aligned(
             title,
             {
                 f"{measure} ({'least' if MEASURES[measure] else 'largest'})": "infinite"
@@ -256,7 +256,7 @@ def _lines(result):
     yield from result["notes"]
 
 
-def _aligned(title, texts):
+def aligned(title, texts):
     """A title, and below it a line for each text: its name to the left, the text to the right."""
     yield ""
     yield title

@@ -20,7 +20,8 @@ class DataSet:
     ----------
     name : str
     kind : str
-        ``"reconstructed and synthetic"``, ``"synthetic"`` (persons that do not exist), ``"facts"`` or ``"fetched"``.
+        ``"reconstructed and synthetic"``, ``"synthetic"`` (persons that do not exist), ``"facts"``, ``"fetched"``; or
+        parameters, which `kanon_lab.reconstruct` makes persons from.
     licence : str
     file : str
         Name of its file, in the package or in the cache folder.
@@ -111,6 +112,14 @@ _DATA_SETS = (
         licence="CC BY 4.0",
         file="health-survey-truth.csv.gz",
         year=2020,
+        counts=False,
+    ),
+    DataSet(
+        name="catalonia-1991",
+        kind="parameters of a synthetic, fitted census",
+        licence="CC BY 4.0",
+        file="catalonia-1991.yml",
+        year=1991,
         counts=False,
     ),
     DataSet(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 
 import pandas as pd
@@ -21,13 +20,6 @@ def check_frame(frame: object, where: str) -> None:
     """Raise an `OptionError` unless it is a DataFrame."""
     if not isinstance(frame, pd.DataFrame):
         raise OptionError(f"{where} must be a DataFrame, not {type(frame).__name__}")
-
-
-def check_seed(seed: object) -> int:
-    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
-        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
-    return int(seed)
 
 
 def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import check_k
-from kanon_lab.perturb.arguments import check_choice, check_seed
+from kanon_lab.keys import check_k, check_seed
+from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
 from kanon_lab.perturb.mdav import mdav, on_grid
 from kanon_lab.perturb.optimal import optimal

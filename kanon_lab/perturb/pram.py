@@ -10,7 +10,8 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
-from kanon_lab.perturb.arguments import check_frame, check_seed, variables_of
+from kanon_lab.keys import check_seed
+from kanon_lab.perturb.arguments import check_frame, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.matrices import StrataMatrices

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.perturb.arguments import check_seed
+from kanon_lab.keys import check_seed
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_order
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant

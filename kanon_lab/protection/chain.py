@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.keys import KeySpec, as_spec, check_k
-from kanon_lab.perturb.arguments import check_seed
+from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.checks import check_columns, derived_seed, several, step_errors
 from kanon_lab.protection.cost import Baseline

@@ -12,8 +12,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.keys import KeySpec, check_k
-from kanon_lab.perturb.arguments import check_seed
+from kanon_lab.keys import KeySpec, check_k, check_seed
 from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_THRESHOLDS, Protection, protect
 from kanon_lab.protection.checks import check_columns, check_names, step_errors
 from kanon_lab.protection.hierarchy_files import beside, seen_from

@@ -14,6 +14,7 @@ from kanon_lab.errors import OptionError
 SOURCES = {
     "gil-bellosta-2011": "kanon_lab.published.gil_bellosta",
     "aepd": "kanon_lab.published.aepd",
+    "garin-1996": "kanon_lab.published.garin",
     "ine-chile-2023": "kanon_lab.published.ine_chile",
 }
 #: Sources that are recomputed from a population known as counts.

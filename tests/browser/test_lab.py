@@ -35,6 +35,11 @@ recipe = {
 bands = {f"{width} years": {"recode": {"variable": "age", "width": width}} for width in (10, 20, 40)}
 explore_recipes(load_microdata("health-survey"), recipe, {"coarser": bands, "k": [2, 5]})"""
 
+DETAIL = """from kanon_lab import load_microdata
+from kanon_lab.widgets import explore_detail
+ages = {"1 year": None, "10 years": {"width": 10}}
+explore_detail(load_microdata("health-survey"), ["postcode", "age", "sex"], {"age": ages}, [0.1, 0.2, 0.4])"""
+
 ALL_RAN = """() => {
   const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
   return prompts.length > 0 && prompts.every(text => /\\d/.test(text));
@@ -49,7 +54,7 @@ def lab(tmp_path_factory):
     for name in ("explorer", "levels"):
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", folder)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    for name, code in {"chart": CHART, "recipes": RECIPES}.items():
+    for name, code in {"chart": CHART, "recipes": RECIPES, "detail": DETAIL}.items():
         cells = [nbformat.v4.new_code_cell(code)]
         nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), folder / f"{name}.ipynb")
     port, token = free_port(), secrets.token_hex(8)
@@ -148,6 +153,23 @@ def test_the_explorer_of_recipes_follows_its_controls(lab, visit):
             page.wait_for_timeout(100)
         assert shown(page) != before
     page.get_by_text("costs least").wait_for(timeout=10_000)
+    assert visit.outside == []
+
+
+def test_the_explorer_of_detail_follows_its_controls(lab, visit):
+    page = run_all(visit, lab("detail.ipynb"))
+    page.wait_for_selector(DRAWN, timeout=30_000)
+    slider, levels = page.locator(".widget-slider .noUi-handle").first, page.locator(".widget-dropdown select").first
+    slider.focus()
+    for change in (lambda: page.keyboard.press("ArrowRight"), lambda: levels.select_option(index=1)):
+        before, said = shown(page), sentences(page)
+        change()
+        end = monotonic() + 10
+        while (shown(page) == before or sentences(page) == said) and monotonic() < end:
+            page.wait_for_timeout(100)
+        assert shown(page) != before
+        assert sentences(page) != said
+    page.get_by_text("in truth it is").wait_for(timeout=10_000)
     assert visit.outside == []
 
 

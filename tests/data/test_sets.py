@@ -20,7 +20,8 @@ def empty_cache(tmp_path, monkeypatch):
 def test_every_embedded_file_is_in_the_catalogue_and_has_its_sum():
     lines = (EMBEDDED_FOLDER / "SHA256SUMS").read_text().splitlines()
     sums = {name: digest for digest, name in (line.split() for line in lines)}
-    assert {path.name for path in EMBEDDED_FOLDER.glob("*.gz")} == {data_set.file for data_set in EMBEDDED} == set(sums)
+    found = {path.name for path in EMBEDDED_FOLDER.iterdir()} - {"SHA256SUMS"}
+    assert found == {data_set.file for data_set in EMBEDDED} == set(sums)
     for name, digest in sums.items():
         assert files.sha256(EMBEDDED_FOLDER / name) == digest, f"{name} is not the file that was checked"
 
@@ -28,7 +29,7 @@ def test_every_embedded_file_is_in_the_catalogue_and_has_its_sum():
 def test_embedded_files_are_small_and_say_nothing_of_when_they_were_made():
     paths = [data_set.path for data_set in EMBEDDED]
     assert sum(path.stat().st_size for path in paths) < 3_000_000
-    for path in paths:
+    for path in (path for path in paths if path.suffix == ".gz"):
         header = path.read_bytes()[:10]
         assert header[3] == 0, "gzip header has a file name or comment"
         assert header[4:8] == bytes(4), "gzip header has a time"

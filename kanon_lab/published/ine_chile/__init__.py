@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from kanon_lab.published.claims import compared
 from kanon_lab.published.figures import recomputed
 from kanon_lab.published.ine_chile.ages import completions, frequencies
-from kanon_lab.published.ine_chile.claims import compared, risk_claims
+from kanon_lab.published.ine_chile.claims import risk_claims
 from kanon_lab.published.ine_chile.methods import method_claims
 from kanon_lab.published.ine_chile.printed import SPECS, example
 from kanon_lab.published.ine_chile.tables import KINDS, kind, recoded_regions, recompute_table, suppressed

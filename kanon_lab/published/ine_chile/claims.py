@@ -1,9 +1,6 @@
-"""The claims of the guide's chapters 6 and 7, and how any claim is compared."""
+"""The claims of the guide's chapters 6 and 7."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,7 +8,7 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import diversity
 from kanon_lab.keys import KeySpec
-from kanon_lab.published.figures import parse_printed, printed_step, recomputed
+from kanon_lab.published.claims import Claim
 from kanon_lab.published.ine_chile.printed import SPECS, counts, example
 from kanon_lab.published.ine_chile.tables import computed_cells, suppressed
 from kanon_lab.risk import (
@@ -29,44 +26,6 @@ from kanon_lab.risk import (
 WORDS = {1: "uno", 2: "dos", 3: "tres", 4: "cuatro", 5: "cinco", 6: "seis", 7: "siete"}
 #: The risks of three members of a household in section 7.8.
 MEMBERS = (0.02, 0.03, 0.03)
-
-
-class Claim(NamedTuple):
-    """What is computed for a claim, why, and the verdict where a comparison cannot give it."""
-
-    value: str | float = np.nan
-    reason: str = ""
-    verdict: str = ""
-
-
-def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
-    """Claims against what was computed for them: a claim that differs is an error of the source.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of `published_figures`.
-    claims : mapping
-        By the last part of the figure_id.
-
-    Returns
-    -------
-    DataFrame
-        Columns as `kanon_lab.published.figures.recomputed`.
-    """
-    frame = recomputed(rows)
-    for index, figure_id, unit, printed in zip(
-        rows.index, rows["figure_id"], rows["unit"], rows["printed"], strict=True
-    ):
-        value, reason, verdict = claims[figure_id.rpartition("/")[2]]
-        if isinstance(value, str):
-            frame.loc[index, "computed_text"] = value
-            differs = value != printed
-        else:
-            frame.loc[index, "computed"] = value
-            differs = not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)
-        frame.loc[index, ["verdict", "reason"]] = [verdict or ("published-error" if differs else ""), reason]
-    return frame
 
 
 def risk_claims() -> dict[str, Claim]:

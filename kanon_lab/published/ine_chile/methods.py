@@ -7,8 +7,9 @@ import re
 import pandas as pd
 
 from kanon_lab.classes import class_table
+from kanon_lab.published.claims import Claim
 from kanon_lab.published.ine_chile.ages import EDGES, EQUAL, GROUPS, RAW, UNEQUAL, completions, frequencies
-from kanon_lab.published.ine_chile.claims import WORDS, Claim, listed
+from kanon_lab.published.ine_chile.claims import WORDS, listed
 from kanon_lab.published.ine_chile.printed import SPECS, cells, counts, example
 from kanon_lab.published.ine_chile.tables import SIZES, recoded_regions, suppressed
 from kanon_lab.recode import cut_bands, round_values, top_code

@@ -1,0 +1,144 @@
+"""``kanon-lab subsample``: the risk of identification in a sample, from subsamples of it."""
+
+import math
+
+import click
+
+from kanon_lab.cli.measure import aligned, names, one_name
+from kanon_lab.cli.notes import reading_notes
+from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.errors import OptionError, visible
+
+_EXAMPLES = """
+\b
+Examples:
+  kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.04 --repeats 200
+  kanon-lab subsample health-survey --keys postcode,age,sex --weight weight --json
+"""
+
+_POLICIES = ["wildcard", "category", "error"]
+
+
+@click.command(name="subsample", epilog=_EXAMPLES)
+@click.argument("file")
+@click.option(
+    "--keys",
+    multiple=True,
+    required=True,
+    metavar="A,B,...",
+    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+)
+@click.option(
+    "--fraction",
+    type=float,
+    metavar="F",
+    help="Sampling fraction of the sample, between 0 and 1; subsamples have the same. Not with --weight.",
+)
+@click.option(
+    "--weight",
+    multiple=True,
+    metavar="COLUMN",
+    help="Sampling weight: each record is drawn with the chance 1 / weight.",
+)
+@click.option("--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
+@click.option("--fixed-size", is_flag=True, help="Subsamples of a fixed number of records, not each by its own draw.")
+@click.option(
+    "--p-a",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="P",
+    help="Chance that what an intruder knows is coded as in FILE and right, from 0 to 1.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(_POLICIES),
+    default="wildcard",
+    show_default=True,
+    help="A missing key is compatible with anything, a value of its own, or an error.",
+)
+@click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+def subsample(file, keys, fraction, weight, repeats, seed, fixed_size, p_a, missing, na, as_json):
+    """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
+
+    FILE is a .csv, .parquet, .xlsx, .sav or .dta file (.gz may follow) with a row for each record, or a data set such
+    as health-survey. A csv file is in UTF-8. Of its n1 records u1 are unique in it; of the n2 of a subsample u2 are
+    unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b)
+    p(c) p(d), where p(b) is the fraction. Exit code: 0; 2 after bad input.
+    """
+    if not file:
+        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
+
+    from kanon_lab.data import load_microdata
+    from kanon_lab.keys import KeySpec
+    from kanon_lab.subsample import subsample_risk
+
+    spec = KeySpec(names(keys, "--keys"), weight=one_name(weight, "--weight"), missing=missing)
+    scheme = "fixed" if fixed_size else "bernoulli"
+    frame = load_microdata(file, columns=spec.variables, na=na)
+    options = {"fraction": fraction, "repeats": repeats, "scheme": scheme, "p_a": p_a, "seed": seed}
+    risk = subsample_risk(frame, spec, **options, where=file)
+    result = {"file": file, **risk.to_dict()}
+    result["notes"] += reading_notes(frame)
+    with reader_may_leave():
+        if as_json:
+            print_json(result)
+        else:
+            _print(result, risk)
+
+
+def _print(result, risk):
+    """Print the result for people; names of files and columns must not command the terminal."""
+    from kanon_lab.keys import MISSING_POLICIES
+
+    means = ", mean" if risk.repeats > 1 else ""
+    for line in (
+        f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))}",
+        f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
+        f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
+        *aligned("Records", _records(risk, means)),
+        *aligned("The four conditions of an identification", _conditions(risk)),
+        "",
+        "Over all subsamples, in closed form" + (f", and the spread of these {risk.repeats:,}" if means else ""),
+    ):
+        click.echo(visible(line))
+    table = risk.spread.rename(columns={"q025": "2.5%", "q975": "97.5%"}) if means else risk.spread[[]]
+    table = table.assign(expected=risk.expected)
+    table = table[["expected", *table.columns[:-1]]].reset_index(names="")
+    print_frame(table)
+    if result["notes"]:
+        click.echo()
+    for note in result["notes"]:
+        click.echo(visible(note))
+
+
+def _drawn(risk):
+    from kanon_lab.subsample.study import SCHEMES
+
+    if risk.weight is not None:
+        return f"each record with the chance 1 / {risk.weight}"
+    return f"{SCHEMES[risk.scheme]}, fraction {risk.fraction:g}"
+
+
+def _records(risk, means):
+    counts = {
+        "in the sample (n1)": risk.n1,
+        "unique in the sample (u1)": risk.u1,
+        f"in the subsample (n2{means})": risk.n2,
+        f"unique in the subsample (u2{means})": risk.u2,
+        f"unique in both (u{means})": risk.u,
+    }
+    return {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
+
+
+def _conditions(risk):
+    shares = {
+        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
+        "the person is in the sample, p(b)": risk.p_b,
+        "the person's keys are unique in the population, p(c)": risk.p_c,
+        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
+        "identification, the product of the four": risk.p_identification,
+    }
+    return {name: "unknown" if math.isnan(share) else f"{share:.4%}" for name, share in shares.items()}

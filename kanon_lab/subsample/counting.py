@@ -1,0 +1,148 @@
+"""Subsamples of a sample: how they are drawn, and how many of their records are unique in them and in the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon_lab.classes import ClassTable, compatible_sums
+from kanon_lab.perturb.draws import generator
+
+#: What is counted in a subsample: records, records unique in it, those of them that are unique in the sample too, and
+#: the weights of the last two (the same numbers where no record has a weight).
+COUNTS = ("n2", "u2", "u", "weight_u2", "weight_u")
+
+
+@dataclass(frozen=True)
+class Design:
+    """How records enter a subsample.
+
+    Attributes
+    ----------
+    n1 : int
+        Records of the sample.
+    fraction : float
+        Sampling fraction, above 0 and up to 1; with weights that of the sample as a whole.
+    scheme : {"bernoulli", "fixed"}
+    repeats, seed : int
+    weights : ndarray of float, shape (n1,), or None
+        Each record enters with the chance 1 / weight.
+    """
+
+    n1: int
+    fraction: float
+    scheme: str
+    repeats: int
+    seed: int
+    weights: np.ndarray | None = None
+
+    @cached_property
+    def chance(self) -> np.ndarray | float:
+        """Chance of each record to be in a Bernoulli subsample: shape (n1,) with weights, else one for all."""
+        return self.fraction if self.weights is None else np.minimum(1 / self.weights, 1.0)
+
+    @property
+    def size(self) -> int:
+        """Records of a subsample of fixed size."""
+        return round(self.fraction * self.n1)
+
+    def subsamples(self) -> Iterator[np.ndarray]:
+        """Positions of the records of one subsample after the other."""
+        rng = generator(self.seed, "subsample", 0)
+        for _ in range(self.repeats):
+            if self.scheme == "fixed":
+                yield rng.choice(self.n1, self.size, replace=False, shuffle=False)
+            else:
+                yield np.flatnonzero(rng.random(self.n1) < self.chance)
+
+
+class Uniques:
+    """The unique records of a sample under one key, and of its subsamples."""
+
+    def __init__(self, table: ClassTable):
+        self.spec = table.spec
+        self._class, self._classes, self._weights = table.class_of_record, table.n_classes, table.weight_of_record
+        # Where a missing key joins classes, records are compared with those of other classes too.
+        self._codes = table.codes if (table.f_k != table.records).any() else None
+        self.f_k, self.records = table.f_k, table.records
+        self.unique = (table.f_k == 1)[self._class]
+        self.u1 = int(self.unique.sum())
+        self.weight_u1 = float(self.u1 if self._weights is None else self._weights[self.unique].sum())
+
+    def count(self, rows: np.ndarray) -> tuple[float, ...]:
+        """`COUNTS` of the subsample that has the records in these rows."""
+        classes = self._class[rows]
+        here = np.bincount(classes, minlength=self._classes)
+        alone = self._alone(here)[classes]
+        both = self.unique[rows]
+        u2, u = int(alone.sum()), int(both.sum())
+        if self._weights is None:
+            return len(rows), u2, u, u2, u
+        weights = self._weights[rows]
+        return len(rows), u2, u, weights[alone].sum(), weights[both].sum()
+
+    def _alone(self, here: np.ndarray) -> np.ndarray:
+        """Whether a class has one record in the subsample that no other there is compatible with."""
+        if self._codes is None:
+            return here == 1
+        alone, present = here == 1, np.flatnonzero(here)
+        if len(present):
+            alone[present] = compatible_sums(self._codes[present], here[present]) == 1
+        return alone
+
+    def expected(self, design: Design) -> dict[str, float]:
+        """The mean of `COUNTS` over all subsamples, in closed form.
+
+        A record is unique in a subsample when it is drawn and none of those compatible with it is.
+        """
+        if self._weights is not None:
+            return self._expected_with_weights(design.chance)
+        # Classes of one size are alike.
+        records = np.bincount(self.f_k, weights=self.records)
+        f_k = np.flatnonzero(records)
+        if design.scheme == "fixed":
+            n2, alone = design.size, _alone_of_fixed(f_k, design.n1, design.size)
+        else:
+            f = design.fraction
+            n2, alone = f * design.n1, f * (1 - f) ** (f_k - 1.0)
+        u2, u = float(records[f_k] @ alone), n2 / design.n1 * self.u1
+        return dict(zip(COUNTS, (float(n2), u2, u, u2, u), strict=True))
+
+    def _expected_with_weights(self, chance: np.ndarray) -> dict[str, float]:
+        alone, both = chance * self._others_left_out(chance), chance * self.unique
+        means = (chance, alone, both, alone * self._weights, both * self._weights)
+        return {name: float(each.sum()) for name, each in zip(COUNTS, means, strict=True)}
+
+    def _others_left_out(self, chance: np.ndarray) -> np.ndarray:
+        """For each record the chance that none of the others compatible with it is drawn."""
+        certain = chance == 1
+        parts = np.log1p(-np.where(certain, 0, chance)), certain.astype(float)
+        sums = np.column_stack([np.bincount(self._class, part, self._classes) for part in parts])
+        if self._codes is not None:
+            sums = compatible_sums(self._codes, sums)
+        logs, surely_drawn = (sums[self._class] - np.column_stack(parts)).T
+        return np.where(surely_drawn > 0.5, 0.0, np.exp(np.minimum(logs, 0)))
+
+
+def count_subsamples(uniques: Sequence[Uniques], design: Design) -> np.ndarray:
+    """`COUNTS` of the same subsamples under each of several keys, shape (keys, repeats, counts)."""
+    from tqdm import tqdm
+
+    counts = np.empty((len(uniques), design.repeats, len(COUNTS)))
+    with tqdm(total=design.repeats, desc="subsamples", disable=None, delay=2, leave=False) as bar:
+        for repeat, rows in enumerate(design.subsamples()):
+            for number, each in enumerate(uniques):
+                counts[number, repeat] = each.count(rows)
+            bar.update()
+    return counts
+
+
+def _alone_of_fixed(f_k: np.ndarray, n1: int, size: int) -> np.ndarray:
+    """Chance that of f_k records a given one, and it alone, is among `size` drawn from n1 without replacement."""
+    from scipy.stats import hypergeom
+
+    # That just one of the f_k is drawn, shared among them.
+    return hypergeom.pmf(1, n1, f_k, size) / f_k

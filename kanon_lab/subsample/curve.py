@@ -1,0 +1,132 @@
+"""The curve G(s): how the share of unique records falls as more of a population is seen.
+
+Let the classes of a population of N persons have sizes F. In a Bernoulli sample of fraction s a person is a record with
+the chance s, and it is unique if none of the other F - 1 is drawn. So the expected number of unique records is s G(s),
+where
+
+.. math:: G(s) = \\sum_F F (1 - s)^{F - 1}
+
+and G(s) / N is the share of unique records among those sampled. At s = 1 it is the share of population uniques. A
+subsample of fraction f of a sample of fraction f is a sample of fraction f f.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.risk.arguments import as_share
+from kanon_lab.subsample.sizes import SizeCounts, as_fractions, size_counts
+
+
+def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
+    """The share of records that are unique, by the fraction that is sampled.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (classes,)
+        Class sizes of a population; or those of a sample, with fractions of that sample. 0 is no class.
+    fractions : array of float
+        Sampling fractions, above 0 and up to 1.
+
+    Returns
+    -------
+    DataFrame
+        One row a fraction: ``fraction``; ``uniques``, the expected number of unique records s G(s); ``share``, G(s) / N
+        (0-1); and ``slope``, d log G / d log s, the curve's slope on log-log axes, 0 or below, NaN where G is 0 (at
+        s = 1, if nobody is unique).
+
+    Raises
+    ------
+    OptionError
+        Sizes or fractions that are none.
+
+    Notes
+    -----
+    The slope is -2 s2 / s1 in expectation, where s1 and s2 are the numbers of classes of one and of two records in the
+    sample: the sample tells it without knowing its fraction.
+    """
+    counts, s = size_counts(sizes), as_fractions(fractions, whole=True)
+    log_g = log_uniqueness(counts, s)
+    return pd.DataFrame(
+        {
+            "fraction": s,
+            "uniques": s * np.exp(log_g),
+            "share": np.exp(log_g) / counts.records,
+            "slope": _slope(counts, s, log_g),
+        }
+    )
+
+
+def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0) -> pd.DataFrame:
+    """What the subsample study finds in expectation, beside the truth, in a population that is known.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (classes,)
+        Class sizes of the population. 0 is no class.
+    fractions : array of float
+        Sampling fractions of the sample and of the subsample within, above 0 and below 1.
+    p_a : float
+        Chance that both sources describe a person alike, 0-1.
+
+    Returns
+    -------
+    DataFrame
+        One row a fraction f: ``fraction``; the expected records ``n1``, ``n2`` and unique records ``u1``, ``u2`` of
+        sample and subsample, and ``u``, those of the subsample that are unique in the sample too; ``p_b``, ``p_c``,
+        ``p_d``, ``p_identification`` by the study's formulas from those numbers; ``tangent_p_c``, ``tangent_p_d``, from
+        the curve's slope at f; and the truth, ``true_p_c``, the share of population uniques, ``true_p_d``, the expected
+        share of sample uniques that are population uniques, ``true_p_identification``, the product with these. All p
+        are 0-1.
+
+    Raises
+    ------
+    OptionError
+        Sizes, fractions or a `p_a` that are none.
+
+    References
+    ----------
+    Garín i Ramírez (1996), sections 3.1 and 3.2, formula (3).
+    """
+    p_a = as_share(p_a, "p_a")
+    counts, f = size_counts(sizes), as_fractions(fractions)
+    n = counts.records
+    log_once, log_twice = log_uniqueness(counts, f), log_uniqueness(counts, f * f)
+    found = pd.DataFrame({"fraction": f, "n1": n * f, "u1": f * np.exp(log_once), "n2": n * f * f})
+    found["u2"], found["u"] = f * f * np.exp(log_twice), f * found["u1"]
+    found["p_b"], found["p_d"] = f, np.exp(log_once - log_twice)
+    found["tangent_p_d"] = np.exp(-_slope(counts, f, log_once) * np.log(f))
+    alone = counts.of_size(1)
+    found["true_p_c"], found["true_p_d"] = alone / n, np.exp(np.log(alone) - log_once) if alone else 0.0
+    share = np.exp(log_once) / n
+    found["p_c"], found["tangent_p_c"] = share * found["p_d"], share * found["tangent_p_d"]
+    found["p_identification"] = p_a * f * found["p_c"] * found["p_d"]
+    found["true_p_identification"] = p_a * f * found["true_p_c"] * found["true_p_d"]
+    return found[
+        ["fraction", "n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
+        + ["tangent_p_c", "tangent_p_d", "true_p_c", "true_p_d", "true_p_identification"]
+    ]
+
+
+def log_uniqueness(counts: SizeCounts, s: np.ndarray) -> np.ndarray:
+    """log G(s), shape of `s`; logarithms, because classes of millions leave (1 - s)^(F - 1) below any double."""
+    return _log_sum(counts.size - 1, counts.size * counts.classes, s)
+
+
+def _slope(counts: SizeCounts, s: np.ndarray, log_g: np.ndarray) -> np.ndarray:
+    pairs = counts.size >= 2
+    size = counts.size[pairs]
+    log_steep = _log_sum(size - 2, size * (size - 1) * counts.classes[pairs], s)
+    some = np.isfinite(log_g)  # at s = 1 there may be no uniques
+    # The 0 makes 0 of -0, where no class has two.
+    return np.where(some, 0.0 - s * np.exp(log_steep - np.where(some, log_g, 0)), np.nan)
+
+
+def _log_sum(power: np.ndarray, weight: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """The logarithm of the sum of weight (1 - s)^power, for each s."""
+    from scipy.special import logsumexp, xlog1py
+
+    if not len(power):
+        return np.full(len(s), -np.inf)
+    return np.array([logsumexp(xlog1py(power, -each), b=weight) for each in s])

@@ -1,0 +1,139 @@
+"""Uniques of a population estimated from a sample of it: the study's way, and those of others, side by side."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
+from kanon_lab.subsample.sizes import SizeCounts, as_fraction, size_counts
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# By how much rounding may carry a chance beyond 1.
+_ROUNDING = 1e-9
+
+#: The methods, and how each is told to a reader.
+METHODS = {
+    "subsample": "a subsample stands to the sample as the sample to the population",
+    "tangent": "the curve of uniqueness goes on as steeply as it ends",
+    "zayatz": "the population has the sample's shares of classes by size",
+    "poisson-gamma": "the chances of cells follow a gamma law, by its moments",
+    "poisson-gamma-ml": "the chances of cells follow a gamma law, by its likelihood",
+    "pitman": "classes grow by the Ewens-Pitman formula",
+}
+
+
+def population_uniques(
+    sizes: np.ndarray,
+    *,
+    fraction: float,
+    methods: Iterable[str] | str = tuple(METHODS),
+    cells: int | None = None,
+) -> pd.DataFrame:
+    """Estimate how many persons are unique in the population, from the class sizes of a sample.
+
+    Parameters
+    ----------
+    sizes : array of int, shape (classes,)
+        Records of the sample in each class, f_k. 0 is no class. Survey weights cannot be told from them: for those see
+        `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with chances of their own.
+    fraction : float
+        Sampling fraction, above 0 and below 1. The population has N = n / fraction persons.
+    methods : sequence of str, or str
+        Some of `METHODS`.
+    cells : int, optional
+        Number of possible combinations of key values, for the two ways of the Poisson-gamma model; at least that of the
+        classes. Without it the number has no limit.
+
+    Returns
+    -------
+    DataFrame
+        One row a method: ``method``; ``p_c``, the share of the population that is unique, and ``p_d``, the chance that
+        a record unique in the sample is unique in the population (both 0-1); ``population_uniques``, p_c N, persons;
+        ``converged``; ``note``, text. Where a method has no estimate, or one that is no probability, its numbers are
+        NaN, ``converged`` is false and the note says why.
+
+    Raises
+    ------
+    OptionError
+        Sizes, a fraction, a method or a number of cells that are none.
+
+    Notes
+    -----
+    ``subsample`` is the mean of the study's counts over all Bernoulli subsamples (Garín i Ramírez 1996, section 3.2):
+    p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
+    formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
+    f^(2 s_2 / s_1), and p(c) likewise: the expected slope of the curve at the sample, laid on to the whole population.
+
+    References
+    ----------
+    Bethlehem, Keller & Pannekoek (1990), JASA 85, 38-45; Zayatz (1991), U.S. Bureau of the Census, SRD/RR-91/08;
+    Hoshino (2001), Journal of Official Statistics 17, 499-520.
+    """
+    counts, fraction = size_counts(sizes), as_fraction(fraction)
+    return estimates(counts, fraction, check_methods(methods), check_cells(cells, counts))
+
+
+def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
+    """`population_uniques` of arguments that are checked."""
+    estimators = _estimators(cells)
+    rows = []
+    for method in methods:
+        try:
+            found = estimators[method](counts, fraction)
+            p_c, p_d = _chance(found.p_c), _chance(found.p_d)
+            row = (p_c, p_d, p_c * counts.records / fraction, True, found.note)
+        except NoEstimateError as reason:
+            row = (math.nan, math.nan, math.nan, False, str(reason))
+        rows.append((method, *row))
+    return pd.DataFrame(rows, columns=["method", "p_c", "p_d", "population_uniques", "converged", "note"])
+
+
+def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(METHODS)) -> tuple[str, ...]:
+    """Names of methods, each once; an `OptionError` for none or another."""
+    found = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
+    known = tuple(known)
+    for method in found:
+        if method not in known:
+            raise OptionError(f"methods: {shortened(str(method))} is none of {', '.join(known)}")
+    if not found:
+        raise OptionError(f"methods: name at least one of {', '.join(known)}")
+    return found
+
+
+def check_cells(cells: object, counts: SizeCounts) -> int | None:
+    """A number of cells, or None; an `OptionError` where it is no whole number or there are more classes."""
+    if cells is None:
+        return None
+    whole = isinstance(cells, numbers.Integral) and not isinstance(cells, bool)
+    if not whole or cells < counts.classes.sum():
+        least = f"{int(counts.classes.sum()):,}"
+        raise OptionError(
+            f"cells must be a whole number from the number of classes ({least}) on, not {shortened(repr(cells))}"
+        )
+    return int(cells)
+
+
+def _estimators(cells: int | None) -> dict[str, Callable[[SizeCounts, float], Estimate]]:
+    return {
+        "subsample": subsample,
+        "tangent": tangent,
+        "zayatz": zayatz,
+        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
+        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
+        "pitman": pitman,
+    }
+
+
+def _chance(value: float) -> float:
+    if not 0 <= value <= 1 + _ROUNDING:
+        raise NoEstimateError("the estimate is no probability")
+    return min(float(value), 1.0)

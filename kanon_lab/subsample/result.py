@@ -1,0 +1,141 @@
+"""What subsamples say of the risk of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.subsample.counting import COUNTS
+
+#: What the spread is told of.
+SPREAD = ["n2", "u2", "u", "p_c", "p_d", "p_identification"]
+
+
+@dataclass(frozen=True)
+class SubsampleRisk:
+    """What subsamples say of the risk of a sample.
+
+    Attributes
+    ----------
+    keys : tuple of str
+    n1, u1 : int
+        Records of the sample, and those of them that are unique in it (*úniques a la mostra*).
+    u1_share : float
+        u1 / n1, 0-1; with weights the weight of the unique records over that of all.
+    fraction : float
+        Sampling fraction (*factor de mostreig*), 0-1; with weights n1 over their sum.
+    p_a : float
+    scheme : str
+    repeats, seed : int
+    missing : str
+        What a missing key means (`kanon_lab.keys.MISSING_POLICIES`).
+    weight : str or None
+    draws : DataFrame
+        One row a subsample: ``repeat`` (from 1), ``n2``, ``u2``, ``u``, ``weight_u2`` and ``weight_u`` (the weights of
+        those records; without a weight the same numbers), ``p_c``, ``p_d``, ``p_identification`` (0-1, NaN where u2
+        is 0).
+    expected : dict of str to float
+        The means of n2, u2 and u over all subsamples, in closed form, and ``p_c``, ``p_d``, ``p_identification`` that
+        follow from them.
+    notes : tuple of str
+        What a reader of the numbers should know.
+    """
+
+    keys: tuple[str, ...]
+    n1: int
+    u1: int
+    u1_share: float
+    fraction: float
+    p_a: float
+    scheme: str
+    repeats: int
+    seed: int
+    missing: str
+    weight: str | None
+    draws: pd.DataFrame = field(repr=False)
+    expected: dict[str, float] = field(repr=False)
+    notes: tuple[str, ...] = field(repr=False)
+
+    @cached_property
+    def _means(self) -> dict[str, float]:
+        means = {name: float(self.draws[name].mean()) for name in COUNTS}
+        found = conditions(means, self.u1_share, self.fraction, self.p_a)
+        return {**means, **{name: float(value) for name, value in found.items()}}
+
+    def _count(self, name: str) -> int | float:
+        return int(self.draws[name].iloc[0]) if self.repeats == 1 else self._means[name]
+
+    @property
+    def n2(self) -> int | float:
+        """Records of the subsample; the mean over several."""
+        return self._count("n2")
+
+    @property
+    def u2(self) -> int | float:
+        """Records unique in the subsample (*submostra*); the mean over several."""
+        return self._count("u2")
+
+    @property
+    def u(self) -> int | float:
+        """Records unique in the subsample and in the sample; the mean over several."""
+        return self._count("u")
+
+    @property
+    def p_b(self) -> float:
+        """Chance that a person is in the sample: the sampling fraction."""
+        return self.fraction
+
+    @property
+    def p_c(self) -> float:
+        """Chance that a person's key is unique in the population, (u1 / n1)(u / u2); NaN where u2 is 0."""
+        return self._means["p_c"]
+
+    @property
+    def p_d(self) -> float:
+        """Chance that a record unique in the sample is unique in the population, u / u2; NaN where u2 is 0."""
+        return self._means["p_d"]
+
+    @property
+    def p_identification(self) -> float:
+        """The product of the four; NaN where u2 is 0."""
+        return self._means["p_identification"]
+
+    @cached_property
+    def spread(self) -> pd.DataFrame:
+        """How much the subsamples differ: rows n2, u2, u, p_c, p_d, p_identification.
+
+        Columns ``sd`` (NaN of one subsample), ``min``, ``max``, ``q025`` and ``q975`` (the central 95 %).
+        """
+        of = self.draws[SPREAD]
+        columns = {"sd": of.std(), "min": of.min(), "max": of.max(), "q025": of.quantile(0.025)}
+        return pd.DataFrame({**columns, "q975": of.quantile(0.975)})
+
+    def to_dict(self) -> dict:
+        """The result by name, in types that JSON has, NaN as None; `draws` are left out."""
+        single = "n1 n2 u1 u2 u u1_share p_a p_b p_c p_d p_identification".split()
+        options = "fraction repeats seed scheme weight missing".split()
+        return {
+            "keys": list(self.keys),
+            **{name: _known(getattr(self, name)) for name in single},
+            "spread": {name: {at: _known(value) for at, value in row.items()} for name, row in self.spread.T.items()},
+            "expected": {name: _known(value) for name, value in self.expected.items()},
+            **{name: getattr(self, name) for name in options},
+            "notes": list(self.notes),
+        }
+
+
+def conditions(counts: Mapping, u1_share: float, fraction: float, p_a: float) -> dict[str, Any]:
+    """p(c), p(d) and their product with p(a) and p(b), from numbers or columns of them; NaN where u2 is 0."""
+    with np.errstate(invalid="ignore"):
+        p_c = u1_share * np.divide(counts["weight_u"], counts["weight_u2"])
+        p_d = np.divide(counts["u"], counts["u2"])
+    return {"p_c": p_c, "p_d": p_d, "p_identification": p_a * fraction * p_c * p_d}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,148 @@
+"""Class sizes: those of a population, counted from its cells, and how many classes have each size."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanon_lab.classes import class_table
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.recode import recode_step
+from kanon_lab.recode.columns import refuse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Sums of sizes stay exact as floats.
+_MOST_RECORDS = 2**53
+
+
+@dataclass(frozen=True)
+class SizeCounts:
+    """How many classes have each size.
+
+    Attributes
+    ----------
+    size : ndarray of float, shape (m,)
+        The distinct sizes above 0, rising.
+    classes : ndarray of float, shape (m,)
+        How many classes have that size.
+    """
+
+    size: np.ndarray
+    classes: np.ndarray
+
+    @property
+    def records(self) -> float:
+        """Records (persons) in all classes."""
+        return float(self.size @ self.classes)
+
+    def of_size(self, size: int) -> float:
+        """How many classes have `size` records."""
+        return float(self.classes[self.size == size].sum())
+
+
+def size_counts(sizes: object, name: str = "sizes") -> SizeCounts:
+    """Count class sizes; a size of 0 is no class and left out.
+
+    Raises
+    ------
+    OptionError
+        They are not whole numbers from 0 on in one dimension, or all of them are 0.
+    """
+    try:
+        found = np.asarray(sizes)
+        values = found.astype(float)
+    except (TypeError, ValueError):
+        found, values = np.empty(0), np.empty(())
+    if values.ndim != 1 or found.dtype.kind == "b" or not ((values >= 0) & (values == np.floor(values))).all():
+        raise OptionError(f"{name} must be whole numbers from 0 on, one a class, in one dimension")
+    if not 0 < values.sum() <= _MOST_RECORDS:
+        raise OptionError(f"{name} must hold at least one record and at most 2 ** 53 in all")
+    size, classes = np.unique(values[values > 0], return_counts=True)
+    return SizeCounts(size, classes.astype(float))
+
+
+def as_fraction(value: object, *, whole: bool = False) -> float:
+    """A sampling fraction as a float; an `OptionError` unless it lies above 0 and below 1, or with `whole` up to 1."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not number or not (0 < value < 1 or (whole and value == 1)):
+        limit = "up to 1" if whole else "below 1"
+        raise OptionError(f"a sampling fraction must be a number above 0 and {limit}, not {shortened(repr(value))}")
+    return float(value)
+
+
+def as_fractions(values: object, *, whole: bool = False) -> np.ndarray:
+    """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
+    found = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
+    if not found:
+        raise OptionError("fractions: give at least one sampling fraction, such as 0.04")
+    return np.array([as_fraction(value, whole=whole) for value in found])
+
+
+def population_sizes(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    persons: str | None = None,
+    recode: Mapping[str, Mapping[str, Any] | None] | None = None,
+) -> np.ndarray:
+    """The sizes F of the classes of a population.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a person, or with `persons` one row a group of persons. Not changed.
+    spec : KeySpec or sequence of str
+        Its key variables, and what a missing key means; a weight variable of the spec is not used.
+    persons : str, optional
+        Column of whole numbers above 0: how many persons each row stands for.
+    recode : mapping of str to mapping or None, optional
+        By key variable the settings of a recipe's step ``recode`` without ``variable``; None leaves it as it is.
+
+    Returns
+    -------
+    ndarray of int, shape (classes,)
+        Persons a class, in the order of the class table.
+
+    Raises
+    ------
+    DataError
+        A variable is absent, a number of persons is not whole and above 0, or a key is missing under the policy
+        ``wildcard``, under which persons have no classes, or ``error``.
+    OptionError
+        `recode` is no such mapping, or names what is no key variable.
+    """
+    spec = as_spec(spec)
+    bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
+    bare.check(frame, "the population")
+    frame = _recoded(frame[list(bare.variables)], recode, bare)
+    table = class_table(frame, bare, where="the population")
+    if (table.f_k != table.records).any():
+        raise DataError(
+            "the population: a key is missing, so that persons have no classes; fill it in, or let missing be a "
+            "category of its own"
+        )
+    if persons is None:
+        return table.records
+    counts = table.weight_of_record
+    refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it", "the population")
+    return table.F_k.astype(np.int64)
+
+
+def _recoded(frame: pd.DataFrame, recode: object, spec: KeySpec) -> pd.DataFrame:
+    if recode is not None and not isinstance(recode, Mapping):
+        raise OptionError("recode must map key variables to settings, such as {'age': {'bands': [0, 15, 65, None]}}")
+    for name, settings in (recode or {}).items():
+        if name not in spec.key_variables:
+            raise OptionError(f"recode: {shortened(str(name))} is not a key variable")
+        if settings is not None and not isinstance(settings, Mapping):
+            raise OptionError(f"recode of {shortened(str(name))} must be settings, such as {{'width': 5}}, or None")
+        if settings is not None:
+            frame = recode_step(frame, {"variable": name, **settings}, "the population")
+    return frame

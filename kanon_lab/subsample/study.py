@@ -1,0 +1,202 @@
+"""The subsample study: the risk of identification from a sample whose population is unseen."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
+from kanon_lab.perturb.arguments import check_choice, check_frame
+from kanon_lab.recode.columns import refuse
+from kanon_lab.risk.arguments import ROUNDING, as_share
+from kanon_lab.subsample.counting import COUNTS, Design, Uniques, count_subsamples
+from kanon_lab.subsample.result import SPREAD, SubsampleRisk, conditions
+
+#: How a subsample is drawn, and how it is told to a reader.
+SCHEMES = {
+    "bernoulli": "each record by a draw of its own",
+    "fixed": "a fixed number of records",
+}
+#: Records that a sample must have.
+LEAST_RECORDS = 100
+# A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
+_LEAST_U2, _MOST_ERROR = 50, 0.25
+# Weights that differ make n2 / n1 greater than n1 / N; so many times is said.
+_MOST_STEP = 1.1
+
+
+def subsample_risk(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    fraction: float | None = None,
+    repeats: int = 1,
+    scheme: str = "bernoulli",
+    p_a: float = 1.0,
+    seed: int = 0,
+    where: str = "the data",
+) -> SubsampleRisk:
+    """Estimate the risk of identification in a sample from subsamples of it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record of the sample, at least 100. Not changed. The order of rows decides which of them are drawn.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the names of the key variables.
+    fraction : float
+        Sampling fraction of the sample, above 0 and below 1; the subsample has the same. Not with a weight.
+    repeats : int
+        Subsamples, from 1 on.
+    scheme : {"bernoulli", "fixed"}
+        Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
+        rounded. ``fixed`` is not for weights.
+    p_a : float
+        Chance that what the outsider knows of a person is coded as in the file and without error, 0-1.
+    seed : int
+        From 0 to below 2 ** 63.
+    where : str
+        What to call the frame in messages.
+
+    Returns
+    -------
+    SubsampleRisk
+
+    Raises
+    ------
+    DataError
+        A variable is absent, there are fewer than 100 records, a weight is below 1 or no number, or a key is missing
+        under the policy ``error``.
+    OptionError
+        The fraction is absent or out of its range, or stands beside a weight; or another argument cannot be used.
+
+    Notes
+    -----
+    What the subsample is to the sample, the sample is taken to be to the population. Of the n1 records of the sample
+    u1 are unique in it, of the n2 of the subsample u2 are unique there, and u of these in the sample too:
+
+    p(b) = f; p(c) = (u1 / n1)(u / u2); p(d) = u / u2; p(identification) = p(a) p(b) p(c) p(d).
+
+    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities.
+
+    With weights w each record is drawn with the chance 1 / w, p(b) is n1 over the sum of weights, and both shares in
+    p(c) are of weights; p(d) stays a share of records. Equal weights give the formulas above. This is ours, not the
+    study's. The more weights differ, the larger is n2 / n1 beside p(b): the step from sample to subsample is shorter
+    than the one it stands for, and p(c) and p(d) tend to be too high, as a note then says.
+
+    Under the policy ``wildcard`` a record is unique when no other is compatible with it.
+
+    References
+    ----------
+    Garín i Ramírez (1996), sections 2.5 and 3.2, equations (1) to (3).
+    """
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where)
+    table = class_table(frame, spec, where=where)
+    design, uniques = with_weights(design, table), Uniques(table)
+    return collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
+
+
+def checked(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    fraction: float | None,
+    repeats: int,
+    scheme: str,
+    p_a: float,
+    seed: int,
+    where: str,
+) -> tuple[KeySpec, Design, float]:
+    """The keys, weight and policy of the spec; how to draw, weights not yet read; and p(a)."""
+    check_frame(frame, where)
+    spec = as_spec(spec)
+    scheme = check_choice(scheme, "scheme", SCHEMES)
+    fraction = _checked_fraction(fraction, scheme, spec.weight)
+    design = Design(len(frame), fraction, scheme, check_k(repeats, "repeats"), check_seed(seed))
+    spec = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
+    spec.check(frame, where)
+    if len(frame) < LEAST_RECORDS:
+        raise DataError(f"{where}: has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+    return spec, design, as_share(p_a, "p_a")
+
+
+def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> float:
+    """The fraction as a float; NaN where weights stand for it."""
+    if weight is not None:
+        name = shortened(str(weight))
+        if fraction is not None:
+            raise OptionError(f"fraction: the weights in {name} say with what chance each record is drawn; give one")
+        if scheme == "fixed":
+            raise OptionError(f"scheme fixed: a fixed number of records is not for weights; leave it or {name} out")
+        return np.nan
+    if fraction is None:
+        raise OptionError("fraction: give the sampling fraction of the sample, such as 0.04, or a weight")
+    number = isinstance(fraction, numbers.Real) and not isinstance(fraction, bool)
+    if not number or not 0 < fraction < 1:
+        raise OptionError(f"fraction must be a number above 0 and below 1, not {shortened(repr(fraction))}")
+    return float(fraction)
+
+
+def with_weights(design: Design, table: ClassTable) -> Design:
+    """The design with the weights of the records, if the spec names any."""
+    weights = table.weight_of_record
+    if weights is None:
+        return design
+    fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
+    refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
+    return replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
+
+
+def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
+    """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
+    weights = design.n1 if design.weights is None else float(design.weights.sum())
+    u1_share = uniques.weight_u1 / weights
+    draws = pd.DataFrame(counts, columns=list(COUNTS))
+    draws.insert(0, "repeat", range(1, design.repeats + 1))
+    draws = draws.astype(dict.fromkeys(("n2", "u2", "u"), np.int64))
+    draws = draws.assign(**conditions(draws, u1_share, design.fraction, p_a))
+    means = uniques.expected(design)
+    found = conditions(means, u1_share, design.fraction, p_a)
+    expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    return SubsampleRisk(
+        keys=uniques.spec.key_variables,
+        n1=design.n1,
+        u1=uniques.u1,
+        u1_share=u1_share,
+        fraction=design.fraction,
+        p_a=p_a,
+        scheme=design.scheme,
+        repeats=design.repeats,
+        seed=design.seed,
+        missing=uniques.spec.missing,
+        weight=uniques.spec.weight,
+        draws=draws,
+        expected=expected,
+        notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
+    )
+
+
+def _notes(draws: pd.DataFrame, design: Design, share: float) -> Iterator[str]:
+    """What to know of subsamples that are expected to have a `share` of the records."""
+    u2, u = draws["u2"].mean(), draws["u"].mean()
+    if u == 0 or u2 < _LEAST_U2 or np.sqrt(1 / u - 1 / u2) > _MOST_ERROR:
+        yield (
+            f"too few unique records to say anything of p(c) and p(d): u2 = {u2:,.4g}, u = {u:,.4g} in a subsample; "
+            f"u2 should be {_LEAST_U2} or more, and the relative standard error of p(d), sqrt(1/u - 1/u2), "
+            f"{_MOST_ERROR:.0%} or less"
+        )
+    if design.weights is not None and share > _MOST_STEP * design.fraction:
+        yield (
+            f"the weights differ so much that a subsample has {share:.1%} of the records, where the sample has "
+            f"{design.fraction:.1%} of the population: p(c) and p(d) tend to be too high"
+        )
+    if len(draws) > 1:
+        yield (
+            "the spread is that of subsamples of this one sample: another sample would give another u1, and repeating "
+            "does not lessen that"
+        )

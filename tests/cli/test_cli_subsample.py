@@ -1,0 +1,135 @@
+"""``kanon-lab subsample``."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.cli import run
+from kanon_lab.cli.subsample import _POLICIES
+from kanon_lab.keys import MISSING_POLICIES, KeySpec
+from kanon_lab.subsample import subsample_risk
+
+# The contract of the command: what its JSON holds at least.
+CONTRACT = """file keys n1 n2 u1 u2 u p_a p_b p_c p_d p_identification spread expected fraction repeats seed scheme
+weight missing notes""".split()
+KEYS = ["--keys", "region,age", "--keys", "job"]
+
+
+def a_file(records=600):
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "region": rng.choice(["01", "02"], records),
+            "age": rng.integers(0, 80, records),
+            "job": rng.choice(["SECRET", "OTHER"], records),
+            "w": rng.choice([1.5, 4], records),
+        }
+    )
+
+
+@pytest.fixture
+def survey(tmp_path):
+    path = tmp_path / "survey.parquet"
+    a_file().to_parquet(path)
+    return str(path)
+
+
+def test_json_holds_what_the_function_gives(survey, capsys):
+    options = ["--fraction", "0.3", "--repeats", "5", "--seed", "2", "--p-a", "0.2", "--fixed-size"]
+    assert run(["subsample", survey, *KEYS, *options, "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    risk = subsample_risk(a_file(), ["region", "age", "job"], fraction=0.3, repeats=5, seed=2, p_a=0.2, scheme="fixed")
+    assert set(CONTRACT) <= set(found)
+    assert found == {"file": survey, **json.loads(json.dumps(risk.to_dict()))}
+    assert err == ""
+
+
+def test_text_names_the_four_conditions_and_no_value(survey, capsys):
+    assert run(["subsample", survey, *KEYS, "--fraction", "0.3", "--repeats", "5"]) == 0
+    out = capsys.readouterr().out
+    risk = subsample_risk(a_file(), ["region", "age", "job"], fraction=0.3, repeats=5)
+    for condition in ("coded alike and right, p(a)", "in the sample, p(b)", "unique in the population, p(c)", "p(d)"):
+        assert condition in out
+    for text in (f"{risk.u1:,}", f"{risk.u2:,.1f}", f"{risk.p_c:.4%}", f"{risk.p_identification:.4%}", "97.5%"):
+        assert text in out
+    assert "SECRET" not in out
+
+
+def test_weights_take_the_place_of_the_fraction(survey, capsys):
+    assert run(["subsample", survey, *KEYS, "--weight", "w", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    risk = subsample_risk(a_file(), KeySpec(["region", "age", "job"], weight="w"))
+    assert (found["weight"], found["p_b"], found["p_c"]) == ("w", risk.p_b, risk.p_c)
+    assert found["spread"]["u2"]["sd"] is None
+    assert run(["subsample", survey, *KEYS, "--weight", "w"]) == 0
+    assert "each record with the chance 1 / w" in capsys.readouterr().out
+
+
+def test_what_is_not_known_is_said_in_words_and_is_null_in_json(tmp_path, capsys):
+    path = tmp_path / "alike.csv"
+    pd.DataFrame({"a": [1] * 150}).to_csv(path, index=False)
+    asked = ["subsample", str(path), "--keys", "a", "--fraction", "0.5"]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "unknown" in out
+    assert "too few unique records" in out
+    assert "nan" not in out
+    assert run([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["p_identification"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fraction", "1"], "fraction must be a number above 0 and below 1, not 1.0"),
+        (["--fraction", "nan"], "fraction must be a number above 0 and below 1, not nan"),
+        (["--fraction", "many"], "'many' is not a valid float"),
+        ([], "fraction: give the sampling fraction"),
+        (["--fraction", "0.1", "--weight", "w"], "fraction: the weights in w say"),
+        (["--weight", "w", "--fixed-size"], "not for weights"),
+        (["--fraction", "0.1", "--repeats", "0"], "repeats must be a whole number from 1 on"),
+        (["--fraction", "0.1", "--seed", "-1"], "seed must be a whole number"),
+        (["--fraction", "0.1", "--p-a", "2"], "p_a must be a number from 0 to 1"),
+        (["--fraction", "0.1", "--keys", "agee2"], "no column agee2; did you mean age?"),
+        (["--weight", "age"], "age is a key variable and weight"),
+        (["--fraction", "0.1", "--missing", "none"], "'none' is not one of"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(survey, capsys, arguments, message):
+    assert run(["subsample", survey, *KEYS, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert err.startswith("kanon-lab: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_too_few_records_and_light_weights_are_refused(tmp_path, capsys):
+    path = tmp_path / "few.csv"
+    a_file(99).to_csv(path, index=False)
+    assert run(["subsample", str(path), *KEYS, "--fraction", "0.1"]) == 2
+    assert "has 99 records; a study by subsamples needs 100 or more" in capsys.readouterr().err
+    a_file().assign(w=0.5).to_csv(path, index=False)
+    assert run(["subsample", str(path), *KEYS, "--weight", "w"]) == 2
+    assert "row 2 (and 599 more): a weight below 1" in capsys.readouterr().err
+
+
+def test_the_policies_of_the_command_are_those_of_the_package():
+    assert list(MISSING_POLICIES) == _POLICIES
+
+
+def test_a_reader_who_leaves_ends_it_quietly(survey):
+    command = [sys.executable, "-m", "kanon_lab", "subsample", survey, *KEYS, "--fraction", "0.1"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

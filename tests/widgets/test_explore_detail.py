@@ -1,0 +1,67 @@
+"""The JupyterLab explorer of detail without a browser: move the controls, read what it shows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.charts.axes import share_words
+from kanon_lab.errors import KanonLabError
+from kanon_lab.subsample import detail_grid
+from kanon_lab.widgets import DetailExplorer, explore_detail
+
+pytest.importorskip("ipywidgets")
+
+VEGALITE = "application/vnd.vegalite.v5+json"
+LEVELS = {
+    "place": {"all <p>": {"groups": {"all": [1, 2, 3]}}, "three": None},
+    "age": {"years": None, "tens": {"bands": [0, 10, 20, None]}},
+}
+FRACTIONS = [0.02, 0.1]
+
+
+@pytest.fixture(scope="module")
+def cells():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"place": rng.integers(1, 4, 200), "age": rng.integers(0, 40, 200)})
+    return frame.assign(persons=np.rint(rng.lognormal(1, 1.5, 200)).astype(int) + 1)
+
+
+@pytest.fixture(scope="module")
+def grid(cells):
+    return detail_grid(cells, ["place", "age"], LEVELS, FRACTIONS, persons="persons")
+
+
+def test_everything_follows_the_controls(grid):
+    explorer = DetailExplorer(grid)
+    drawings = []
+    explorer.chart.observe(drawings.append, "outputs")
+    for place, age, fraction in (("three", "years", 0.02), ("three", "tens", 0.1), ("all <p>", "years", 0.02)):
+        explorer.levels["place"].value, explorer.levels["age"].value = place, age
+        explorer.fraction.value = fraction
+        row = grid.set_index(["place", "age", "fraction"]).loc[place, age, fraction]
+        said = [share_words(row[name]) for name in ("p_identification", "true_p_identification")]
+        for words in said:
+            assert f"<b>{words}</b>" in explorer.sentence.value
+        assert f"{place.replace('<p>', '&lt;p&gt;')}, {age}: of {row['n1']:,.0f} records" in explorer.sentence.value
+        for column in ("p_b", "p_c", "true_p_c", "tangent_p_c", "p_d", "true_p_d", "tangent_p_d"):
+            assert f">{share_words(row[column])}</td>" in explorer.table.value
+        tangent = fraction * row["tangent_p_c"] * row["tangent_p_d"]
+        assert f">{share_words(tangent)}</td>" in explorer.table.value
+        spec = explorer.chart.outputs[0]["data"][VEGALITE]
+        assert spec["description"].endswith(f"estimated {said[0]}, in truth {said[1]}.")
+    assert len(drawings) == 7  # no control draws twice, and none that stays
+
+
+def test_it_begins_where_it_is_asked_to(cells, grid):
+    made = explore_detail(cells, ["place", "age"], LEVELS, FRACTIONS, persons="persons", fraction=0.02, age="tens")
+    assert (made.fraction.value, made.levels["age"].value, made.levels["place"].value) == (0.02, "tens", "all <p>")
+    assert made.sentence.value == DetailExplorer(grid, fraction=0.02, age="tens").sentence.value
+    assert [label for label, _ in made.fraction.options] == ["2%", "10%"]
+    assert "application/vnd.jupyter.widget-view+json" in made._repr_mimebundle_()
+
+
+@pytest.mark.parametrize("options", [{"fraction": 0.5}, {"age": "days"}, {"job": "any"}])
+def test_a_start_that_cannot_be_is_refused(grid, options):
+    with pytest.raises(KanonLabError) as error:
+        DetailExplorer(grid, **options)
+    assert "\n" not in str(error.value)
