@@ -1,5 +1,7 @@
 """The synthetic census of Catalonia: its published margins, what real people cannot be, and what it was fitted to."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from kanon_lab.reconstruct import CATALAN_KEYS, CATALAN_LEVELS, catalan_census, 
 from kanon_lab.reconstruct.census import VARIABLES
 from kanon_lab.subsample import expected_study, population_sizes
 
+ROOT = Path(__file__).resolve().parents[1]
 # Garín i Ramírez (1996): persons and the smallest region, sections 4.3 and 5.
 PERSONS, PENEDES, PENEDES_PERSONS = 6_059_494, 11, 146_778
 STUDENT, NONE = 7, 20
@@ -104,6 +107,7 @@ class TestFit:
         """Issue: every u1 within 3 %, every u2 and u within 10 %, in expectation over samples and subsamples."""
         printed = taula()
         fraction = 245_944 / PERSONS
+        expected = []
         for (region, age), row in printed.iterrows():
             recode = {"region": CATALAN_LEVELS["region"][region], "age": CATALAN_LEVELS["age"][age]}
             sizes = population_sizes(census.cells, CATALAN_KEYS, persons="persons", recode=recode)
@@ -111,6 +115,13 @@ class TestFit:
             assert found["u1"] == pytest.approx(row["u1"], rel=0.03)
             assert found["u2"] == pytest.approx(row["u2"], rel=0.10)
             assert found["u"] == pytest.approx(row["u"], rel=0.10)
+            expected.append([found[name] for name in ("u1", "u2", "u")])
+        # What 200 samples gave, as scripts/fit_catalonia.py wrote it: of this census, and as near.
+        drawn = pd.read_csv(ROOT / "scripts" / "catalonia-1991.csv")
+        error = (drawn["upper"] - drawn["lower"]) / 4 / np.sqrt(200)
+        assert (abs(drawn["mean"] - np.ravel(expected)) < 5 * error).all()
+        assert drawn["printed"].tolist() == printed[["u1", "u2", "u"]].to_numpy().ravel().tolist()
+        assert (drawn["inside"] == drawn["printed"].between(drawn["lower"], drawn["upper"])).all()
 
 
 class TestDraws:

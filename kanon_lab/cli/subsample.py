@@ -40,7 +40,9 @@ _POLICIES = ["wildcard", "category", "error"]
     metavar="COLUMN",
     help="Sampling weight: each record is drawn with the chance 1 / weight.",
 )
-@click.option("--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw.")
+@click.option(
+    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw, up to 100,000."
+)
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
 @click.option("--fixed-size", is_flag=True, help="Subsamples of a fixed number of records, not each by its own draw.")
 @click.option(

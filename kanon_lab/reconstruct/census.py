@@ -33,6 +33,9 @@ VARIABLES = (
 )
 #: The identification key of the study (section 4.2).
 CATALAN_KEYS = tuple(name for name in VARIABLES if name != "province")
+# Told apart from the numbers that made the census, whatever the two seeds are.
+_SAMPLE = int.from_bytes(b"sample")
+
 #: The levels of detail of Taula 1 (section 4.4), as settings of a recipe's step ``recode``; None: as it is. The study
 #: numbers bands by whole fifths and tens of years, from 1; children below the first band are here in one of their own.
 #: Bands of five years stop at 65 and bands of ten at 80: they do not nest.
@@ -107,7 +110,7 @@ class Census:
             raise OptionError(f"fraction must be a number above 0 and below 1, not {shortened(repr(fraction))}")
         if scheme not in ("bernoulli", "fixed"):
             raise OptionError(f"scheme must be bernoulli or fixed, not {shortened(repr(scheme))}")
-        rng = np.random.default_rng([check_seed(seed), self.seed])
+        rng = np.random.default_rng([check_seed(seed), self.seed, _SAMPLE])
         persons = self.cells["persons"].to_numpy()
         if scheme == "bernoulli":
             drawn = rng.binomial(persons, fraction)
@@ -142,8 +145,8 @@ def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Ce
 
     Notes
     -----
-    Ages are those that persons reach in 1995, as in the study (section 4.2): somebody born in the months between the
-    census, on 1 March 1991, and four years before has reached 4 by then.
+    Ages are those that persons reach in 1995, as in the study (section 4.2). The youngest, born in January and February
+    of 1991, reach 4: the census was on 1 March.
     """
     parameters = census_parameters() if parameters is None else parameters
     chances = Chances(parameters)

@@ -141,7 +141,8 @@ def _reached(persons: np.ndarray) -> np.ndarray:
     from scipy.interpolate import PchipInterpolator
 
     upto = np.concatenate([[0], np.cumsum(persons)])
-    single = np.diff(PchipInterpolator(5 * np.arange(len(upto)), upto)(np.arange(OLDEST - 3)))
+    last = 5 * len(persons)
+    single = np.diff(PchipInterpolator(np.arange(0, last + 1, 5), upto)(np.arange(last + 1)))
     return _BORN_BEFORE_MARCH * np.pad(single, (4, 1)) + (1 - _BORN_BEFORE_MARCH) * np.pad(single, (5, 0))
 
 

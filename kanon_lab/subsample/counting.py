@@ -9,11 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from kanon_lab.classes import ClassTable, compatible_sums
+from kanon_lab.errors import OptionError
+from kanon_lab.keys import check_k
 from kanon_lab.perturb.draws import generator
 
-#: What is counted in a subsample: records, records unique in it, those of them that are unique in the sample too, and
-#: the weights of the last two (the same numbers where no record has a weight).
-COUNTS = ("n2", "u2", "u", "weight_u2", "weight_u")
+#: What is counted in a subsample: records, records unique in it, and those of them that are unique in the sample too.
+COUNTS = ("n2", "u2", "u")
+#: Samples or subsamples that may be drawn; more would tell no more.
+MOST_REPEATS = 100_000
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,18 @@ class Uniques:
 
     def __init__(self, table: ClassTable):
         self.spec = table.spec
-        self._class, self._classes, self._weights = table.class_of_record, table.n_classes, table.weight_of_record
+        self._class, self._classes = table.class_of_record, table.n_classes
         # Where a missing key joins classes, records are compared with those of other classes too.
         self._codes = table.codes if (table.f_k != table.records).any() else None
         self.f_k, self.records = table.f_k, table.records
         self.unique = (table.f_k == 1)[self._class]
         self.u1 = int(self.unique.sum())
-        self.weight_u1 = float(self.u1 if self._weights is None else self._weights[self.unique].sum())
 
-    def count(self, rows: np.ndarray) -> tuple[float, ...]:
+    def count(self, rows: np.ndarray) -> tuple[int, ...]:
         """`COUNTS` of the subsample that has the records in these rows."""
         classes = self._class[rows]
         here = np.bincount(classes, minlength=self._classes)
-        alone = self._alone(here)[classes]
-        both = self.unique[rows]
-        u2, u = int(alone.sum()), int(both.sum())
-        if self._weights is None:
-            return len(rows), u2, u, u2, u
-        weights = self._weights[rows]
-        return len(rows), u2, u, weights[alone].sum(), weights[both].sum()
+        return len(rows), int(self._alone(here)[classes].sum()), int(self.unique[rows].sum())
 
     def _alone(self, here: np.ndarray) -> np.ndarray:
         """Whether a class has one record in the subsample that no other there is compatible with."""
@@ -98,8 +94,10 @@ class Uniques:
 
         A record is unique in a subsample when it is drawn and none of those compatible with it is.
         """
-        if self._weights is not None:
-            return self._expected_with_weights(design.chance)
+        if design.weights is not None:
+            chance = design.chance
+            parts = chance, chance * self._others_left_out(chance), chance * self.unique
+            return {name: float(part.sum()) for name, part in zip(COUNTS, parts, strict=True)}
         # Classes of one size are alike.
         records = np.bincount(self.f_k, weights=self.records)
         f_k = np.flatnonzero(records)
@@ -108,13 +106,7 @@ class Uniques:
         else:
             f = design.fraction
             n2, alone = f * design.n1, f * (1 - f) ** (f_k - 1.0)
-        u2, u = float(records[f_k] @ alone), n2 / design.n1 * self.u1
-        return dict(zip(COUNTS, (float(n2), u2, u, u2, u), strict=True))
-
-    def _expected_with_weights(self, chance: np.ndarray) -> dict[str, float]:
-        alone, both = chance * self._others_left_out(chance), chance * self.unique
-        means = (chance, alone, both, alone * self._weights, both * self._weights)
-        return {name: float(each.sum()) for name, each in zip(COUNTS, means, strict=True)}
+        return {"n2": float(n2), "u2": float(records[f_k] @ alone), "u": n2 / design.n1 * self.u1}
 
     def _others_left_out(self, chance: np.ndarray) -> np.ndarray:
         """For each record the chance that none of the others compatible with it is drawn."""
@@ -127,11 +119,19 @@ class Uniques:
         return np.where(surely_drawn > 0.5, 0.0, np.exp(np.minimum(logs, 0)))
 
 
+def check_repeats(repeats: object, name: str) -> int:
+    """A number of draws as an int; an `OptionError` that calls it `name` unless it is from 1 to `MOST_REPEATS`."""
+    repeats = check_k(repeats, name)
+    if repeats > MOST_REPEATS:
+        raise OptionError(f"{name} must be at most {MOST_REPEATS:,}")
+    return repeats
+
+
 def count_subsamples(uniques: Sequence[Uniques], design: Design) -> np.ndarray:
     """`COUNTS` of the same subsamples under each of several keys, shape (keys, repeats, counts)."""
     from tqdm import tqdm
 
-    counts = np.empty((len(uniques), design.repeats, len(COUNTS)))
+    counts = np.empty((len(uniques), design.repeats, len(COUNTS)), dtype=np.int64)
     with tqdm(total=design.repeats, desc="subsamples", disable=None, delay=2, leave=False) as bar:
         for repeat, rows in enumerate(design.subsamples()):
             for number, each in enumerate(uniques):

@@ -18,6 +18,10 @@ import pandas as pd
 from kanon_lab.risk.arguments import as_share
 from kanon_lab.subsample.sizes import SizeCounts, as_fractions, size_counts
 
+#: What `expected_study` tells of each fraction.
+STUDY = ["fraction", "n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
+STUDY += ["tangent_p_c", "tangent_p_d", "true_p_c", "true_p_d", "true_p_identification"]
+
 
 def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
     """The share of records that are unique, by the fraction that is sampled.
@@ -27,7 +31,7 @@ def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
     sizes : array of int, shape (classes,)
         Class sizes of a population; or those of a sample, with fractions of that sample. 0 is no class.
     fractions : array of float
-        Sampling fractions, above 0 and up to 1.
+        Sampling fractions, from 1e-9 up to 1.
 
     Returns
     -------
@@ -43,8 +47,8 @@ def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
 
     Notes
     -----
-    The slope is -2 s2 / s1 in expectation, where s1 and s2 are the numbers of classes of one and of two records in the
-    sample: the sample tells it without knowing its fraction.
+    The slope is -2 E s2 / E s1, where s1 and s2 are the numbers of classes of one and of two records in a sample: it
+    can be estimated from the sample, without knowing its fraction.
     """
     counts, s = size_counts(sizes), as_fractions(fractions, whole=True)
     log_g = log_uniqueness(counts, s)
@@ -66,7 +70,7 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
     sizes : array of int, shape (classes,)
         Class sizes of the population. 0 is no class.
     fractions : array of float
-        Sampling fractions of the sample and of the subsample within, above 0 and below 1.
+        Sampling fractions of the sample and of the subsample within, from 1e-9 to below 1.
     p_a : float
         Chance that both sources describe a person alike, 0-1.
 
@@ -103,10 +107,7 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
     found["p_c"], found["tangent_p_c"] = share * found["p_d"], share * found["tangent_p_d"]
     found["p_identification"] = p_a * f * found["p_c"] * found["p_d"]
     found["true_p_identification"] = p_a * f * found["true_p_c"] * found["true_p_d"]
-    return found[
-        ["fraction", "n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
-        + ["tangent_p_c", "tangent_p_d", "true_p_c", "true_p_d", "true_p_identification"]
-    ]
+    return found[STUDY]
 
 
 def log_uniqueness(counts: SizeCounts, s: np.ndarray) -> np.ndarray:

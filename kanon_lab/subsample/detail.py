@@ -7,9 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from kanon_lab.classes.coding import Coded, coded
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import check_k
-from kanon_lab.recode.columns import distinct, names_of, one_column
+from kanon_lab.keys import KeySpec, check_k
+from kanon_lab.perturb.arguments import check_frame
+from kanon_lab.recode.columns import names_of
 from kanon_lab.risk.arguments import as_numbers, as_share
 from kanon_lab.subsample.curve import log_uniqueness
 from kanon_lab.subsample.sizes import as_fraction, size_counts
@@ -37,59 +39,64 @@ def frequency_control(
     least : int
         The security threshold (*llindar de seguretat*): records that a category must have in an area, 1 or more.
     fraction : float, optional
-        Sampling fraction of the records, above 0 and below 1: adds how many persons the rarest stand for.
+        Sampling fraction of the records, from 1e-9 to below 1: adds how many persons the rarest stand for.
     where : str
         What to call the data in messages.
 
     Returns
     -------
     DataFrame
-        One row a variable and category that occurs, in the order of the variables, rarest first: ``variable``,
-        ``category``, ``records``, ``areas`` (those where it occurs), ``areas_below`` (those where it occurs in fewer
-        than `least` records), ``least_records`` (in the area where it is rarest, but occurs), ``least_area``; and with
-        a fraction ``least_persons`` (`least_records` over it). An area where nobody has the category
-        exposes nobody, and is not counted; so is a record without an area or without a value.
+        One row a variable and category that occurs, in the order of the variables, rarest first, those alike in the
+        order of their values: ``variable``, ``category``, ``records``, ``areas`` (those where it occurs),
+        ``areas_below`` (those where it occurs in fewer than `least` records), ``least_records`` (in the area where it
+        is rarest, but occurs), ``least_area`` (of several the first in the order of their values); and with a fraction
+        ``least_persons`` (`least_records` over it). An area where nobody has the category exposes nobody, and is not
+        counted; so is a record without an area or without a value.
 
     Raises
     ------
     DataError
-        A column is absent, stands twice, or holds lists.
+        A column is absent, stands twice, or holds lists; or there are no records.
     OptionError
-        No variable, the area among them, a `least` below 1 or a fraction that is none.
+        No frame, no variable, the area among them, a `least` below 1 or a fraction that is none.
 
     References
     ----------
     Garín i Ramírez (1996), sections 2.4, 2.5.2 and 4.3, which do not say what the threshold was.
     """
+    check_frame(frame, where)
     least = check_k(least, "least")
     names = names_of(variables, "variables")
     if not names or area in names:
         raise OptionError("variables must name at least one column, and not that of the area")
-    area_codes, areas = distinct(one_column(frame, area, where), where)
-    tables = [_crossed(one_column(frame, name, where), area_codes, areas, least, where) for name in names]
+    KeySpec((area, *names)).check(frame, where)
+    areas = coded(frame[area], where)
+    tables = [_crossed(frame[name], areas, least, where) for name in names]
     found = pd.concat(tables, ignore_index=True)
     if fraction is not None:
         found["least_persons"] = found["least_records"] / as_fraction(fraction)
     return found
 
 
-def _crossed(column: pd.Series, area_codes: np.ndarray, areas: pd.Index, least: int, where: str) -> pd.DataFrame:
-    codes, categories = distinct(column, where)
-    known = (codes >= 0) & (area_codes >= 0)
-    cells = np.bincount(codes[known] * len(areas) + area_codes[known], minlength=len(categories) * len(areas))
-    counts = cells.reshape(len(categories), len(areas))
-    counts, categories = counts[counts.any(axis=1)], categories[counts.any(axis=1)]
-    present = np.where(counts > 0, counts, counts.sum() + 1)
-    rarest = present.argmin(axis=1) if len(areas) else np.empty(0, dtype=int)
+def _crossed(column: pd.Series, areas: Coded, least: int, where: str) -> pd.DataFrame:
+    of = coded(column, where)
+    known = (of.codes >= 0) & (areas.codes >= 0)
+    # Only the pairs that occur: of two columns with many values each there may be too many in all.
+    pairs = of.codes[known].astype(np.int64) * len(areas.values) + areas.codes[known]
+    pairs, records = np.unique(pairs, return_counts=True)
+    category, area = np.divmod(pairs, max(len(areas.values), 1))
+    cells = pd.DataFrame({"category": category, "area": area, "records": records, "below": records < least})
+    by_category = cells.groupby("category")
+    rarest = cells.loc[by_category["records"].idxmin()]
     found = pd.DataFrame(
         {
             "variable": column.name,
-            "category": categories.astype(object),
-            "records": counts.sum(axis=1),
-            "areas": (counts > 0).sum(axis=1),
-            "areas_below": ((counts > 0) & (counts < least)).sum(axis=1),
-            "least_records": present[np.arange(len(present)), rarest],
-            "least_area": areas.take(rarest).astype(object),
+            "category": of.values.take(rarest["category"]).astype(object),
+            "records": by_category["records"].sum().to_numpy(),
+            "areas": by_category.size().to_numpy(),
+            "areas_below": by_category["below"].sum().to_numpy(),
+            "least_records": rarest["records"].to_numpy(),
+            "least_area": areas.values.take(rarest["area"]).astype(object),
         }
     )
     return found.sort_values(["least_records", "records"], kind="stable")
@@ -108,7 +115,7 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
     populations : array of float
         Persons of the area, above 0 and up to those of the country.
     fraction : float
-        Sampling fraction f, above 0 and below 1.
+        Sampling fraction f, from 1e-9 to below 1.
     p_a : float
         Chance that both sources describe a person alike, 0-1.
 
@@ -127,7 +134,8 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
 
     Notes
     -----
-    Real areas differ from each other, and that makes more uniques: this is the risk that smallness alone brings.
+    This is the risk that smallness alone brings. Real areas differ from each other, and may have more uniques or fewer:
+    fewer where small classes live together in one area.
 
     References
     ----------

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
-from kanon_lab.subsample.sizes import SizeCounts, as_fraction, size_counts
+from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,12 +46,12 @@ def population_uniques(
         Records of the sample in each class, f_k. 0 is no class. Survey weights cannot be told from them: for those see
         `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with chances of their own.
     fraction : float
-        Sampling fraction, above 0 and below 1. The population has N = n / fraction persons.
+        Sampling fraction, from 1e-9 to below 1. The population has N = n / fraction persons.
     methods : sequence of str, or str
         Some of `METHODS`.
     cells : int, optional
         Number of possible combinations of key values, for the two ways of the Poisson-gamma model; at least that of the
-        classes. Without it the number has no limit.
+        classes and at most 2 ** 53. Without it the number has no limit.
 
     Returns
     -------
@@ -71,7 +71,9 @@ def population_uniques(
     ``subsample`` is the mean of the study's counts over all Bernoulli subsamples (Garín i Ramírez 1996, section 3.2):
     p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
     formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
-    f^(2 s_2 / s_1), and p(c) likewise: the expected slope of the curve at the sample, laid on to the whole population.
+    f^(2 s_2 / s_1), and p(c) likewise: the curve's slope as estimated at the sample, laid on to the whole population.
+
+    Where no record is unique in the sample these three give 0, though nothing is there to be sure of; the note says so.
 
     References
     ----------
@@ -99,8 +101,11 @@ def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells
 
 def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(METHODS)) -> tuple[str, ...]:
     """Names of methods, each once; an `OptionError` for none or another."""
-    found = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
     known = tuple(known)
+    try:
+        found = (methods,) if isinstance(methods, str) else tuple(dict.fromkeys(methods))
+    except TypeError:  # nothing to go through, or lists in it
+        found = ()
     for method in found:
         if method not in known:
             raise OptionError(f"methods: {shortened(str(method))} is none of {', '.join(known)}")
@@ -110,15 +115,17 @@ def check_methods(methods: Iterable[str] | str, known: Iterable[str] = tuple(MET
 
 
 def check_cells(cells: object, counts: SizeCounts) -> int | None:
-    """A number of cells, or None; an `OptionError` where it is no whole number or there are more classes."""
+    """A number of cells, or None; an `OptionError` where it is no whole number, above 2 ** 53 or below the classes."""
     if cells is None:
         return None
     whole = isinstance(cells, numbers.Integral) and not isinstance(cells, bool)
-    if not whole or cells < counts.classes.sum():
-        least = f"{int(counts.classes.sum()):,}"
+    least = int(counts.classes.sum())
+    if not whole or cells < least:
         raise OptionError(
-            f"cells must be a whole number from the number of classes ({least}) on, not {shortened(repr(cells))}"
+            f"cells must be a whole number from the number of classes ({least:,}) on, not {shortened(repr(cells))}"
         )
+    if cells > MOST_RECORDS:
+        raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")
     return int(cells)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import as_spec
-from kanon_lab.subsample.curve import expected_study
-from kanon_lab.subsample.sizes import population_sizes
+from kanon_lab.subsample.curve import STUDY, expected_study
+from kanon_lab.subsample.levels import check_levels
+from kanon_lab.subsample.sizes import as_fractions, population_sizes
 
 if TYPE_CHECKING:
     from kanon_lab.keys import KeySpec
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def detail_grid(
     cells: pd.DataFrame,
     spec: KeySpec | Iterable[str] | str,
-    levels: Mapping[str, Mapping[str, Mapping[str, Any] | None]],
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
     fractions: Iterable[float],
     *,
     persons: str | None = None,
@@ -35,10 +35,9 @@ def detail_grid(
     spec : KeySpec or sequence of str
         Its key variables.
     levels : mapping
-        Of one or several key variables to their levels: a label to the settings of a recipe's step ``recode`` without
-        ``variable``, or to None for the variable as it is.
+        As in `kanon_lab.subsample.scenario_grid`.
     fractions : iterable of float
-        Above 0 and below 1.
+        From 1e-9 to below 1.
     persons : str, optional
         The column of counts.
     p_a : float
@@ -53,12 +52,11 @@ def detail_grid(
     Raises
     ------
     DataError, OptionError
-        As in `kanon_lab.subsample.population_sizes` and `kanon_lab.subsample.expected_study`; or levels of what is no
-        key variable, or a variable without levels.
+        As in `kanon_lab.subsample.population_sizes` and `kanon_lab.subsample.expected_study`; or levels that cannot be
+        used, or of a variable that has the name of a column of the result.
     """
     spec = as_spec(spec)
-    _check(levels, spec.key_variables)
-    fractions = list(fractions)
+    levels, fractions = check_levels(levels, spec.key_variables, STUDY), as_fractions(fractions)
     parts = []
     for labels in product(*levels.values()):
         chosen = dict(zip(levels, labels, strict=True))
@@ -69,13 +67,3 @@ def detail_grid(
             study.insert(place, name, label)
         parts.append(study)
     return pd.concat(parts, ignore_index=True)
-
-
-def _check(levels: Mapping, keys: tuple[str, ...]) -> None:
-    if not isinstance(levels, Mapping) or not levels:
-        raise OptionError("levels must name at least one key variable, such as {'age': {'1 year': None}}")
-    for name, of in levels.items():
-        if name not in keys:
-            raise OptionError(f"levels: {shortened(str(name))} is not a key variable")
-        if not isinstance(of, Mapping) or not of:
-            raise OptionError(f"levels: {shortened(str(name))} needs at least one level, such as {{'as it is': None}}")

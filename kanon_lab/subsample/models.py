@@ -7,7 +7,7 @@ the population, p(d). A model that cannot be fitted says why in a `NoEstimateErr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,8 +39,10 @@ def subsample(counts: SizeCounts, fraction: float) -> Estimate:
 
 
 def tangent(counts: SizeCounts, fraction: float) -> Estimate:
-    """The curve G on log-log axes goes on as steeply as it ends: with the slope -2 s_2 / s_1."""
-    return _by_singles(counts, lambda alone: fraction ** (2 * counts.of_size(2) / alone))
+    """The curve G on log-log axes goes on as steeply as it ends: with a slope estimated as -2 s_2 / s_1."""
+    found = _by_singles(counts, lambda alone: fraction ** (2 * counts.of_size(2) / alone))
+    few = "no class has two records, so little tells how the curve goes on"
+    return found if found.note or counts.of_size(2) else replace(found, note=few)
 
 
 def zayatz(counts: SizeCounts, fraction: float) -> Estimate:
@@ -68,8 +70,8 @@ def _by_singles(counts: SizeCounts, p_d: Callable[[float], float]) -> Estimate:
     if not alone:
         return Estimate(0.0, 0.0, "no record is unique in the sample")
     found = float(p_d(alone))
-    few = "" if counts.of_size(2) else "no class has two records, so little tells how the curve goes on"
-    return Estimate(alone / counts.records * found, found, few)
+    all_alone = "every record is unique in the sample, so nothing tells how the curve goes on"
+    return Estimate(alone / counts.records * found, found, all_alone if alone == counts.records else "")
 
 
 def poisson_gamma(counts: SizeCounts, fraction: float, *, cells: int | None, likelihood: bool) -> Estimate:
@@ -114,7 +116,7 @@ def _likeliest_gamma(counts: SizeCounts, cells: int | None) -> tuple[float, floa
         return counts.classes @ _digamma_rise(alpha, counts.size) - cells * np.log1p(mean / alpha)
 
     # Digits are lost where alpha is so large that the cells are equal to all appearances.
-    low, high = -30.0, np.log(mean) + 14
+    low, high = -30.0 - np.log(cells), np.log(mean) + 14
     if float(counts.size**2 @ counts.classes) <= n * (1 + mean) or slope(high) >= 0:
         raise NoEstimateError("cells differ no more than chance makes equal ones differ, so no gamma law fits")
     alpha = float(np.exp(brentq(slope, low, high, xtol=1e-13)))

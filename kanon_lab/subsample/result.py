@@ -25,8 +25,6 @@ class SubsampleRisk:
     keys : tuple of str
     n1, u1 : int
         Records of the sample, and those of them that are unique in it (*úniques a la mostra*).
-    u1_share : float
-        u1 / n1, 0-1; with weights the weight of the unique records over that of all.
     fraction : float
         Sampling fraction (*factor de mostreig*), 0-1; with weights n1 over their sum.
     p_a : float
@@ -36,9 +34,8 @@ class SubsampleRisk:
         What a missing key means (`kanon_lab.keys.MISSING_POLICIES`).
     weight : str or None
     draws : DataFrame
-        One row a subsample: ``repeat`` (from 1), ``n2``, ``u2``, ``u``, ``weight_u2`` and ``weight_u`` (the weights of
-        those records; without a weight the same numbers), ``p_c``, ``p_d``, ``p_identification`` (0-1, NaN where u2
-        is 0).
+        One row a subsample: ``repeat`` (from 1), ``n2``, ``u2``, ``u``, ``p_c``, ``p_d``, ``p_identification`` (0-1,
+        NaN where u2 is 0).
     expected : dict of str to float
         The means of n2, u2 and u over all subsamples, in closed form, and ``p_c``, ``p_d``, ``p_identification`` that
         follow from them.
@@ -49,7 +46,6 @@ class SubsampleRisk:
     keys: tuple[str, ...]
     n1: int
     u1: int
-    u1_share: float
     fraction: float
     p_a: float
     scheme: str
@@ -64,7 +60,7 @@ class SubsampleRisk:
     @cached_property
     def _means(self) -> dict[str, float]:
         means = {name: float(self.draws[name].mean()) for name in COUNTS}
-        found = conditions(means, self.u1_share, self.fraction, self.p_a)
+        found = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
         return {**means, **{name: float(value) for name, value in found.items()}}
 
     def _count(self, name: str) -> int | float:
@@ -92,7 +88,10 @@ class SubsampleRisk:
 
     @property
     def p_c(self) -> float:
-        """Chance that a person's key is unique in the population, (u1 / n1)(u / u2); NaN where u2 is 0."""
+        """Chance that the key of a person in the sample is unique in the population, (u1 / n1)(u / u2).
+
+        Without weights it is that of any person. NaN where u2 is 0.
+        """
         return self._means["p_c"]
 
     @property
@@ -117,7 +116,7 @@ class SubsampleRisk:
 
     def to_dict(self) -> dict:
         """The result by name, in types that JSON has, NaN as None; `draws` are left out."""
-        single = "n1 n2 u1 u2 u u1_share p_a p_b p_c p_d p_identification".split()
+        single = "n1 n2 u1 u2 u p_a p_b p_c p_d p_identification".split()
         options = "fraction repeats seed scheme weight missing".split()
         return {
             "keys": list(self.keys),
@@ -132,8 +131,8 @@ class SubsampleRisk:
 def conditions(counts: Mapping, u1_share: float, fraction: float, p_a: float) -> dict[str, Any]:
     """p(c), p(d) and their product with p(a) and p(b), from numbers or columns of them; NaN where u2 is 0."""
     with np.errstate(invalid="ignore"):
-        p_c = u1_share * np.divide(counts["weight_u"], counts["weight_u2"])
         p_d = np.divide(counts["u"], counts["u2"])
+    p_c = u1_share * p_d
     return {"p_c": p_c, "p_d": p_d, "p_identification": p_a * fraction * p_c * p_d}
 
 

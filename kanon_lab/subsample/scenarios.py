@@ -9,19 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.classes.coding import coded
-from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
-from kanon_lab.recode import recode_step
 from kanon_lab.subsample.counting import COUNTS, Uniques, count_subsamples
+from kanon_lab.subsample.levels import at_level, check_levels, table_of
 from kanon_lab.subsample.result import SubsampleRisk
 from kanon_lab.subsample.study import checked, collected, with_weights
 
-#: In place of settings: the variable is not in the file that is released.
-REMOVE = "remove"
 _REPORTED = ["n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
 _WITH_SD = ["u2", "u", "p_identification"]
+_COLUMNS = ["repeat", *COUNTS, *_REPORTED, *(f"{name}_sd" for name in _WITH_SD)]
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Scenarios:
 def scenario_grid(
     frame: pd.DataFrame,
     spec: KeySpec | Iterable[str] | str,
-    levels: Mapping[str, Mapping[str, Mapping[str, Any] | str | None]],
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
     *,
     fraction: float | None = None,
     repeats: int = 1,
@@ -70,8 +67,9 @@ def scenario_grid(
     frame, spec, fraction, repeats, scheme, p_a, seed, where
         As in `subsample_risk`.
     levels : mapping of str to mapping
-        By key variable its levels, by their labels: settings of a recipe's step ``recode`` without ``variable``, such
-        as ``{"bands": [0, 15, 65, None]}``; None for the variable as it is; or ``"remove"``. Levels need not nest.
+        By key variable its levels, by their labels (text or whole numbers): settings of a recipe's step ``recode``
+        without ``variable``, such as ``{"bands": [0, 15, 65, None]}``; None for the variable as it is; or
+        ``"remove"``. Levels need not nest.
 
     Returns
     -------
@@ -83,60 +81,30 @@ def scenario_grid(
     DataError
         As in `subsample_risk`, or a value cannot be recoded.
     OptionError
-        As in `subsample_risk`; or levels of what is no key variable, none, settings that cannot be used, or a scenario
-        without any key.
+        As in `subsample_risk`; or levels of what is no key variable or has the name of a column of the result, none,
+        settings that cannot be used, or a scenario without any key.
 
     References
     ----------
     Garín i Ramírez (1996), section 4.4 and Taula 1: three levels of residence by three of age.
     """
     spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where)
-    levels = _checked_levels(levels, spec)
+    levels = check_levels(levels, spec.key_variables, _COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
-        columns[name] = {label: _at_level(frame, name, settings, where) for label, settings in labels.items()}
+        columns[name] = {label: at_level(frame, name, settings, where) for label, settings in labels.items()}
     # Values are numbered once a level, not once a scenario.
     columns = {name: {label: _numbered(each, where) for label, each in of.items()} for name, of in columns.items()}
     chosen = [dict(zip(levels, labels, strict=True)) for labels in product(*levels.values())]
     uniques = []
     for labels in chosen:
         keys = {name: of[labels.get(name)] for name, of in columns.items()}
-        table = _table(frame, spec, {name: column for name, column in keys.items() if column is not None}, where)
+        table = table_of(frame, spec, keys, where)
         design = with_weights(design, table)
         uniques.append(Uniques(table))
     counts = count_subsamples(uniques, design)
     risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
     return _result(tuple(levels), chosen, tuple(risks))
-
-
-def _checked_levels(levels: object, spec: KeySpec) -> dict[str, dict[str, Any]]:
-    if not isinstance(levels, Mapping) or not levels:
-        raise OptionError("levels: give a mapping of key variable to its levels, such as {age: {1 year: null, ...}}")
-    for name, labels in levels.items():
-        if name not in spec.key_variables:
-            near = nearest(str(name), spec.key_variables)
-            remedy = f"did you mean {shortened(near)}?" if near else "name one that is"
-            raise OptionError(f"levels: {shortened(str(name))} is no key variable; {remedy}")
-        if name in (*_REPORTED, *COUNTS, "repeat"):
-            raise OptionError(f"levels: {name} is the name of a result too; give the variable another name")
-        if not isinstance(labels, Mapping) or not labels or not all(isinstance(label, str) for label in labels):
-            raise OptionError(f"levels of {shortened(str(name))}: give a mapping of label (text) to settings")
-    if set(levels) == set(spec.key_variables) and all(REMOVE in labels.values() for labels in levels.values()):
-        raise OptionError("levels: one scenario removes every key variable; leave some in")
-    return {name: dict(labels) for name, labels in levels.items()}
-
-
-def _at_level(frame: pd.DataFrame, name: str, settings: object, where: str) -> pd.Series | None:
-    """A variable at one level of detail; None where it is removed."""
-    if settings is None:
-        return frame[name]
-    if isinstance(settings, str) and settings == REMOVE:
-        return None
-    if not isinstance(settings, Mapping) or "variable" in settings:
-        raise OptionError(
-            f"levels of {shortened(str(name))}: a level must be settings of recode without variable, None or 'remove'"
-        )
-    return recode_step(frame[[name]], {"variable": name, **settings}, where)[name]
 
 
 def _numbered(column: pd.Series | None, where: str) -> pd.Series | None:
@@ -146,13 +114,9 @@ def _numbered(column: pd.Series | None, where: str) -> pd.Series | None:
     return pd.Series(pd.Categorical.from_codes(numbers.codes, numbers.values), index=column.index)
 
 
-def _table(frame: pd.DataFrame, spec: KeySpec, keys: Mapping[str, pd.Series], where: str) -> ClassTable:
-    others = {} if spec.weight is None else {spec.weight: frame[spec.weight]}
-    of_scenario = KeySpec(tuple(keys), weight=spec.weight, missing=spec.missing)
-    return class_table(pd.DataFrame({**keys, **others}), of_scenario, where=where)
-
-
-def _result(variables: tuple[str, ...], chosen: list[dict[str, str]], risks: tuple[SubsampleRisk, ...]) -> Scenarios:
+def _result(
+    variables: tuple[str, ...], chosen: list[dict[str, str | int]], risks: tuple[SubsampleRisk, ...]
+) -> Scenarios:
     rows, draws, notes = [], [], {}
     for labels, risk in zip(chosen, risks, strict=True):
         sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}

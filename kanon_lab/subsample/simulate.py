@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.keys import KeySpec, check_k, check_seed
+from kanon_lab.keys import KeySpec, check_seed
 from kanon_lab.perturb.draws import generator
+from kanon_lab.subsample.counting import check_repeats
 from kanon_lab.subsample.curve import expected_study
 from kanon_lab.subsample.estimators import METHODS, check_cells, check_methods, estimates
 from kanon_lab.subsample.sizes import SizeCounts, as_fractions, population_sizes, size_counts
@@ -28,7 +29,7 @@ def study_trials(
     fractions: Iterable[float],
     seed: int,
     persons: str | None = None,
-    recode: Mapping[str, Mapping[str, Any] | None] | None = None,
+    recode: Mapping[str, Mapping[str, Any] | str | None] | None = None,
     samples: int = 20,
     methods: Iterable[str] | str = tuple(TRIAL_METHODS),
     cells: int | None = None,
@@ -41,11 +42,11 @@ def study_trials(
     frame, spec, persons, recode
         The population, as in `kanon_lab.subsample.population_sizes`.
     fractions : sequence of float
-        Sampling fractions, above 0 and below 1.
+        Sampling fractions, from 1e-9 to below 1.
     seed : int
         Seed of the random numbers; a fraction's samples do not depend on the other fractions.
     samples : int
-        Bernoulli samples a fraction.
+        Bernoulli samples a fraction, from 1 to 100,000.
     methods : sequence of str, or str
         Some of `TRIAL_METHODS`: ``"one subsample"`` or those of `kanon_lab.subsample.population_uniques`.
     cells : int, optional
@@ -70,7 +71,7 @@ def study_trials(
         The same, or fractions, methods, cells, a number of samples or a seed that are none.
     """
     fractions, methods = pd.unique(as_fractions(fractions)), check_methods(methods, TRIAL_METHODS)
-    samples, seed = check_k(samples, "samples"), check_seed(seed)
+    samples, seed = check_repeats(samples, "samples"), check_seed(seed)
     sizes = population_sizes(frame, spec, persons=persons, recode=recode)
     counts = size_counts(sizes)
     cells = check_cells(cells, counts)

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.recode import recode_step
+from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
+from kanon_lab.subsample.levels import at_level, check_recode, table_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Sums of sizes stay exact as floats.
-_MOST_RECORDS = 2**53
+#: Sums of sizes stay exact as floats.
+MOST_RECORDS = 2**53
+#: The least sampling fraction: one of a thousand million persons.
+LEAST_FRACTION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -57,29 +59,31 @@ def size_counts(sizes: object, name: str = "sizes") -> SizeCounts:
     """
     try:
         found = np.asarray(sizes)
-        values = found.astype(float)
+        values = found.astype(float) if found.dtype.kind in "iuf" else np.empty(())
     except (TypeError, ValueError):
-        found, values = np.empty(0), np.empty(())
-    if values.ndim != 1 or found.dtype.kind == "b" or not ((values >= 0) & (values == np.floor(values))).all():
+        values = np.empty(())
+    if values.ndim != 1 or found.dtype.kind not in "iuf" or not ((values >= 0) & (values == np.floor(values))).all():
         raise OptionError(f"{name} must be whole numbers from 0 on, one a class, in one dimension")
-    if not 0 < values.sum() <= _MOST_RECORDS:
+    if not 0 < values.sum() <= MOST_RECORDS:
         raise OptionError(f"{name} must hold at least one record and at most 2 ** 53 in all")
     size, classes = np.unique(values[values > 0], return_counts=True)
     return SizeCounts(size, classes.astype(float))
 
 
 def as_fraction(value: object, *, whole: bool = False) -> float:
-    """A sampling fraction as a float; an `OptionError` unless it lies above 0 and below 1, or with `whole` up to 1."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if not number or not (0 < value < 1 or (whole and value == 1)):
-        limit = "up to 1" if whole else "below 1"
-        raise OptionError(f"a sampling fraction must be a number above 0 and {limit}, not {shortened(repr(value))}")
-    return float(value)
+    """A sampling fraction as a float; an `OptionError` unless it is from 1e-9 to below 1, or with `whole` up to 1."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)) and 0 <= value <= 1
+    fraction = float(value) if number else np.nan  # another kind of number may be rounded to 1
+    if not (LEAST_FRACTION <= fraction < 1 or (whole and fraction == 1)):
+        limit = "up to 1" if whole else "to below 1"
+        raise OptionError(f"a sampling fraction must be a number from 1e-9 {limit}, not {shortened(repr(value))}")
+    return fraction
 
 
 def as_fractions(values: object, *, whole: bool = False) -> np.ndarray:
     """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
-    found = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
+    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.shape(values) != ()
+    found = list(values) if several else [values]
     if not found:
         raise OptionError("fractions: give at least one sampling fraction, such as 0.04")
     return np.array([as_fraction(value, whole=whole) for value in found])
@@ -90,7 +94,7 @@ def population_sizes(
     spec: KeySpec | Iterable[str] | str,
     *,
     persons: str | None = None,
-    recode: Mapping[str, Mapping[str, Any] | None] | None = None,
+    recode: Mapping[str, Mapping[str, Any] | str | None] | None = None,
 ) -> np.ndarray:
     """The sizes F of the classes of a population.
 
@@ -101,9 +105,10 @@ def population_sizes(
     spec : KeySpec or sequence of str
         Its key variables, and what a missing key means; a weight variable of the spec is not used.
     persons : str, optional
-        Column of whole numbers above 0: how many persons each row stands for.
-    recode : mapping of str to mapping or None, optional
-        By key variable the settings of a recipe's step ``recode`` without ``variable``; None leaves it as it is.
+        Column of whole numbers above 0, in all below 2 ** 53: how many persons each row stands for.
+    recode : mapping of str to mapping, None or "remove", optional
+        By key variable the settings of a recipe's step ``recode`` without ``variable``; None leaves it as it is, and
+        ``"remove"`` leaves it out.
 
     Returns
     -------
@@ -113,16 +118,18 @@ def population_sizes(
     Raises
     ------
     DataError
-        A variable is absent, a number of persons is not whole and above 0, or a key is missing under the policy
-        ``wildcard``, under which persons have no classes, or ``error``.
+        A variable is absent, a number of persons is not whole and above 0 or too large, or a key is missing under the
+        policy ``wildcard``, under which persons have no classes, or ``error``.
     OptionError
-        `recode` is no such mapping, or names what is no key variable.
+        It is no frame; or `recode` is no such mapping, names what is no key variable, or removes all.
     """
+    check_frame(frame, "the population")
     spec = as_spec(spec)
     bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
     bare.check(frame, "the population")
-    frame = _recoded(frame[list(bare.variables)], recode, bare)
-    table = class_table(frame, bare, where="the population")
+    levels = check_recode(recode, bare.key_variables)
+    keys = {name: at_level(frame, name, settings, "the population") for name, settings in levels.items()}
+    table = table_of(frame, bare, keys, "the population")
     if (table.f_k != table.records).any():
         raise DataError(
             "the population: a key is missing, so that persons have no classes; fill it in, or let missing be a "
@@ -132,17 +139,6 @@ def population_sizes(
         return table.records
     counts = table.weight_of_record
     refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it", "the population")
+    fault = "2 ** 53 persons or more up to here; mend the count"
+    refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault, "the population")
     return table.F_k.astype(np.int64)
-
-
-def _recoded(frame: pd.DataFrame, recode: object, spec: KeySpec) -> pd.DataFrame:
-    if recode is not None and not isinstance(recode, Mapping):
-        raise OptionError("recode must map key variables to settings, such as {'age': {'bands': [0, 15, 65, None]}}")
-    for name, settings in (recode or {}).items():
-        if name not in spec.key_variables:
-            raise OptionError(f"recode: {shortened(str(name))} is not a key variable")
-        if settings is not None and not isinstance(settings, Mapping):
-            raise OptionError(f"recode of {shortened(str(name))} must be settings, such as {{'width': 5}}, or None")
-        if settings is not None:
-            frame = recode_step(frame, {"variable": name, **settings}, "the population")
-    return frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -11,12 +10,13 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
+from kanon_lab.keys import KeySpec, as_spec, check_seed
 from kanon_lab.perturb.arguments import check_choice, check_frame
 from kanon_lab.recode.columns import refuse
 from kanon_lab.risk.arguments import ROUNDING, as_share
-from kanon_lab.subsample.counting import COUNTS, Design, Uniques, count_subsamples
+from kanon_lab.subsample.counting import COUNTS, Design, Uniques, check_repeats, count_subsamples
 from kanon_lab.subsample.result import SPREAD, SubsampleRisk, conditions
+from kanon_lab.subsample.sizes import as_fraction
 
 #: How a subsample is drawn, and how it is told to a reader.
 SCHEMES = {
@@ -27,6 +27,7 @@ SCHEMES = {
 LEAST_RECORDS = 100
 # A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
 _LEAST_U2, _MOST_ERROR = 50, 0.25
+_REMEDY = "the mean over many subsamples and what is expected over all say more, as far as one sample can"
 # Weights that differ make n2 / n1 greater than n1 / N; so many times is said.
 _MOST_STEP = 1.1
 
@@ -51,9 +52,9 @@ def subsample_risk(
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     fraction : float
-        Sampling fraction of the sample, above 0 and below 1; the subsample has the same. Not with a weight.
+        Sampling fraction of the sample, from 1e-9 to below 1; the subsample has the same. Not with a weight.
     repeats : int
-        Subsamples, from 1 on.
+        Subsamples, from 1 to 100,000.
     scheme : {"bernoulli", "fixed"}
         Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
         rounded. ``fixed`` is not for weights.
@@ -85,10 +86,11 @@ def subsample_risk(
 
     Over several subsamples the probabilities are those of the mean counts, not means of the probabilities.
 
-    With weights w each record is drawn with the chance 1 / w, p(b) is n1 over the sum of weights, and both shares in
-    p(c) are of weights; p(d) stays a share of records. Equal weights give the formulas above. This is ours, not the
-    study's. The more weights differ, the larger is n2 / n1 beside p(b): the step from sample to subsample is shorter
-    than the one it stands for, and p(c) and p(d) tend to be too high, as a note then says.
+    With weights w each record is drawn with the chance 1 / w, and p(b) is n1 over the sum of weights. p(c) is then that
+    of a person in the sample, as equation (1) has it, p(c|a,b): it is not the share of the population that is unique
+    where unique persons were drawn with other chances than the rest. This is ours, not the study's. The more weights
+    differ, the larger is n2 / n1 beside p(b): the step from sample to subsample is another than the one that it stands
+    for, as a note then says.
 
     Under the policy ``wildcard`` a record is unique when no other is compatible with it.
 
@@ -117,7 +119,7 @@ def checked(
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     fraction = _checked_fraction(fraction, scheme, spec.weight)
-    design = Design(len(frame), fraction, scheme, check_k(repeats, "repeats"), check_seed(seed))
+    design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed))
     spec = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
     spec.check(frame, where)
     if len(frame) < LEAST_RECORDS:
@@ -136,10 +138,7 @@ def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> floa
         return np.nan
     if fraction is None:
         raise OptionError("fraction: give the sampling fraction of the sample, such as 0.04, or a weight")
-    number = isinstance(fraction, numbers.Real) and not isinstance(fraction, bool)
-    if not number or not 0 < fraction < 1:
-        raise OptionError(f"fraction must be a number above 0 and below 1, not {shortened(repr(fraction))}")
-    return float(fraction)
+    return as_fraction(fraction)
 
 
 def with_weights(design: Design, table: ClassTable) -> Design:
@@ -154,11 +153,9 @@ def with_weights(design: Design, table: ClassTable) -> Design:
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
     """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
-    weights = design.n1 if design.weights is None else float(design.weights.sum())
-    u1_share = uniques.weight_u1 / weights
+    u1_share = uniques.u1 / design.n1
     draws = pd.DataFrame(counts, columns=list(COUNTS))
     draws.insert(0, "repeat", range(1, design.repeats + 1))
-    draws = draws.astype(dict.fromkeys(("n2", "u2", "u"), np.int64))
     draws = draws.assign(**conditions(draws, u1_share, design.fraction, p_a))
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
@@ -167,7 +164,6 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
         keys=uniques.spec.key_variables,
         n1=design.n1,
         u1=uniques.u1,
-        u1_share=u1_share,
         fraction=design.fraction,
         p_a=p_a,
         scheme=design.scheme,
@@ -186,14 +182,14 @@ def _notes(draws: pd.DataFrame, design: Design, share: float) -> Iterator[str]:
     u2, u = draws["u2"].mean(), draws["u"].mean()
     if u == 0 or u2 < _LEAST_U2 or np.sqrt(1 / u - 1 / u2) > _MOST_ERROR:
         yield (
-            f"too few unique records to say anything of p(c) and p(d): u2 = {u2:,.4g}, u = {u:,.4g} in a subsample; "
+            f"a subsample has too few unique records to say anything of p(c) and p(d): u2 = {u2:,.4g}, u = {u:,.4g}; "
             f"u2 should be {_LEAST_U2} or more, and the relative standard error of p(d), sqrt(1/u - 1/u2), "
-            f"{_MOST_ERROR:.0%} or less"
+            f"{_MOST_ERROR:.0%} or less (p(identification) has twice that); {_REMEDY}"
         )
     if design.weights is not None and share > _MOST_STEP * design.fraction:
         yield (
             f"the weights differ so much that a subsample has {share:.1%} of the records, where the sample has "
-            f"{design.fraction:.1%} of the population: p(c) and p(d) tend to be too high"
+            f"{design.fraction:.1%} of the population: p(c) and p(d) cannot be trusted"
         )
     if len(draws) > 1:
         yield (

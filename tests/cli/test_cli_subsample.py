@@ -87,13 +87,14 @@ def test_what_is_not_known_is_said_in_words_and_is_null_in_json(tmp_path, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fraction", "1"], "fraction must be a number above 0 and below 1, not 1.0"),
-        (["--fraction", "nan"], "fraction must be a number above 0 and below 1, not nan"),
+        (["--fraction", "1"], "fraction must be a number from 1e-9 to below 1, not 1.0"),
+        (["--fraction", "nan"], "fraction must be a number from 1e-9 to below 1, not nan"),
         (["--fraction", "many"], "'many' is not a valid float"),
         ([], "fraction: give the sampling fraction"),
         (["--fraction", "0.1", "--weight", "w"], "fraction: the weights in w say"),
         (["--weight", "w", "--fixed-size"], "not for weights"),
         (["--fraction", "0.1", "--repeats", "0"], "repeats must be a whole number from 1 on"),
+        (["--fraction", "0.1", "--repeats", "4611686018427387904"], "repeats must be at most 100,000"),
         (["--fraction", "0.1", "--seed", "-1"], "seed must be a whole number"),
         (["--fraction", "0.1", "--p-a", "2"], "p_a must be a number from 0 to 1"),
         (["--fraction", "0.1", "--keys", "agee2"], "no column agee2; did you mean age?"),

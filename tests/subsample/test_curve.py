@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -135,30 +136,54 @@ def test_populations_that_are_refused():
         population_sizes(frame, KeySpec("x", missing="category"), persons="n")
     with pytest.raises(DataError, match="column y is not there"):
         population_sizes(frame, ["y"])
-    with pytest.raises(OptionError, match="recode: n is not a key variable"):
+    with pytest.raises(OptionError, match="recode: n is no key variable"):
         population_sizes(frame, ["x"], recode={"n": {"width": 5}})
-    with pytest.raises(OptionError, match="recode of x must be settings"):
+    with pytest.raises(OptionError, match="x: a level must be settings"):
         population_sizes(frame, ["x"], recode={"x": 5})
     with pytest.raises(OptionError, match="recode must map"):
         population_sizes(frame, ["x"], recode=["x"])
+    with pytest.raises(OptionError, match="the population must be a DataFrame, not dict"):
+        population_sizes({"x": [1]}, ["x"])
+
+
+def test_a_level_recodes_its_own_variable_or_removes_it():
+    frame = pd.DataFrame({"x": [1, 1, 2, 2], "y": [5, 6, 7, 7]})
+    assert sorted(population_sizes(frame, ["x", "y"], recode={"y": "remove"})) == [2, 2]
+    with pytest.raises(OptionError, match="y: a level must be settings of recode without variable"):
+        population_sizes(frame, ["x", "y"], recode={"y": {"variable": "x", "width": 5}})
+    with pytest.raises(OptionError, match="recode removes every key variable"):
+        population_sizes(frame, ["x"], recode={"x": "remove"})
+
+
+@pytest.mark.parametrize("counts", [[1, 1e300, 2], [1, 2**53, 1]])
+def test_more_persons_than_can_be_counted_are_refused_where_they_stand(counts):
+    frame = pd.DataFrame({"x": [1, 2, 3], "n": counts}, index=["p", "q", "r"])
+    with pytest.raises(DataError, match=r"column n: row q \(and 1 more\): 2 \*\* 53 persons or more up to here"):
+        population_sizes(frame, ["x"], persons="n")
 
 
 @pytest.mark.parametrize(
-    "sizes", [[], [0], [-1, 2], [1.5], [math.nan], [[1]], "abc", None, [True], [2.0**60], [1, [2]]]
+    "sizes",
+    [[], [0], [-1, 2], [1.5], [math.nan], [[1]], "abc", None, [True], [2.0**60], [1, [2]], [1j], ["1"]]
+    + [np.array([2], dtype) for dtype in ("M8[D]", "m8[s]", object)],
 )
 def test_sizes_that_are_none(sizes):
     with pytest.raises(OptionError, match="sizes must"):
         uniqueness_curve(sizes, [0.5])
 
 
-@pytest.mark.parametrize("fraction", [0, -0.1, 1.1, math.nan, "0.5", True, None])
+@pytest.mark.parametrize(
+    "fraction", [0, -0.1, 1.1, math.nan, "0.5", True, None, 1e-300, Fraction(1, 10**400), 10**400, np.array(0.1)]
+)
 def test_fractions_that_are_none(fraction):
     for function in (uniqueness_curve, expected_study):
-        with pytest.raises(OptionError, match="sampling fraction must be a number above 0"):
-            function([1, 2], [fraction])
+        with pytest.raises(OptionError, match="sampling fraction must be a number from 1e-9"):
+            function([1, 2], fraction if isinstance(fraction, np.ndarray) else [fraction])
     with pytest.raises(OptionError, match="at least one sampling fraction"):
         uniqueness_curve([1, 2], [])
-    with pytest.raises(OptionError, match="below 1, not 1"):
+    with pytest.raises(OptionError, match="to below 1, not 1"):
         expected_study([1, 2], [1])
+    with pytest.raises(OptionError, match="to below 1, not Fraction"):  # as a float it is 1
+        expected_study([1, 2], [1 - Fraction(1, 10**20)])
     with pytest.raises(OptionError, match="p_a"):
         expected_study([1, 2], [0.5], p_a=2)

@@ -26,7 +26,7 @@ def control_by_hand(rows, least):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(AREAS, VALUES), max_size=40), st.integers(1, 6))
+@given(st.lists(st.tuples(AREAS, VALUES), min_size=1, max_size=40), st.integers(1, 6))
 def test_frequencies_are_those_counted_by_hand(rows, least):
     frame = pd.DataFrame(rows, columns=["area", "value"], dtype=object)
     before = frame.copy()
@@ -39,6 +39,8 @@ def test_frequencies_are_those_counted_by_hand(rows, least):
         assert rows.count((row.least_area, row.category)) == row.least_records
     assert found["least_records"].is_monotonic_increasing
     pd.testing.assert_frame_equal(frame, before)
+    backwards = frequency_control(frame.iloc[::-1], "area", ["value"], least=least)
+    pd.testing.assert_frame_equal(backwards, found)
 
 
 def test_variables_keep_their_order_and_a_fraction_adds_persons():
@@ -57,6 +59,14 @@ def test_categories_that_nobody_has_are_left_out():
     assert found[["category", "records", "areas"]].values.tolist() == [["p", 1, 1]]
 
 
+def test_of_many_values_only_pairs_that_occur_are_counted():
+    """A table of 60,000 values by 60,000 areas would take 29 GB."""
+    frame = pd.DataFrame({"area": range(60_000), "x": range(60_000)})
+    found = frequency_control(frame, "area", "x", least=2)
+    assert found["category"].tolist() == found["least_area"].tolist() == list(range(60_000))
+    assert (found[["records", "areas", "areas_below"]] == 1).all(axis=None)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -64,13 +74,16 @@ def test_categories_that_nobody_has_are_left_out():
         ({"variables": ["area"]}, OptionError, "and not that of the area"),
         ({"least": 0}, OptionError, "least must be a whole number from 1 on"),
         ({"fraction": 1}, OptionError, "a sampling fraction must be"),
+        ({"fraction": 5e-324}, OptionError, "a sampling fraction must be"),
+        ({"frame": {"area": [1]}}, OptionError, "the data must be a DataFrame, not dict"),
+        ({"frame": pd.DataFrame({"area": [], "x": []})}, DataError, "has no records"),
         ({"area": "aera"}, DataError, "the data: column aera is not there; did you mean area?"),
     ],
 )
 def test_bad_controls_are_one_line(arguments, error, message):
     frame = pd.DataFrame({"area": [1, 2], "x": ["secret", "secret"]})
     with pytest.raises(error, match=message) as caught:
-        frequency_control(frame, **{"area": "area", "variables": ["x"], "least": 2} | arguments)
+        frequency_control(**{"frame": frame, "area": "area", "variables": ["x"], "least": 2} | arguments)
     assert "\n" not in str(caught.value)
     assert "secret" not in str(caught.value)
 

@@ -49,12 +49,29 @@ def test_each_combination_is_the_study_of_its_own_classes(cells):
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({}, "levels must name at least one key variable"),
-        (["age"], "levels must name at least one key variable"),
-        ({"job": {"all": None}}, "job is not a key variable"),
-        ({"age": {}}, "age needs at least one level"),
+        ({}, "levels: give a mapping of key variable"),
+        ({"job": {"all": None}}, "job is no key variable"),
+        ({"age": {}}, "levels of age: give a mapping of label"),
+        ({"age": {"5": {"variable": "place", "width": 5}}}, "age: a level must be settings of recode without variable"),
     ],
 )
 def test_levels_that_are_none_are_refused(cells, levels, message):
     with pytest.raises(OptionError, match=message):
         detail_grid(cells, ["place", "age"], levels, [0.1])
+
+
+@pytest.mark.parametrize("name", ["fraction", "n1", "true_p_c"])
+def test_a_variable_with_the_name_of_a_result_is_refused(cells, name):
+    with pytest.raises(OptionError, match=f"levels: {name} is the name of a result too"):
+        detail_grid(cells.rename(columns={"age": name}), ["place", name], {name: {"as it is": None}}, [0.1])
+
+
+def test_one_fraction_stands_by_itself_and_none_is_refused(cells):
+    grid = detail_grid(cells, ["place", "age"], {"age": {1: None, 0: "remove"}}, 0.1)
+    assert grid["age"].tolist() == [1, 0]
+    pd.testing.assert_frame_equal(
+        grid[grid["age"] == 0].drop(columns="age").reset_index(drop=True),
+        expected_study(cells["place"].value_counts().to_numpy(), [0.1]),
+    )
+    with pytest.raises(OptionError, match="a sampling fraction must be a number from 1e-9 to below 1, not None"):
+        detail_grid(cells, ["place", "age"], {"age": {"as it is": None}}, None)

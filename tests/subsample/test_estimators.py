@@ -251,7 +251,7 @@ def test_a_population_grown_by_the_ewens_pitman_rule():
 @given(
     sizes=st.lists(st.one_of(st.integers(1, 4), st.integers(1, 10**7)), min_size=1, max_size=30),
     f=st.one_of(st.sampled_from([1e-6, 1e-3, 0.999999]), SAMPLING),
-    more=st.one_of(st.none(), st.integers(0, 10**6)),
+    more=st.one_of(st.none(), st.integers(0, 10**6), st.integers(0, 2**52)),
 )
 @example(sizes=[1] * 50, f=0.04, more=None)
 @example(sizes=[2, 3, 4], f=0.04, more=0)
@@ -260,6 +260,8 @@ def test_a_population_grown_by_the_ewens_pitman_rule():
 @example(sizes=[1], f=0.999999, more=0)
 @example(sizes=[1, 1, 2], f=1e-6, more=3)
 @example(sizes=[7] * 9, f=0.5, more=0)
+@example(sizes=[1, 1, 2, 5], f=0.04, more=10**15)
+@example(sizes=[9], f=0.04, more=2**53 - 1)
 def test_chances_or_a_reason(sizes, f, more):
     """Never an impossible chance; a unique record is rarer than one of those unique in the sample."""
     found = population_uniques(sizes, fraction=f, cells=None if more is None else len(sizes) + more)
@@ -276,7 +278,8 @@ def test_chances_or_a_reason(sizes, f, more):
 def test_notes_on_samples_that_say_little():
     unique = by_method([1] * 60, 0.04)
     assert unique["p_d"][["subsample", "tangent", "zayatz"]].tolist() == [1, 1, 1]
-    assert unique["note"][["subsample", "tangent", "zayatz"]].str.contains("no class has two records").all()
+    assert unique["note"][["subsample", "tangent", "zayatz"]].str.startswith("every record is unique").all()
+    assert by_method([1, 1, 3], 0.04)["note"]["tangent"].startswith("no class has two records")
     assert not unique["converged"][["poisson-gamma", "poisson-gamma-ml", "pitman"]].any()
     none = by_method([2, 3, 4, 2], 0.04)
     assert none["p_c"][["subsample", "tangent", "zayatz"]].tolist() == [0, 0, 0]
@@ -306,8 +309,11 @@ def test_options_of_estimators_that_are_none():
             population_uniques([1, 2], fraction=fraction)
     with pytest.raises(OptionError, match="methods: bethlehem is none of subsample, tangent"):
         population_uniques([1, 2], fraction=0.1, methods="bethlehem")
-    with pytest.raises(OptionError, match="at least one"):
-        population_uniques([1, 2], fraction=0.1, methods=[])
+    for methods in ([], None, 5, [["a"]]):
+        with pytest.raises(OptionError, match="at least one"):
+            population_uniques([1, 2], fraction=0.1, methods=methods)
+    with pytest.raises(OptionError, match=r"cells must be at most 2 \*\* 53"):
+        population_uniques([1, 2], fraction=0.1, cells=10**400)
     for cells in (1, 2.5, True, "9"):
         with pytest.raises(OptionError, match="cells must be a whole number from the number of classes"):
             population_uniques([1, 2], fraction=0.1, cells=cells)

@@ -105,9 +105,9 @@ def test_the_frame_stays_as_it_was_and_labels_of_rows_may_repeat():
         ({"agee": {"a": None}}, r"levels: agee is no key variable; did you mean age\?"),
         ({"w": {"a": None}}, "levels: w is no key variable"),
         ({"age": {}}, "levels of age: give a mapping of label"),
-        ({"age": {5: None}}, "levels of age: give a mapping of label"),
-        ({"age": {"5": "drop"}}, "levels of age: a level must be settings"),
-        ({"age": {"5": {"variable": "sex", "width": 5}}}, "levels of age: a level must be settings"),
+        ({"age": {None: None}}, "levels of age: give a mapping of label"),
+        ({"age": {"5": "drop"}}, "age: a level must be settings"),
+        ({"age": {"5": {"variable": "sex", "width": 5}}}, "age: a level must be settings"),
         ({"age": {"5": {"widht": 5}}}, "recode of age: unknown setting widht; did you mean width?"),
         ({name: {"as it is": None, "none": "remove"} for name in SPEC}, "one scenario removes every key variable"),
     ],
@@ -117,16 +117,19 @@ def test_levels_that_cannot_be_used_are_refused(levels, message):
         scenario_grid(a_sample(), SPEC, levels, fraction=0.2)
 
 
-def test_a_variable_with_the_name_of_a_result_is_refused():
-    frame = a_sample().rename(columns={"age": "u2"})
-    with pytest.raises(OptionError, match="u2 is the name of a result too"):
-        scenario_grid(frame, ["u2", "sex"], {"u2": {"as it is": None}}, fraction=0.2)
+@pytest.mark.parametrize("name", ["u2", "p_identification_sd", "repeat"])
+def test_a_variable_with_the_name_of_a_result_is_refused(name):
+    frame = a_sample().rename(columns={"age": name})
+    with pytest.raises(OptionError, match=f"{name} is the name of a result too"):
+        scenario_grid(frame, [name, "sex"], {name: {"as it is": None}}, fraction=0.2)
 
 
 def test_values_outside_the_groups_and_the_study_s_own_faults_are_refused():
     frame = a_sample()
     with pytest.raises(DataError, match="survey: column region: row"):
         scenario_grid(frame, SPEC, {"region": {"a": {"groups": {"x": [1, 2]}}}}, fraction=0.2, where="survey")
+    with pytest.raises(OptionError, match="repeats must be at most 100,000"):
+        scenario_grid(frame, SPEC, LEVELS, fraction=0.2, repeats=10**30)
     with pytest.raises(OptionError, match="fraction must be"):
         scenario_grid(frame, SPEC, LEVELS, fraction=1)
     with pytest.raises(DataError, match="has 50 records"):

@@ -47,7 +47,7 @@ def compatible(one, other):
     return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 
-def counts_by_hand(rows, weights, drawn):
+def counts_by_hand(rows, drawn):
     """`COUNTS` of one subsample, by comparing every record with every other."""
 
     def alone(i, among):
@@ -55,7 +55,7 @@ def counts_by_hand(rows, weights, drawn):
 
     u2 = [i for i in drawn if alone(i, drawn)]
     u = [i for i in u2 if alone(i, range(len(rows)))]
-    return [len(drawn), len(u2), len(u), sum(weights[i] for i in u2), sum(weights[i] for i in u)]
+    return [len(drawn), len(u2), len(u)]
 
 
 KEYS = st.tuples(st.sampled_from("ab"), st.sampled_from([0, 1, None]))
@@ -75,7 +75,7 @@ def test_expected_counts_are_the_mean_over_all_bernoulli_subsamples(rows, f):
     for chosen in product([False, True], repeat=len(rows)):
         drawn = [i for i, taken in enumerate(chosen) if taken]
         chance = f ** len(drawn) * (1 - f) ** (len(rows) - len(drawn))
-        expected += chance * np.array(counts_by_hand(rows, [1] * len(rows), drawn))
+        expected += chance * np.array(counts_by_hand(rows, drawn))
     found = uniques_of(rows).expected(Design(len(rows), f, "bernoulli", 1, 0))
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
@@ -85,7 +85,7 @@ def test_expected_counts_are_the_mean_over_all_bernoulli_subsamples(rows, f):
 def test_expected_counts_are_the_mean_over_all_subsamples_of_fixed_size(rows, f):
     design = Design(len(rows), f, "fixed", 1, 0)
     drawn = list(combinations(range(len(rows)), design.size))
-    expected = np.mean([counts_by_hand(rows, [1] * len(rows), each) for each in drawn], axis=0)
+    expected = np.mean([counts_by_hand(rows, each) for each in drawn], axis=0)
     found = uniques_of(rows).expected(design)
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
@@ -98,7 +98,7 @@ def test_expected_counts_are_the_mean_over_all_weighted_subsamples(records):
     for chosen in product([False, True], repeat=len(rows)):
         chance = np.prod([1 / w if taken else 1 - 1 / w for w, taken in zip(weights, chosen, strict=True)])
         drawn = [i for i, taken in enumerate(chosen) if taken]
-        expected += chance * np.array(counts_by_hand(rows, weights, drawn))
+        expected += chance * np.array(counts_by_hand(rows, drawn))
     found = uniques_of(rows, weights).expected(Design(len(rows), np.nan, "bernoulli", 1, 0, weights=np.array(weights)))
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
@@ -108,16 +108,15 @@ def test_expected_counts_are_the_mean_over_all_weighted_subsamples(records):
 def test_counts_of_a_subsample_are_those_by_hand(records, data):
     rows, weights = zip(*records, strict=True)
     drawn = data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True))
-    expected = counts_by_hand(rows, weights, drawn)
-    assert uniques_of(rows, weights).count(np.array(drawn, dtype=int)) == pytest.approx(expected)
-    plain = counts_by_hand(rows, [1] * len(rows), drawn)
-    assert list(uniques_of(rows).count(np.array(drawn, dtype=int))) == plain
+    expected = counts_by_hand(rows, drawn)
+    assert list(uniques_of(rows, weights).count(np.array(drawn, dtype=int))) == expected
+    assert list(uniques_of(rows).count(np.array(drawn, dtype=int))) == expected
 
 
 @pytest.mark.parametrize(("u1", "u2", "u", "printed"), TAULA_1)
 def test_the_formulas_give_taula_1(u1, u2, u, printed):
-    draws = pd.DataFrame({"repeat": [1], "n2": [9991], "u2": [u2], "u": [u], "weight_u2": [u2], "weight_u": [u]})
-    risk = SubsampleRisk((), N1, u1, u1 / N1, F, 1.0, "bernoulli", 1, 0, "wildcard", None, draws, {}, ())
+    draws = pd.DataFrame({"repeat": [1], "n2": [9991], "u2": [u2], "u": [u]})
+    risk = SubsampleRisk((), N1, u1, F, 1.0, "bernoulli", 1, 0, "wildcard", None, draws, {}, ())
     assert risk.p_b == F
     assert risk.p_c == pytest.approx((u1 / N1) * (u / u2))
     assert risk.p_d == pytest.approx(u / u2)
@@ -165,15 +164,18 @@ def test_equal_weights_give_what_a_fraction_gives():
     assert weighted.expected == pytest.approx(plain.expected)
 
 
-def test_with_weights_p_b_and_p_c_are_shares_of_weight_and_p_d_of_records():
-    frame = a_sample()
-    risk = subsample_risk(frame, KeySpec(["region", "age", "job"], weight="w"))
-    unique = frame.groupby(["region", "age", "job"])["w"].transform("size") == 1
-    share = frame["w"][unique].sum() / frame["w"].sum()
-    one = risk.draws.iloc[0]
-    assert risk.p_b == pytest.approx(2000 / frame["w"].sum())
-    assert risk.p_c == pytest.approx(share * one["weight_u"] / one["weight_u2"])
-    assert risk.p_d == one["u"] / one["u2"]
+def test_with_weights_the_product_is_of_persons_who_are_in_the_sample_and_unique():
+    """6,000 unique persons, half of them drawn, among 54,000 of large classes, of whom one in twenty is."""
+    rng = np.random.default_rng(8)
+    rare = np.arange(60_000) < 6_000
+    population = pd.DataFrame({"key": np.where(rare, np.arange(60_000), rng.integers(60_000, 60_500, 60_000))})
+    chance = np.where(rare, 1 / 2, 1 / 20)
+    sample = population.assign(w=1 / chance)[rng.random(60_000) < chance]
+    risk = subsample_risk(sample, KeySpec(["key"], weight="w"))
+    assert risk.p_b == pytest.approx(len(sample) / sample["w"].sum())
+    assert risk.p_c == pytest.approx(risk.u1 / risk.n1 * risk.p_d)
+    # 3,000 persons of 60,000 are in the sample and unique; those of large classes seem so too seldom to matter.
+    assert risk.expected["p_c"] * risk.p_b == pytest.approx(3_000 / 60_000, rel=0.1)
 
 
 def test_a_whole_population_is_its_own_subsample():
@@ -258,7 +260,7 @@ def test_the_frame_stays_as_it_was_and_its_index_does_not_matter():
 
 @pytest.mark.parametrize("fraction", [0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "0.04", [0.04]])
 def test_a_fraction_out_of_its_range_is_refused(fraction):
-    with pytest.raises(OptionError, match="fraction must be a number above 0 and below 1, not"):
+    with pytest.raises(OptionError, match="fraction must be a number from 1e-9 to below 1, not"):
         subsample_risk(a_sample(), ["age"], fraction=fraction)
 
 

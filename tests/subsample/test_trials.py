@@ -112,6 +112,10 @@ def test_trials_that_are_refused(population):
         trials(population, seed=-1)
     with pytest.raises(OptionError, match="methods: guess is none of one subsample"):
         trials(population, methods=["guess"])
+    with pytest.raises(OptionError, match="methods: name at least one"):
+        trials(population, methods=None)
+    with pytest.raises(OptionError, match="samples must be at most 100,000"):
+        trials(population, samples=10**30)
     with pytest.raises(OptionError, match="cells must be"):
         trials(population, cells=7)
     with pytest.raises(DataError, match="column cells is not there"):

@@ -182,10 +182,10 @@ def _place_claims() -> dict[str, Claim]:
         "smallest-4-3": Claim(smallest),
         "smallest-4-4": Claim(smallest, "copied: section 4.3 has it too"),
         "most-detailed": Claim(
-            "Regió de treball",
-            f"section 5 releases the region of work in {dictionary['REG_T']} categories and that of residence in "
-            f"{dictionary['REG_R']}. The summary too has the categories of all other places grouped; only those of the "
-            "birthplace are",
+            "Localització de residència",
+            f"no other variable is finer within Catalonia. The region of work has {dictionary['REG_T']} categories and "
+            f"that of residence {dictionary['REG_R']}: the same, and one for all who work elsewhere. The summary says that "
+            "all other places have their categories grouped; only those of the birthplace are",
         ),
         "summary-levels": Claim(_WORDS[len(GEOGRAPHIES)], ""),
     }
@@ -249,8 +249,8 @@ def _result_claims() -> dict[str, Claim]:
         "p-d-high": Claim("molt alts" if times > 10 else "semblants", f"{much_higher} as section 4.5.1 has elsewhere"),
         "p-d-0001": Claim("molt més elevat" if times > 10 else "semblant", much_higher),
         "recommended": Claim(
-            reason=f"a judgement. Its risk is number {rank} of nine, {chosen['printed']}; and an outsider who sought "
-            f"everybody in Catalonia would identify about {chosen['identifications']:.0f} persons by it",
+            reason=f"a judgement. Its risk is number {rank} of nine, {chosen['printed']}: by the study's formula an "
+            f"outsider who sought everybody in Catalonia would identify about {chosen['identifications']:.0f} persons",
             verdict="not-in-text",
         ),
     }

@@ -1,0 +1,78 @@
+"""The study of Spain: what the notebooks of its chapters recorded, and other parameters."""
+
+import pandas as pd
+import pytest
+
+from kanon_lab.population import PERIODS
+
+
+def test_recorded_shares_of_the_country(book):
+    """Gil Bellosta (2011), Cuadro 1, row 1: 42.38, 5.77 and 0.45 per cent; ours is fitted within 0.10 points."""
+    spain = book["spain"]
+    for dates, printed in {"day": 42.38, "month": 5.77, "year": 0.45}.items():
+        assert 100 * spain[f"share-{dates}"] == pytest.approx(printed, abs=0.10)
+    assert spain["population"] == 47_021_031  # INE, 1 January 2010
+    assert len(spain["cuadro-1"]) == 9
+    assert spain["explorer-places"] == 1 + 52 + 20
+
+
+def test_recorded_audit(book):
+    audit = book["audit"]
+    assert audit["figures"] == 750
+    assert sum(value for name, value in audit.items() if name.startswith("verdict-")) == 750
+    assert audit["bounded-equal"] == audit["bounded"] == 540
+    assert audit["worst-share"] <= 0.10
+
+
+def test_recorded_reconstruction(book):
+    reconstruction = book["reconstruction"]
+    assert reconstruction["all-equal"] == reconstruction["all-figures"] == 540
+    assert reconstruction["real-equal"] == 27
+    assert reconstruction["fresh-complete"] == reconstruction["fresh-count"]
+    assert 0 < reconstruction["transfers-silent"] < reconstruction["transfers"]
+
+
+def test_recorded_simulation_agrees_with_the_closed_form(book):
+    assert book["place"]["worst-standard-error"] < 4
+
+
+@pytest.mark.parametrize("place,dates", [("22233", "month"), ("28079", "day"), ("06160", "year")])
+def test_another_municipality(run, place, dates):
+    results = run("place", place=place, dates=dates, repeats=40, seed=1)
+    assert results["repeats"] == 40
+    table = results["simulation-table"]
+    assert table["expected"].sum() == pytest.approx(results["population"], abs=1)
+    assert table["mean of draws"].sum() == pytest.approx(results["population"], abs=1)
+    assert results["worst-standard-error"] < 6
+    assert results["alone-day"] >= results["alone-month"] >= results["alone-year"]
+
+
+@pytest.mark.parametrize("dates", sorted(PERIODS))
+def test_the_country_notebook_on_another_population(run, towns, dates):
+    results = run("spain", population=str(towns), dates=dates)
+    counts = pd.read_csv(towns)
+    assert results["population"] == counts["persons"].sum()
+    assert results["share"] == results[f"share-{dates}"]
+    assert results["explorer-places"] == 1 + 2
+    day, month, year = (results[f"share-{name}"] for name in PERIODS)
+    assert day > month > year
+
+
+def test_the_first_chapter_on_a_users_counts(run, towns):
+    results = run("identify", population=str(towns))
+    assert results["places"] == 3
+    assert results["cells"] == 3 * 36
+    assert results["persons"] == pd.read_csv(towns)["persons"].sum()
+
+
+def test_the_audit_on_real_counts(run, shared):
+    results = run("audit", population=str(shared("ine-padron-33570-malaga.px")), year=2010)
+    assert results["fitted"] == 0
+    assert results["bounded-equal"] == 27
+    assert results["verdict-not-in-text"] == 750 - 33
+
+
+def test_a_reconstruction_that_is_cut_short_says_so(run):
+    results = run("reconstruction", seeds=[11], max_rounds=1)
+    assert results["fresh-count"] == 1
+    assert results["fresh-complete"] == sum(value == 27 for value in results["fresh-equal"])
