@@ -244,7 +244,7 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("estimates_against_truth", 4),
         ("fraction_effect", 11),
         ("scenario_risks", 4),
-        ("uniqueness_curve", 16),
+        ("uniqueness_curve", 19),
     ],
 )
 def test_a_chart_carries_no_more_rows_than_promised(made, name, rows):

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from kanon_lab.charts.style import GREY, altair
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.risk.arguments import check_positive
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,14 +22,66 @@ STROKE = "M-1.6,0L1.6,0"
 SYMBOLS = {"symbolSize": 110, "symbolStrokeWidth": 2.5, "symbolOpacity": 1, "labelLimit": 300}
 #: Pixels between lines of words.
 LINE = 17
+#: Where a logarithmic axis of shares ends at the latest: rounding leaves nothing of smaller ones.
+LEAST = 1e-15
 _PERCENT = "format(100 * datum.value, '~r') + '%'"
+# Nobody reads more zeros than those of this share.
+_LEAST_SAID = 1e-9
+# Digits of numbers in a chart's specification that count.
+_DIGITS = 9
 
 
 def share_words(share: float) -> str:
-    """A share of 0-1 with three digits that count: ``0.0443%``; of NaN, ``unknown``."""
+    """A share of 0-1 with three digits that count: ``0.0443%``; of NaN, ``unknown``; below 1e-9 only that it is."""
     if math.isnan(share):
         return "unknown"
+    if 0 < share < _LEAST_SAID:
+        return f"under {share_words(_LEAST_SAID)}"
     return f"{np.format_float_positional(100 * share, precision=3, fractional=False, trim='-')}%"
+
+
+def share_expression(field: str) -> str:
+    """`share_words` of a field, as an expression of Vega."""
+    small = f"{field} > 0 && {field} < {_LEAST_SAID}"
+    return f"({small} ? 'under {share_words(_LEAST_SAID)}' : format({field}, '.3~p'))"
+
+
+def inline_rounded(frame: pd.DataFrame) -> alt.InlineData:
+    """The frame as rows inside the chart's specification; on a logarithmic axis decimals would not do for rounding."""
+    rounded = frame.apply(lambda column: column.map(_rounded) if column.dtype.kind == "f" else column)
+    return altair().InlineData(values=rounded.astype(object).where(frame.notna(), None).to_dict("records"))
+
+
+def drawable(values: pd.Series) -> pd.Series:
+    """Which shares a logarithmic axis has a place for: known ones above `LEAST`."""
+    return (values >= LEAST) & (values < np.inf)
+
+
+def check_some(found: pd.Series, name: str) -> None:
+    """Raise an `OptionError` that calls each `name` unless some are `drawable`."""
+    if not found.any():
+        raise OptionError(f"the axis is logarithmic, and every {name} is 0, next to 0 or unknown: nothing to draw")
+
+
+def left_out(found: pd.Series, name: str) -> str:
+    """In words how many are not `drawable`; no words where all are."""
+    count = int((~found).sum())
+    return f"{name} left out as 0, next to 0 or unknown: {count}" if count else ""
+
+
+def ends_of(values: pd.Series) -> tuple[float, float]:
+    """Where a logarithmic axis begins and ends: with a single value in its middle."""
+    low, high = float(values.min()), float(values.max())
+    if not 0 < low <= high < math.inf:
+        raise OptionError(f"the axis is logarithmic: {values.name} must be above 0")
+    return (low, high) if low < high else (low / 1.25, high * 1.25)
+
+
+def check_marks(marks: object) -> dict[str, float]:
+    """Places on a logarithmic axis by their names, as floats; an `OptionError` for anything else."""
+    if not isinstance(marks, Mapping):
+        raise OptionError(f"marks must be a mapping of names to numbers, not {shortened(repr(marks))}")
+    return {name: check_positive(place, f"the mark {shortened(repr(name))}") for name, place in marks.items()}
 
 
 def log_shares(channel: str, field: str, ends: tuple[float, float], text: str, *, grid: bool = True) -> alt.X | alt.Y:
@@ -68,6 +122,10 @@ def rules(marks: Mapping[str, float], x: alt.X, field: str, ends: tuple[float, f
             word.encode(x=x, y=alt.value(2 + number * LINE), text="mark:N"),
         ]
     return layers
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{_DIGITS}g}")
 
 
 def _log(channel: str, field: str, ends: tuple[float, float], text: str, **look: object) -> alt.X | alt.Y:

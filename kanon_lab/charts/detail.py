@@ -7,8 +7,20 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.axes import LINE, STROKE, SYMBOLS, by_name, log_shares, share_words
-from kanon_lab.charts.style import BLACK, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.charts.axes import (
+    LEAST,
+    LINE,
+    STROKE,
+    SYMBOLS,
+    by_name,
+    check_some,
+    drawable,
+    inline_rounded,
+    log_shares,
+    share_expression,
+    share_words,
+)
+from kanon_lab.charts.style import BLACK, LIGHT_GREY, ORANGE, altair, check_columns, finish, title
 from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
@@ -18,7 +30,7 @@ if TYPE_CHECKING:
 #: Columns of `kanon_lab.subsample.expected_study` that the explorer says and draws.
 SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
 SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
-_ESTIMATE, _TRUTH = "the study's estimate", "the truth"
+_ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
 _HEADING, _NOTE = "Risk by detail and fraction", "Grey: estimates with other detail"
 # Pixels from the drawing to the words below the name of its axis.
 _HEIGHT, _BELOW = 320, 46
@@ -26,6 +38,8 @@ _RISK = "p_identification"
 # Of the chosen `row`: what Vega says of it.
 _COUNTS = "'u1 ' + format(row.u1, ',.0f') + ', u2 ' + format(row.u2, ',.0f') + ', u ' + format(row.u, ',.0f')"
 _NUMBERS = {"p(c)": "p_c", "p(d)": "p_d"}
+# The factors can be counted; their product is a formula, with true shares too.
+_IN_TRUTH = ("in truth", "with true shares")
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ class DetailState:
         """What the chart shows in any of its states."""
         levels = "; ".join(f"{name}: {', '.join(map(str, labels))}" for name, labels in self.levels.items())
         return (
-            "Line chart of the estimated and the true probability of identification by sampling fraction, on "
+            "Line chart of the probability of identification, estimated and with true shares, by sampling fraction, on "
             f"logarithmic axes, by detail of {levels}."
         )
 
@@ -114,7 +128,7 @@ class DetailState:
         row = self.row
         return (
             f"{self.subject} With {self.name} and a fraction of {share_words(self.fraction)}: estimated "
-            f"{share_words(row['p_identification'])}, in truth {share_words(row['true_p_identification'])}."
+            f"{share_words(row['p_identification'])}, with true shares {share_words(row['true_p_identification'])}."
         )
 
     def rows(self) -> list[dict]:
@@ -125,8 +139,9 @@ class DetailState:
         rows = self.grid[list(SHOWN)].assign(
             place=[number[labels] for labels in self.grid[names].itertuples(index=False, name=None)],
             name=[", ".join(map(str, labels)) for labels in self.grid[names].itertuples(index=False, name=None)],
+            at=[self.fractions.index(fraction) for fraction in self.grid["fraction"]],
         )
-        return inline(rows.sort_values(["place", "fraction"]), 10).values
+        return inline_rounded(rows.sort_values(["place", "at"])).values
 
     def values(self) -> dict[str, int]:
         """What the chart is told of this state."""
@@ -134,7 +149,7 @@ class DetailState:
 
 
 def detail_explorer(
-    grid: pd.DataFrame, *, fraction: float | None = None, controls: bool = True, **start: str
+    grid: pd.DataFrame, /, *, fraction: float | None = None, controls: bool = True, **start: str
 ) -> alt.LayerChart:
     """The probability of identification by sampling fraction, with controls for the detail of each variable.
 
@@ -145,8 +160,8 @@ def detail_explorer(
     fraction : float, optional
         Shown first, a fraction of the grid; by default the middle one.
     controls : bool
-        With controls (a list a variable and a slider over the fractions, drawn by Vega) and the result in words as its
-        title. Without them the chart shows one state: the widgets bring controls of their own.
+        With controls (a list a variable and one of the fractions, drawn by Vega) and the result in words as its title.
+        Without them the chart shows one state: the widgets bring controls of their own.
     **start : str
         By variable the label shown first, by default its first one.
 
@@ -159,7 +174,7 @@ def detail_explorer(
     Raises
     ------
     OptionError
-        For a frame that is no such grid, or a start that is not in it.
+        For a frame that is no such grid, a start that is not in it, or probabilities none of which can be drawn.
     """
     alt = altair()
     state = DetailState.of(grid, fraction, start)
@@ -178,7 +193,7 @@ def detail_explorer(
     return chart.properties(usermeta={"live": {"signal": "told", "description": state.subject}}) if controls else chart
 
 
-def moved(spec: dict, grid: pd.DataFrame, *, fraction: float, **chosen: str) -> dict:
+def moved(spec: dict, grid: pd.DataFrame, /, *, fraction: float, **chosen: str) -> dict:
     """The specification of an explorer without controls, moved to another state.
 
     Building a chart takes a tenth of a second, most of it validation; a slider cannot wait for that.
@@ -207,7 +222,7 @@ def moved(spec: dict, grid: pd.DataFrame, *, fraction: float, **chosen: str) -> 
 
 
 def _controls(state: DetailState) -> list[alt.Parameter]:
-    """A list a variable, a slider, and the result in words: signals, which the title shows and a page speaks."""
+    """Lists of levels and fractions, and the result in words: signals, which the title shows and a page speaks."""
     alt = altair()
     params, place = [], "0"
     for number, (name, labels) in enumerate(state.levels.items()):
@@ -217,7 +232,10 @@ def _controls(state: DetailState) -> list[alt.Parameter]:
         params.append(alt.param(name=f"level{number}", value=labels.index(state.chosen[name]), bind=bound))
         place = f"({place}) * {len(labels)} + level{number}"
     count = len(state.fractions)
-    slider = alt.binding_range(min=0, max=count - 1, step=1, name="sampling fraction, smallest first: ")
+    # A slider would show its position, and not the fraction.
+    shown = alt.binding_select(
+        options=list(range(count)), labels=list(map(share_words, state.fractions)), name="sampling fraction: "
+    )
     words = {
         "place": place,
         "row": f"data('detail')[place * {count} + step]",
@@ -225,7 +243,7 @@ def _controls(state: DetailState) -> list[alt.Parameter]:
         "numbers": f"[{_COUNTS}, {', '.join(_told(*each) for each in _NUMBERS.items())}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
-    params.append(alt.param(name="step", value=state.values()["step"], bind=slider))
+    params.append(alt.param(name="step", value=state.values()["step"], bind=shown))
     return params + [alt.param(name=name, expr=expression) for name, expression in words.items()]
 
 
@@ -240,26 +258,31 @@ def _numbers() -> alt.Chart:
 
 def _told(name: str, column: str) -> str:
     """An expression: an estimate of the chosen row, and the truth."""
-    return f"'{name} ' + format(row.{column}, '.3~p') + ', in truth ' + format(row.true_{column}, '.3~p')"
+    estimate, truth = share_expression(f"row.{column}"), share_expression(f"row.true_{column}")
+    return f"'{name} ' + {estimate} + ', {_IN_TRUTH[column == _RISK]} ' + {truth}"
 
 
 def _drawn(state: DetailState) -> list[alt.Chart]:
     alt = altair()
     kinds = {"p_identification": _ESTIMATE, "true_p_identification": _TRUTH}
-    shares = state.grid[list(kinds)].to_numpy()
+    shares = state.grid[list(kinds)].stack()
+    check_some(drawable(shares), "p(identification)")
+    shares = shares[drawable(shares)]
     ends = min(state.fractions) * 0.97, max(state.fractions) * 1.03
     x = log_shares("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
-    y = log_shares("Y", "p", (shares[shares > 0].min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
+    y = log_shares("Y", "p", (shares.min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
     legend = alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
     names = list(kinds.values())
     color = alt.Color("what:N", scale=by_name(names, (ORANGE, BLACK)), legend=legend)
     dash = alt.StrokeDash("what:N", scale=by_name(names, ([7, 4], [1, 0])), legend=legend)
-    others = alt.Chart().transform_calculate(p="datum.p_identification").mark_line(color=LIGHT_GREY, strokeWidth=1)
+    # What is 0 is said in words, and has no place on the axis.
+    others = alt.Chart().transform_calculate(p="datum.p_identification").transform_filter(f"datum.p >= {LEAST}")
+    others = others.mark_line(color=LIGHT_GREY, strokeWidth=1)
     chosen = (
         alt.Chart()
         .transform_filter("datum.place == place")
         .transform_fold(list(kinds), ["kind", "p"])
-        .transform_filter("datum.p > 0")
+        .transform_filter(f"datum.p >= {LEAST}")
         .transform_calculate(what=f"({json.dumps(kinds)})[datum.kind]")
         .encode(
             x=x,
@@ -273,7 +296,7 @@ def _drawn(state: DetailState) -> list[alt.Chart]:
             ],
         )
     )
-    now = chosen.transform_filter(f"datum.fraction == ({json.dumps(state.fractions)})[step]")
+    now = chosen.transform_filter("datum.at == step")
     return [
         others.encode(x=x, y=y, detail="place:N"),
         chosen.mark_line(strokeWidth=2.5).encode(strokeDash=dash),

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from kanon_lab.charts.axes import SYMBOLS, by_name, log_shares, share_words
-from kanon_lab.charts.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    altair,
-    check_columns,
-    finish,
-    inline,
-    title,
+from kanon_lab.charts.axes import (
+    SYMBOLS,
+    by_name,
+    check_some,
+    drawable,
+    ends_of,
+    inline_rounded,
+    left_out,
+    log_shares,
+    share_words,
 )
+from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, altair, check_columns, finish, title
 from kanon_lab.errors import OptionError
+from kanon_lab.perturb.arguments import check_choice
+from kanon_lab.subsample.estimators import check_methods
 
 if TYPE_CHECKING:
     import altair as alt
@@ -39,6 +39,7 @@ _METHODS = {
 }
 # A bar for the legend, whose symbols are filled shapes.
 _TRUTH, _BAR = "truth", "M-1.6,-0.3H1.6V0.3H-1.6Z"
+_LINES = "Lines: means over samples; bands: one standard deviation to either side"
 _QUANTITIES = {
     "p_c": "p(c): unique in the population",
     "p_d": "p(d): sample unique, unique in all",
@@ -60,11 +61,12 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     Returns
     -------
     altair.LayerChart
+        On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said.
 
     Raises
     ------
     OptionError
-        For a table that lacks columns, holds a scenario twice or more than four geographies.
+        For a table that lacks columns, holds a scenario twice, more than four geographies or none that can be drawn.
     """
     alt = altair()
     check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
@@ -75,13 +77,16 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
         geography=table[geography].astype(str), age=table[age].astype(str)
     )
     rows["label"] = rows["p_identification"].map(share_words)
-    rows = rows[rows["p_identification"] > 0]  # the axis is logarithmic
     places, ages = (list(dict.fromkeys(rows[name])) for name in ("geography", "age"))
+    found = drawable(rows["p_identification"])
+    check_some(found, "risk")
+    lost, rows = left_out(found, "scenarios"), rows[found]
     if len(places) > len(_PLACES):
         raise OptionError(f"the chart has room for {len(_PLACES)} geographies, not {len(places)}; leave some out")
     marks = ["Marks: computed"]
     marks += ["bars: repeated subsamples"] if {"low", "high"} <= set(extra) else []
     marks += ["lines across: printed"] if "printed" in extra else []
+    marks += [lost] if lost else []
     least, most = rows.loc[rows["p_identification"].idxmin()], rows.loc[rows["p_identification"].idxmax()]
     return finish(
         alt.layer(*_scenarios(rows, geography, places, age, ages, extra)),
@@ -91,6 +96,7 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
             f"({', '.join(ages)}) and {geography} ({', '.join(places)}). "
             f"From {least['label']} ({least['geography']}, {least['age']}) to {most['label']} ({most['geography']}, "
             f"{most['age']}).{' The printed figures stand beside them.' if 'printed' in extra else ''}"
+            f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=340,
     )
@@ -100,8 +106,13 @@ def _scenarios(
     rows: pd.DataFrame, geography: str, places: list[str], age: str, ages: list[str], extra: list[str]
 ) -> list[alt.Chart]:
     alt = altair()
-    shown = rows[["p_identification", *extra]]
-    low, high = shown[shown > 0].min().min() / 1.35, shown.max().max() * 1.35
+    shown = rows[["p_identification", *extra]].stack()
+    shown = shown[drawable(shown)]
+    low, high = shown.min() / 1.35, shown.max() * 1.35
+    # A bar that reaches 0 ends at the axis; a printed figure that is 0 is not drawn.
+    ends = {name: rows[name].clip(low, high) for name in ("low", "high") if name in extra}
+    ends |= {"printed": rows["printed"].where(drawable(rows["printed"]))} if "printed" in extra else {}
+    rows = rows.assign(**ends)
     legend = alt.Legend(title=geography, columns=2, **SYMBOLS)
     colors, shapes = zip(*_PLACES, strict=True)
     x = alt.X(
@@ -110,8 +121,8 @@ def _scenarios(
         title=age.capitalize(),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
-    y = log_shares("Y", "p_identification", (low, high), "p(identification), log scale")
-    base = alt.Chart(inline(rows, 9)).encode(
+    y = log_shares("Y", "p_identification", (low, high), "p(identification), log scale", grid=False)
+    base = alt.Chart(inline_rounded(rows)).encode(
         x=x,
         y=y,
         color=alt.Color("geography:N", scale=by_name(places, colors), legend=legend),
@@ -134,7 +145,10 @@ def _scenarios(
         layers.append(
             base.mark_tick(thickness=2, width=26, opacity=1).encode(y=alt.Y("printed:Q"), color=alt.value(BLACK))
         )
-    layers.append(base.mark_text(align="left", dx=15, dy=-8).encode(text="label:N", color=alt.value(GREY)))
+    # The finer the age, the higher the line: left of the first marks and right of the others none crosses the words.
+    words = base.encode(text="label:N", color=alt.value(GREY))
+    layers.append(words.transform_filter(alt.datum.age == ages[0]).mark_text(align="right", dx=-9, dy=-9))
+    layers.append(words.transform_filter(alt.datum.age != ages[0]).mark_text(align="left", dx=15, dy=-8))
     return layers
 
 
@@ -156,58 +170,65 @@ def estimates_against_truth(
     -------
     altair.LayerChart
         On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
-        standard deviation to either side. A fraction at which no sample gives an estimate is left out.
+        standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left
+        out, and said how often.
 
     Raises
     ------
     OptionError
-        For a frame that lacks columns, or another quantity or method.
+        For a frame that lacks columns, another quantity or method, or where nothing can be drawn.
     """
     alt = altair()
-    if quantity not in _QUANTITIES:
-        raise OptionError(f"quantity must be one of {', '.join(_QUANTITIES)}, not {quantity!r}")
-    columns = [f"true_{quantity}", quantity, f"sd_{quantity}"]
+    quantity = check_choice(quantity, "quantity", _QUANTITIES)
+    columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
     check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
-    names = list(dict.fromkeys(frame["method"] if methods is None else methods))
-    for name in names:
-        if name not in _METHODS or name not in set(frame["method"]):
-            raise OptionError(f"methods: {name!r} is none of the frame: choose among {', '.join(_METHODS)}")
-    rows = frame.loc[frame["method"].isin(names), ["fraction", "method", *columns, "failures"]]
+    known = [name for name in _METHODS if name in set(frame["method"])]
+    names = check_methods(frame["method"] if methods is None else methods, known)
+    rows = frame.loc[frame["method"].isin(names), ["fraction", "method", *columns]]
     rows = rows.set_axis(["fraction", "what", "truth", "mean", "sd", "failures"], axis="columns")
     truth = rows.drop_duplicates("fraction").assign(what=_TRUTH, mean=lambda each: each["truth"])
-    rows = rows[rows["mean"] > 0]
+    ends, last = ends_of(rows["fraction"]), truth.loc[truth["fraction"].idxmax()]
+    lost = [left_out(drawable(rows["mean"]), "means"), left_out(drawable(truth["mean"]), "values of the truth")]
+    lost = [each for each in lost if each]
+    rows, truth = rows[drawable(rows["mean"])], truth[drawable(truth["mean"])]
     shown = pd.concat([rows["mean"], truth["mean"]])
+    check_some(drawable(shown), "mean")
     low, high = shown.min() / 1.5, min(1, shown.max() * 1.5)
     # A mean of few samples may stand without a deviation; a band that reaches 0 ends at the axis.
-    rows["low"] = (rows["mean"] - rows["sd"].fillna(0)).clip(lower=low)
-    rows["high"] = (rows["mean"] + rows["sd"].fillna(0)).clip(upper=high)
-    layers = _against(rows, truth, names, low, high, _QUANTITIES[quantity])
-    last = rows[rows["fraction"] == rows["fraction"].max()]
-    said = ", ".join(f"{share_words(row.mean)} by {row.what}" for row in last.itertuples())
+    sd = rows["sd"].fillna(0)
+    rows = rows.assign(low=(rows["mean"] - sd).clip(lower=low), high=(rows["mean"] + sd).clip(upper=high))
+    layers = _against(rows, truth, names, ends, (low, high), _QUANTITIES[quantity])
+    means = rows[rows["fraction"] == last["fraction"]]
+    said = ", ".join(f"{share_words(row.mean)} by {row.what}" for row in means.itertuples())
     return finish(
         alt.layer(*layers),
-        title=title(_QUANTITIES[quantity], "Lines: means over samples; bands: one standard deviation to either side"),
+        title=title(_QUANTITIES[quantity], "; ".join([_LINES, *lost])),
         description=(
             f"Line chart of {_QUANTITIES[quantity]}, as {', '.join(names)} estimate it, by sampling fraction, on "
-            f"logarithmic axes, with the truth. At a fraction of {share_words(last['fraction'].iloc[0])} the truth is "
-            f"{share_words(last['truth'].iloc[0])}; means are {said}."
+            f"logarithmic axes, with the truth. At a fraction of {share_words(last['fraction'])} the truth is "
+            f"{share_words(last['truth'])}; means are {said or 'unknown'}."
+            f"{''.join(f' {each.capitalize()}.' for each in lost)}"
         ),
         height=340,
     )
 
 
 def _against(
-    rows: pd.DataFrame, truth: pd.DataFrame, names: list[str], low: float, high: float, text: str
+    rows: pd.DataFrame,
+    truth: pd.DataFrame,
+    names: Iterable[str],
+    ends: tuple[float, float],
+    heights: tuple[float, float],
+    text: str,
 ) -> list[alt.Chart]:
     alt = altair()
     looks = {_TRUTH: (BLACK, [1, 0], _BAR), **{name: _METHODS[name] for name in names}}
     colors, dashes, shapes = zip(*looks.values(), strict=True)
     legend = alt.Legend(title=None, columns=2, **SYMBOLS | {"symbolStrokeWidth": 0})
     color = alt.Color("what:N", scale=by_name(looks, colors), legend=legend)
-    ends = truth["fraction"].min(), truth["fraction"].max()
     x = log_shares("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
-    y = log_shares("Y", "mean", (low, high), f"{text.split(':')[0]}, log scale")
-    base = alt.Chart(inline(rows, 9)).encode(
+    y = log_shares("Y", "mean", heights, f"{text.split(':')[0]}, log scale")
+    base = alt.Chart(inline_rounded(rows)).encode(
         x=x,
         y=y,
         color=color,
@@ -222,7 +243,7 @@ def _against(
     )
     return [
         base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        alt.Chart(inline(truth, 9)).mark_line(strokeWidth=5).encode(x=x, y=y, color=color),
+        alt.Chart(inline_rounded(truth)).mark_line(strokeWidth=5).encode(x=x, y=y, color=color),
         base.mark_line(strokeWidth=2).encode(
             strokeDash=alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend)
         ),

@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kanon_lab.charts.axes import by_name, legend_of_lines, log_counts, log_shares, rules, share_words
-from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.charts.axes import (
+    by_name,
+    check_marks,
+    check_some,
+    drawable,
+    ends_of,
+    inline_rounded,
+    left_out,
+    legend_of_lines,
+    log_counts,
+    log_shares,
+    rules,
+    share_words,
+)
+from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, altair, check_columns, finish, title
 from kanon_lab.errors import OptionError
+from kanon_lab.risk.arguments import check_positive
 
 if TYPE_CHECKING:
     import altair as alt
@@ -21,10 +35,14 @@ _HEIGHT = 340
 _FACTORS = {
     "p(b): in the sample": ("p_b", GREY, [9, 3, 2, 3]),
     "p(c): unique": ("p_c", BLUE, [6, 3]),
-    "p(d): verified": ("p_d", GREEN, [2, 2]),
+    "p(d): sure of it": ("p_d", GREEN, [2, 2]),
     "p(identification)": ("p_identification", ORANGE, [1, 0]),
-    "the same, in truth": ("true_p_identification", BLACK, [1, 0]),
+    "the same with true shares": ("true_p_identification", BLACK, [1, 0]),
 }
+# Where the axis of probabilities ends: above 1, so that names of marks stand above the lines.
+_ROOM = 5
+# Pixels of height that a word between two lines needs.
+_WORD = 28
 _SERIES = ((BLACK, [1, 0]), (BLUE, [6, 3]), (ORANGE, [2, 2]), (GREY, [9, 3, 2, 3]))
 
 
@@ -46,22 +64,29 @@ def fraction_effect(
     Returns
     -------
     altair.LayerChart
-        A line for each factor on logarithmic axes, on which the heights of factors add up to their product's.
+        A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0
+        is left out, and said how often.
 
     Raises
     ------
     OptionError
-        For a frame that lacks columns, or a fraction to be marked that is none.
+        For a frame that lacks columns or has no probability above 0, or a fraction to be marked that is none or lies
+        outside those of the frame.
     """
     alt = altair()
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
     check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
     looks = {name: look for name, look in _FACTORS.items() if look[0] in frame}
-    rows = pd.concat(
-        [frame[["fraction"]].assign(what=name, p=frame[column]) for name, (column, *_) in looks.items()]
-    ).query("p > 0")
-    ends = rows["fraction"].min(), rows["fraction"].max()
+    rows = pd.concat([frame[["fraction"]].assign(what=name, p=frame[column]) for name, (column, *_) in looks.items()])
+    found = drawable(rows["p"])
+    check_some(found, "probability")
+    lost, rows = left_out(found, "points"), rows[found]
+    ends = ends_of(frame["fraction"])
     x = log_shares("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
+    ceiling, chosen = (
+        None if place is None else check_positive(place, name, 1)
+        for name, place in {"ceiling": ceiling, "chosen": chosen}.items()
+    )
     marked = {} if ceiling is None else {f"ceiling {share_words(ceiling)}": ceiling}
     marked |= {} if chosen is None else {share_words(chosen): chosen}
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
@@ -74,11 +99,15 @@ def fraction_effect(
             *rules(marked, x, "fraction", ends),
             *_factors(rows, looks, x),
         ),
-        title=title("What a larger sample does to the risk", "Every factor of the product, by sampling fraction"),
+        title=title(
+            "What a larger sample does to the risk",
+            "Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
+        ),
         description=(
             "Line chart, on logarithmic axes, of the probability of identification and its factors by sampling "
             f"fraction: {'; '.join(looks)}. The estimated probability is {told[0]} and {told[1]}."
             f"{f' A line marks the ceiling of {share_words(ceiling)}.' if ceiling is not None else ''}"
+            f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=_HEIGHT,
     )
@@ -88,9 +117,9 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
     """A line a factor, and unseen points that carry the tooltips."""
     alt = altair()
     _, colors, dashes = zip(*looks.values(), strict=True)
-    lines = alt.Chart(inline(rows, 9)).encode(
+    lines = alt.Chart(inline_rounded(rows)).encode(
         x=x,
-        y=log_shares("Y", "p", (rows["p"].min() / 1.25, 1), "Probability (log scale)"),
+        y=log_shares("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
         color=alt.Color("what:N", scale=by_name(looks, colors), legend=legend_of_lines()),
     )
     hover = [
@@ -122,12 +151,13 @@ def area_threshold(
     Returns
     -------
     altair.LayerChart
-        On logarithmic axes.
+        On logarithmic axes; where nobody is unique an area is left out, and said how often.
 
     Raises
     ------
     OptionError
-        For a frame that lacks columns or holds more than four series, or a mark outside the populations of the frame.
+        For a frame that lacks columns, holds more than four series or no uniques, or a mark that is no number or lies
+        outside the populations of the frame.
     """
     alt = altair()
     check_columns(
@@ -138,25 +168,31 @@ def area_threshold(
         .rename(columns={"true_p_c": "share"})
         .assign(what=frame[series].astype(str) if series else "")
     )
-    rows = rows[rows["share"] > 0].sort_values("population", kind="stable")
+    ends, found = ends_of(rows["population"]), drawable(rows["share"])
+    check_some(found, "share")
+    lost, rows = left_out(found, "areas"), rows[found].sort_values("population", kind="stable")
     names = list(dict.fromkeys(frame[series].astype(str))) if series else [""]
     if len(names) > len(_SERIES):
         raise OptionError(f"the chart has room for {len(_SERIES)} series, not {len(names)}")
-    ends = rows["population"].min(), rows["population"].max()
+    marks = check_marks(marks or {})
     x = log_counts("X", "population", ends, "Persons in the area (log scale)", grid=False)
-    read = _at_marks(rows, marks or {}, names)
-    found = "; ".join(
+    read = _at_marks(rows, marks, names)
+    told = "; ".join(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
     )
     return finish(
         alt.layer(
-            *rules(marks or {}, x, "population", ends),
+            *rules(marks, x, "population", ends),
             *_areas(rows, read, x, names, series),
         ),
-        title=title("The larger the area, the fewer stand out", "Persons alone in their class, by persons in the area"),
+        title=title(
+            "The larger the area, the fewer stand out",
+            "Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
+        ),
         description=(
             "Line chart, on logarithmic axes, of the share of an area's persons who are unique in it, by its "
-            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {found}.' if found else ''}"
+            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {told}.' if told else ''}"
+            f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=_HEIGHT,
     )
@@ -170,7 +206,7 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
     y = log_shares(
         "Y", "share", (rows["share"].min() / 1.25, min(1, rows["share"].max() * 1.4)), "Unique in the area (log scale)"
     )
-    line = alt.Chart(inline(rows, 9)).mark_line(strokeWidth=2.5)
+    line = alt.Chart(inline_rounded(rows)).mark_line(strokeWidth=2.5)
     drawn = line.encode(
         x=x,
         y=y,
@@ -184,13 +220,13 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
     )
     if read.empty:
         return [drawn]
-    marked = alt.Chart(inline(read, 9)).encode(x=x, y=y)
+    marked = alt.Chart(inline_rounded(read)).encode(x=x, y=y)
     points = marked.mark_point(fill="white", stroke=BLACK, strokeWidth=2, size=80, opacity=1)
-    # Words above the highest line and below the lowest: between them they would cover each other.
-    words = [marked.transform_filter("datum.highest").mark_text(align="left", dx=8, dy=-8)]
+    # The lines fall: words to the right of them lie above, to the left below.
+    words = [marked.transform_filter("datum.above").mark_text(align="left", dx=8, dy=-8)]
     if len(names) > 1:
-        words.append(marked.transform_filter("datum.lowest").mark_text(align="right", dx=-8, dy=9))
-    return [drawn, points, *(word.encode(text="label:N") for word in words)]
+        words.append(marked.transform_filter("!datum.above").mark_text(align="right", dx=-8, dy=9))
+    return [drawn, points, *(word.encode(text="word:N") for word in words)]
 
 
 def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[str]) -> pd.DataFrame:
@@ -199,8 +235,15 @@ def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[st
     for mark, persons in marks.items():
         for name in names:
             line = rows[rows["what"] == name]
+            # Beyond its ends a line says nothing.
+            if not line["population"].min() <= persons <= line["population"].max():
+                continue
             share = math.exp(np.interp(math.log(persons), np.log(line["population"]), np.log(line["share"])))
             found.append((mark, name, persons, share, share_words(share)))
     read = pd.DataFrame(found, columns=["mark", "what", "population", "share", "label"])
-    shares = read.groupby("mark")["share"]
-    return read.assign(highest=shares.rank(ascending=False) == 1, lowest=shares.rank() == 1)
+    shares = read.sort_values("share").groupby("mark")["share"]
+    lowest, to_next = shares.cumcount().eq(0), shares.shift(-1) / read["share"]
+    room = (rows["share"].max() / rows["share"].min()) ** (_WORD / _HEIGHT)
+    # Of the highest nothing lies above; the lowest of several has its words below.
+    above = ~(to_next < room) & ~(lowest & to_next.notna())
+    return read.assign(above=above, word=read["label"].where(above | lowest, ""))

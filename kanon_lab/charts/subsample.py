@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kanon_lab.charts.axes import LINE, STROKE, SYMBOLS, by_name, log_shares, share_words
-from kanon_lab.charts.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    GRID,
-    ORANGE,
-    altair,
-    check_columns,
-    finish,
-    inline,
-    title,
+from kanon_lab.charts.axes import (
+    LEAST,
+    LINE,
+    by_name,
+    check_some,
+    drawable,
+    inline_rounded,
+    log_shares,
+    share_words,
 )
+from kanon_lab.charts.style import BLACK, BLUE, GREY, GRID, ORANGE, altair, check_columns, finish, title
 from kanon_lab.errors import OptionError
+from kanon_lab.subsample.sizes import as_fraction
 
 if TYPE_CHECKING:
     import altair as alt
@@ -29,18 +28,26 @@ if TYPE_CHECKING:
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
 
-# What the curve chart shows -> colour, dash, shape.
+# What the curve chart shows -> colour, dash.
 _LAID = {
-    "the population's curve": (BLACK, [1, 0], STROKE),
-    "ruler through the two points": (ORANGE, [7, 4], STROKE),
-    "tangent at the sample": (BLUE, [2, 3], STROKE),
-    "what subsample and sample see": (ORANGE, [1, 0], "circle"),
-    "the truth: everybody asked": (BLACK, [1, 0], "diamond"),
+    "curve": (BLACK, [1, 0]),
+    "ruler": (ORANGE, [7, 4]),
+    "tangent": (BLUE, [2, 3]),
 }
+# What is at a place -> the line whose colour it has, shape of its mark.
+_PLACES = {
+    "subsample": ("ruler", "circle"),
+    "sample": ("ruler", "circle"),
+    "ruler": ("ruler", None),
+    "tangent": ("tangent", None),
+    "truth": ("curve", "diamond"),
+}
+# Pixels below the lowest place, for the spans.
+_BELOW = 52
 
 
-def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame) -> alt.LayerChart:
-    """The share of unique records by sampling fraction, and two lines laid through it to the whole population.
+def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool = False) -> alt.LayerChart:
+    """The share of unique records by sampling fraction, and the ruler laid through it to the whole population.
 
     Parameters
     ----------
@@ -48,17 +55,20 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame) -> alt.LayerChart
         ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.subsample.uniqueness_curve`.
     study : DataFrame
         One row of `kanon_lab.subsample.expected_study`: the fraction of the study, and where its lines end.
+    tangent : bool
+        Whether the tangent at the sample is drawn too, up to fraction 1.
 
     Returns
     -------
     altair.LayerChart
         On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
-        study's estimator, and the tangent at the second one, both up to fraction 1; and the truth there.
+        study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
+        factor between the two. What lies below the axis is cut off.
 
     Raises
     ------
     OptionError
-        For frames that lack columns, or a study of more than one row.
+        For frames that lack columns, a study of more than one row, or where nobody is unique.
     """
     alt = altair()
     check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
@@ -66,31 +76,26 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame) -> alt.LayerChart
     if len(study) != 1:
         raise OptionError(f"the curve is drawn with one fraction of the study, not {len(study)}; give one row")
     read = _reading(study.iloc[0])
-    if not (read["share"] > 0).all():
+    if not drawable(read.drop("tangent")["share"]).all():
         raise OptionError("the axes are logarithmic: the curve needs a population in which somebody is unique")
-    seen = curve[(curve["fraction"] > 0) & (curve["share"] > 0)]
-    least = min(seen["fraction"].min(), read["fraction"].min())
-    x = log_shares("X", "fraction", (least, 1), "Share of the population in the sample (log scale)", grid=False)
-    shares = [*seen["share"], *read["share"]]
-    low, high = min(shares) / 1.25, max(shares) * 1.25
-    y = log_shares("Y", "share", (low, high), "Unique among those sampled (log scale)")
-    names, f = list(_LAID), study["fraction"].iloc[0]
-    looks = _looks(names)
-    lines = alt.Chart(inline(_laid_lines(seen, read, names), 9)).mark_line(strokeWidth=2.5, clip=True)
-    # The ends of ruler and tangent have labels and no marks.
-    marks = read.assign(what=[names[3], names[3], None, None, names[4]])[["fraction", "share", "what"]].dropna()
-    points = alt.Chart(inline(marks, 9)).mark_point(fill="white", strokeWidth=2.5, size=110, opacity=1)
-    hover = _curve_tooltip()
+    found = (curve["fraction"] > 0) & drawable(curve["share"])
+    check_some(found, "share of the curve")
+    seen = curve.loc[found, ["fraction", "share"]].sort_values("fraction")
+    read = read if tangent else read.drop("tangent")
+    x, y, limits = _axes(seen, read)
     return finish(
         alt.layer(
-            *_unseen(f, x),
-            lines.encode(x=x, y=y, stroke=looks["stroke"], strokeDash=_dash(names), tooltip=hover),
-            points.encode(x=x, y=y, tooltip=hover, **looks),
-            *_labels(read, x, y, low, high),
+            *_unseen(read, x),
+            *_steps(read, x, y),
+            *_lines(seen, read, x, y),
+            *_factor(read, x, y),
+            *_labels(seen, read, x, y, limits),
         ),
         title=title(
-            f"The ruler ends at {study['p_c'].iloc[0] / study['true_p_c'].iloc[0]:.2g} times the truth",
-            f"A sample of {share_words(f)}, a subsample of it, and everybody",
+            f"The ruler ends at {_times(read, 'ruler')} the truth"
+            + (f", the tangent at {_times(read, 'tangent')}" if tangent else ""),
+            "Equal distances are equal factors: the ruler takes the same step from the sample to everybody as from "
+            "the subsample to the sample",
         ),
         description=_curve_told(read),
         height=_HEIGHT,
@@ -98,18 +103,23 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame) -> alt.LayerChart
 
 
 def _curve_told(read: pd.DataFrame) -> str:
-    said = {name: share_words(share) for name, share in zip(read["name"], read["share"], strict=True)}
+    said = read["share"].map(share_words)
+    tangent = f", the tangent at the sample at {said['tangent']}" if "tangent" in said else ""
     return (
-        "Line chart, on logarithmic axes, of the share of records that are unique among those sampled, by the share of "
-        f"the population that is sampled. It falls from {said['subsample']} in the subsample over {said['sample']} in "
-        f"the sample to {said['truth']} when everybody is asked. The ruler through the first two ends at "
-        f"{said['ruler']}, the tangent at the sample at {said['tangent']}."
+        "Line chart, on logarithmic axes, of the share of records that are unique among those sampled, by the share "
+        f"of the population that is sampled. It falls from {said['subsample']} in the subsample over {said['sample']} "
+        f"in the sample to {said['truth']} when everybody is asked. The ruler through the first two falls once more by "
+        f"the same factor and ends at {said['ruler']}, {_times(read, 'ruler')} the truth{tangent}."
     )
 
 
+def _times(read: pd.DataFrame, name: str) -> str:
+    return f"{read.loc[name, 'share'] / read.loc['truth', 'share']:.2g} times"
+
+
 def _reading(study: pd.Series) -> pd.DataFrame:
-    """The points of the picture: subsample, sample, and at fraction 1 the ends of ruler and tangent, and the truth."""
-    f = study["fraction"]
+    """The places of the picture by name: subsample, sample, and at fraction 1 the ends of the lines, and the truth."""
+    f = as_fraction(study["fraction"])
     shares = {
         "subsample": (f**2, study["u2"] / study["n2"]),
         "sample": (f, study["u1"] / study["n1"]),
@@ -117,26 +127,32 @@ def _reading(study: pd.Series) -> pd.DataFrame:
         "tangent": (1.0, study["tangent_p_c"]),
         "truth": (1.0, study["true_p_c"]),
     }
-    read = pd.DataFrame([(name, *place) for name, place in shares.items()], columns=["name", "fraction", "share"])
-    return read.assign(label=read["name"] + " " + read["share"].map(share_words))
+    read = pd.DataFrame.from_dict(shares, orient="index", columns=["fraction", "share"])
+    lines, shapes = zip(*_PLACES.values(), strict=True)
+    return read.assign(label=read.index + " " + read["share"].map(share_words), line=lines, shape=shapes)
 
 
-def _laid_lines(curve: pd.DataFrame, read: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The curve, the ruler from subsample to population, the tangent from before the sample to there."""
-    places = read.set_index("name")[["fraction", "share"]]
-    (f, at_f), (_, end) = places.loc["sample"], places.loc["tangent"]
-    # Of log share to log fraction: the tangent goes through the sample's point and ends at fraction 1.
-    slope = math.log(end / at_f) / math.log(1 / f)
-    back = f**1.5
-    tangent = pd.DataFrame({"fraction": [back, 1.0], "share": [at_f * (back / f) ** slope, end]})
-    parts = [curve[["fraction", "share"]], places.loc[["subsample", "sample", "ruler"]], tangent]
-    return pd.concat([part.assign(what=name) for part, name in zip(parts, names, strict=False)], ignore_index=True)
+def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[float, float]]:
+    """Ticks along at subsample, sample and population only; room for the spans below; the limits upwards."""
+    alt = altair()
+    places = sorted(set(read["fraction"]))
+    x = alt.X(
+        "fraction:Q",
+        scale=alt.Scale(type="log", domain=[min(curve["fraction"].min(), places[0]), 1], nice=False),
+        axis=alt.Axis(values=places, format=".3~p", grid=False, labelOverlap=False),
+        title="Share of the population in the sample (log scale)",
+    )
+    shares = [*curve["share"], *read["share"]]
+    least, high = max(min(shares), LEAST), max(shares) * 1.25
+    low = max(least * (least / high) ** (_BELOW / (_HEIGHT - _BELOW)), LEAST)
+    return x, log_shares("Y", "share", (low, high), "Unique among those sampled (log scale)"), (low, high)
 
 
-def _unseen(fraction: float, x: alt.X) -> list[alt.Chart]:
+def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
     """What lies beyond the sample, on a ground of its own."""
     alt = altair()
-    data = alt.Chart(alt.InlineData(values=[{"fraction": fraction, "end": 1, "text": "beyond the sample"}]))
+    f = read.loc["sample", "fraction"]
+    data = alt.Chart(alt.InlineData(values=[{"fraction": f, "end": 1, "text": "unseen"}]))
     word = data.mark_text(align="right", baseline="top", dx=-6, fontStyle="italic", color=GREY)
     return [
         data.mark_rect(color=GRID, opacity=0.6).encode(x=x, x2="end:Q"),
@@ -144,15 +160,88 @@ def _unseen(fraction: float, x: alt.X) -> list[alt.Chart]:
     ]
 
 
-def _labels(read: pd.DataFrame, x: alt.X, y: alt.Y, low: float, high: float) -> list[alt.Chart]:
-    """Words at the points; those at fraction 1 are moved apart, by the heights that they need."""
+def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The ruler's two steps: as far along, and as far down."""
     alt = altair()
-    per_line = (high / low) ** (LINE / _HEIGHT)
-    ends = read.iloc[2:].sort_values("share", ascending=False).copy()
-    ends["share"] = _apart(ends["share"].tolist(), per_line, low)
-    left = alt.Chart(inline(read.iloc[:2], 9)).mark_text(align="left", dx=9, dy=-9)
-    right = alt.Chart(inline(ends, 9)).mark_text(align="left", dx=11)
-    return [part.encode(x=x, y=y, text="label:N") for part in (left, right)]
+    corners = read.loc[["subsample", "sample", "ruler"], ["fraction", "share"]].to_numpy()
+    rows = []
+    for (left, above), (right, below) in zip(corners, corners[1:], strict=False):
+        words = {"along": f"\u00d7 {right / left:.3g}", "down": f"\u00d7 {below / above:.2g}"}
+        middle = {"middle": math.sqrt(left * right), "upper": above * (below / above) ** 0.25}
+        rows.append({"left": left, "fraction": right, "share": above, "below": below, **middle, **words})
+    data = alt.Chart(inline_rounded(pd.DataFrame(rows)))
+    rule, foot = data.mark_rule(color=GREY, strokeDash=[3, 3]), _HEIGHT - 12
+    return [
+        rule.encode(x=x, x2="left:Q", y=y),
+        rule.encode(x=x, y=y, y2="below:Q"),
+        rule.encode(x=alt.X("left:Q"), y=y, y2=alt.value(_HEIGHT)),
+        data.mark_rule(color=GREY, strokeWidth=2, xOffset=-4, x2Offset=4).encode(x=x, x2="left:Q", y=alt.value(foot)),
+        data.mark_text(baseline="bottom", dy=-3).encode(x=alt.X("middle:Q"), y=alt.value(foot), text="along:N"),
+        data.mark_text(align="right", dx=-5).encode(x=x, y=alt.Y("upper:Q"), text="down:N"),
+    ]
+
+
+def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The curve, the ruler from subsample to population, the tangent from before the sample to there; marks."""
+    alt = altair()
+    parts = {"curve": curve, "ruler": read.loc[["subsample", "sample", "ruler"]]}
+    if "tangent" in read.index:
+        (f, at_f), (_, end) = read.loc[["sample", "tangent"], ["fraction", "share"]].to_numpy()
+        # Of log share to log fraction: the tangent goes through the sample's point and ends at fraction 1.
+        slope = math.log(max(end, np.finfo(float).tiny) / at_f) / math.log(1 / f)
+        back = f**1.5
+        parts["tangent"] = pd.DataFrame({"fraction": [back, 1.0], "share": [at_f * (back / f) ** slope, end]})
+    laid = pd.concat([part[["fraction", "share"]].assign(line=name) for name, part in parts.items()])
+    lines = alt.Chart(inline_rounded(laid)).mark_line(strokeWidth=2.5, clip=True)
+    dash = alt.StrokeDash("line:N", scale=by_name(_LAID, [dash for _, dash in _LAID.values()]), legend=None)
+    marks = read.dropna(subset="shape")
+    points = alt.Chart(inline_rounded(marks)).mark_point(fill="white", strokeWidth=2.5, size=110, opacity=1)
+    shape = alt.Shape("shape:N", scale=None)
+    return [
+        lines.encode(x=x, y=y, stroke=_of_line("Stroke"), strokeDash=dash, tooltip=_curve_tooltip("line")),
+        points.encode(x=x, y=y, stroke=_of_line("Stroke"), shape=shape, tooltip=_curve_tooltip("label")),
+    ]
+
+
+def _factor(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """A bracket from the ruler's end to the truth."""
+    alt = altair()
+    ends = read.loc[["ruler", "truth"], ["fraction", "share"]].assign(other=read.loc["truth", "share"])
+    data = alt.Chart(inline_rounded(ends))
+    return [
+        data.mark_rule(strokeWidth=1.5, color=GREY, xOffset=12).encode(x=x, y=y, y2="other:Q"),
+        data.mark_rule(strokeWidth=1.5, color=GREY, xOffset=7, x2Offset=12).encode(x=x, x2="fraction:Q", y=y),
+    ]
+
+
+def _labels(
+    curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y, limits: tuple[float, float]
+) -> list[alt.Chart]:
+    """Words at the places, in the colours of their lines; those at fraction 1 apart by the heights that they need."""
+    alt = altair()
+    low, high = limits
+    ends = read.iloc[2:].assign(share=lambda each: each["share"].clip(lower=low)).sort_values("share", ascending=False)
+    # The factor goes where most room is between the ruler and the truth.
+    reach = np.log(ends["share"].loc[slice(*sorted(["ruler", "truth"], key=ends.index.get_loc))].to_numpy())
+    widest = int(np.argmax(-np.diff(reach)))
+    between = {"fraction": 1.0, "share": math.exp(reach[widest : widest + 2].mean()), "label": _times(read, "ruler")}
+    ends = pd.concat([ends, pd.DataFrame([between], index=["factor"])])
+    ends = ends.sort_values("share", ascending=False, kind="stable")
+    ends["share"] = _apart(ends["share"].tolist(), (high / low) ** (LINE / _HEIGHT), low)
+    middle = read.loc["sample", "fraction"] ** 1.5
+    share = np.exp(np.interp(math.log(middle), np.log(curve["fraction"]), np.log(curve["share"])))
+    named = pd.DataFrame([{"fraction": middle, "share": share, "label": "curve", "line": "curve"}])
+    bold = {"fontWeight": "bold"}
+    parts = [
+        alt.Chart(inline_rounded(read.iloc[:2])).mark_text(align="left", dx=9, dy=-9, **bold),
+        alt.Chart(inline_rounded(ends.dropna(subset="line"))).mark_text(align="left", dx=17, **bold),
+        alt.Chart(inline_rounded(named)).mark_text(align="right", dx=-7, dy=16, **bold),
+    ]
+    factor = alt.Chart(inline_rounded(ends.loc[["factor"]])).mark_text(align="left", dx=17)
+    return [
+        *(part.encode(x=x, y=y, text="label:N", color=_of_line("Color")) for part in parts),
+        factor.encode(x=x, y=y, text="label:N"),
+    ]
 
 
 def _apart(shares: list[float], factor: float, low: float) -> list[float]:
@@ -170,25 +259,16 @@ def _apart(shares: list[float], factor: float, low: float) -> list[float]:
     return np.exp(logs).tolist()
 
 
-def _looks(names: list[str]) -> dict:
-    """Colour and shape of what the curve chart shows; one legend for both and the dashes."""
-    alt = altair()
-    colors, _, shapes = zip(*_LAID.values(), strict=True)
-    legend = alt.Legend(title=None, columns=1, symbolFillColor="white", **SYMBOLS)
-    return {
-        "stroke": alt.Stroke("what:N", scale=by_name(names, colors), legend=legend),
-        "shape": alt.Shape("what:N", scale=by_name(names, shapes), legend=legend),
-    }
+def _of_line(channel: str) -> alt.Stroke | alt.Color:
+    """The colour of a line, for what belongs to it; words say which is which, so no legend does."""
+    colors = by_name(_LAID, [color for color, _ in _LAID.values()])
+    return getattr(altair(), channel)("line:N", scale=colors, legend=None)
 
 
-def _dash(names: list[str]) -> alt.StrokeDash:
-    return altair().StrokeDash("what:N", scale=by_name(names, [dash for _, dash, _ in _LAID.values()]), title=None)
-
-
-def _curve_tooltip() -> list:
+def _curve_tooltip(name: str) -> list:
     alt = altair()
     return [
-        alt.Tooltip("what:N", title="line"),
+        alt.Tooltip(f"{name}:N", title="shown"),
         alt.Tooltip("fraction:Q", title="share sampled", format=".3~p"),
         alt.Tooltip("share:Q", title="unique among them", format=".3~p"),
     ]

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from kanon_lab.keys import KeySpec
 
 _FACTORS = {"p(b): in the sample": "p_b", "p(c): unique in the population": "p_c"}
-_FACTORS |= {"p(d): verified": "p_d", "p(identification)": "p_identification"}
+_FACTORS |= {"p(d): sure of it": "p_d", "p(identification)": "p_identification"}
 
 
 def explore_detail(
     cells: pd.DataFrame,
     spec: KeySpec | Iterable[str] | str,
-    levels: Mapping[str, Mapping[str, Mapping[str, Any] | None]],
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
     fractions: Iterable[float],
+    /,
     *,
     persons: str | None = None,
     fraction: float | None = None,
@@ -70,7 +71,7 @@ class DetailExplorer:
         All of them, as shown.
     """
 
-    def __init__(self, grid: pd.DataFrame, *, fraction: float | None = None, **start: str) -> None:
+    def __init__(self, grid: pd.DataFrame, /, *, fraction: float | None = None, **start: str) -> None:
         from kanon_lab.charts import detail_explorer
         from kanon_lab.charts.axes import share_words
         from kanon_lab.charts.detail import DetailState
@@ -121,12 +122,12 @@ class DetailExplorer:
         detail = escape(", ".join(map(str, self._chosen.values())))
         return (
             f"{detail}: of {row['n1']:,.0f} records expected in the sample, {row['u1']:,.0f} are unique. The study "
-            f"puts the probability of identification at <b>{self._words(row['p_identification'])}</b>; in truth it is "
-            f"<b>{self._words(row['true_p_identification'])}</b>."
+            f"puts the probability of identification at <b>{self._words(row['p_identification'])}</b>; with true "
+            f"shares it is <b>{self._words(row['true_p_identification'])}</b>."
         )
 
     def _table(self, row: pd.Series) -> str:
-        """Each factor as the study estimates it, by the tangent, and in truth."""
+        """Each factor as the study estimates it, by the tangent, and with true shares."""
         rows = []
         for name, column in _FACTORS.items():
             tangent, true = (row.get(f"{kind}_{column}") for kind in ("tangent", "true"))
@@ -135,7 +136,7 @@ class DetailExplorer:
             elif column == "p_identification":
                 tangent = row[column] / (row["p_c"] * row["p_d"]) * row["tangent_p_c"] * row["tangent_p_d"]
             rows.append((name, *map(self._words, (row[column], tangent, true))))
-        heads = ("Probability", "the study's ruler", "tangent", "truth")
+        heads = ("Probability", "the study's ruler", "tangent", "true shares")
         return table("What is estimated, and what is true", heads, rows, chosen=len(rows) - 1)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:

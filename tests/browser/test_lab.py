@@ -169,7 +169,7 @@ def test_the_explorer_of_detail_follows_its_controls(lab, visit):
             page.wait_for_timeout(100)
         assert shown(page) != before
         assert sentences(page) != said
-    page.get_by_text("in truth it is").wait_for(timeout=10_000)
+    page.get_by_text("with true shares it is").wait_for(timeout=10_000)
     assert visit.outside == []
 
 

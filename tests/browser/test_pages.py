@@ -133,8 +133,8 @@ def test_explorer_tells_screen_readers_its_result(book, visit):
         ("quantities", "select", None, "right links"),
         ("choosing", "input[type=range]", "ArrowRight", "linked by their keys at most"),
         ("choosing", "select", None, "linked by their keys at most"),
-        ("detail", "input[type=range]", "ArrowRight", "in truth"),
-        ("detail", "select", None, "in truth"),
+        ("detail", "select[name=level0]", None, "with true shares"),
+        ("detail", "select[name=step]", None, "sample of"),
     ],
 )
 def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key, told):

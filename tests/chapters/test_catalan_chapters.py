@@ -31,26 +31,39 @@ def test_recorded_uniques(book):
     assert (ratios.iloc[:, 1:].diff(axis=1).iloc[:, 1:] < 0).all(axis=None)  # the smaller the sample, the worse
     by_method = tangent.set_index("method")
     assert by_method.loc["zayatz"].to_numpy() == pytest.approx(by_method.loc["subsample"].to_numpy(), rel=1e-3)
-    assert 0 < results["odd-under"] < 9 and results["odd-least"] < 1
+    assert by_method.loc["poisson-gamma"].max() < by_method.loc["poisson-gamma-ml"].max() < 0.5
+    least, most = (results[f"pitman-{end}"] / results[f"subsample-{end}"] for end in ("least", "most"))
+    assert (least, most) == pytest.approx((1, 1), abs=0.05)
+    assert results["tangent-least"] > 1 and results["tangent-most"] < results["subsample-least"]
+    assert results["spread-most"] < 0.1
+    odd = results["odd"].set_index("level of detail")["ruler / truth"]
+    fewest = results["nine"].set_index("level of detail")["population"].nsmallest(results["odd-under"]).index
+    assert 0 < len(fewest) < 9 and {*odd[odd < 1].index} == {*fewest}
+    slopes = results["slopes"].set_index("level of detail")
+    assert (slopes.diff(axis=1).iloc[:, 1:] > 0).all(axis=None) and slopes.max(axis=None) == results["steepest"] < 0.9
     assert results["failures"] == 0
     luck = results["luck"].set_index("p(d) from")["sd / mean (%)"]
-    assert luck.iloc[1] < 0.6 * luck.iloc[0]
+    assert luck.iloc[1] < 0.5 * luck.iloc[0]
     assert luck.iloc[3] < luck.iloc[2] < luck.iloc[0]
     assert results["bound-least"] == results["bounds-least"] == 0
     assert results["bound-most"] == pytest.approx(results["shown-sample"])
     bounds = results["bounds"]
     assert (bounds["truth"] < bounds["tangent"]).all() and (bounds["tangent"] < bounds["ruler"]).all()
     assert (bounds["ruler"] < bounds["most"]).all()
+    assert results["bounds-shown-most"] / results["shown-ruler"] == pytest.approx(2, abs=0.1)
+    # Between the product with true shares and what an outsider reaches who does not wait to be sure.
+    assert results["shown-true-p"] < results["shown-p"] < results["shown-daring"]
+    assert results["shown-true-p-d"] > 0.01 and results["shown-p-d"] < 2 * results["shown-true-p-d"]
     town = results["town"].set_index("method")
-    told = town.loc["poisson-gamma-ml, all combinations told"] / town.loc["truth"]
+    told = town.loc["Poisson-gamma, likelihood, combinations known"] / town.loc["truth"]
     assert told.to_numpy() == pytest.approx([1, 1, 1], abs=0.1)
-    assert (town.loc["tangent"] > 1.5 * town.loc["truth"]).all()
+    assert 1.5 < results["town-tangent"] < results["town-subsample"]
 
 
 def test_the_notebook_of_uniques_on_a_users_population(run, shops):
     keys = ["area", "size", "owner"]
     levels = {"size": {"years": None, "tens": {"width": 10}}}
-    asked = {"fraction": 0.3, "fractions": [0.1, 0.3], "samples": 2, "lucky": 3}
+    asked = {"fraction": 0.3, "fractions": [0.1], "samples": 2, "lucky": 3}
     results = run("uniques", file=str(shops), key_variables=keys, levels=levels, **asked)
     assert results["n"] == 300
     assert (results["levels"], results["ratios-pairs"]) == (2, 4)
@@ -86,8 +99,15 @@ def test_recorded_conditions(book):
     known = spread.dropna(subset="truth")
     assert (known["truth"] < known["least"]).all()
     meanings = results["meanings"]["probability"]
-    assert meanings.iloc[1] > meanings.iloc[0] > meanings.iloc[2] > meanings.iloc[3] > meanings.iloc[4]
+    assert meanings.is_monotonic_decreasing
     assert results["one-right"] < 0.5 and results["daring"] > 1
+    assert results["with-true-shares"] < results["estimate"] < results["dared"]  # the estimate lies between the two
+    assert results["with-true-shares"] == pytest.approx(spread.loc["p_identification", "truth"])
+    # Alone in the file, 38,349 of 245,944 records: enough for whoever knows that the neighbour is in it.
+    assert results["alone-share"] == pytest.approx(38_349 / 245_944)
+    assert results["neighbour"] == pytest.approx(results["alone-share"] / results["p"])
+    assert results["village-every-none"] == 3
+    assert results["few-u"] <= results["few-u2"] < 50
     assert results["working-alone"] > 1.5 * results["working-all"]
     assert results["warning"].startswith("a subsample has too few unique records")
 
@@ -112,10 +132,23 @@ def test_recorded_details(book):
     assert results["beside-inside"] == beside["inside"].sum()
     assert results["same-order"] is True
     assert results["over-least"] > 2
+    # Two scenarios are in the other order in the synthetic census.
+    assert results["catalonia-yearly"] > results["regions-ten"]
+    truth = results["truth"].set_index(["geography", "age"])["p_identification"]
+    assert truth["Catalonia", "1 year"] < truth["14 regions", "10 years"]
+    # With true shares fourteen regions and single years pass; by the estimate they do not.
+    yearly = results["explorer"].query("region == '14 regions' and age == '1 year'")
+    assert (yearly["p_identification"] > results["limit"]).all()
+    assert yearly.loc[yearly["true_p_identification"] <= results["limit"], "fraction"].max() == 0.040625
+    assert results["yearly-true"] == "up to 4.06%"
     threshold = results["threshold"]
     assert (threshold[["p_identification", "true_p_c"]].diff().dropna() < 0).all().all()
     assert results["threshold-p-identification"] > results["refused-p"] > results["accepted-p"]
     assert 40_000 < results["refused-persons"] < results["accepted-persons"]
+    assert results["smallest-p"] > 3 * results["accepted-p"]
+    assert results["regions-below"] == 14
+    assert results["small-sample-alone"] > 3 * results["large-sample-alone"]
+    assert len(results["escaped"]) == 8 + 4
     assert results["smallest-alone"] == results["regions"]["alone"].max()
     assert results["largest-alone"] == results["regions"]["alone"].min()
     assert results["double-true-p"] > 2 > results["double-p"]

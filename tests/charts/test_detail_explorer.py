@@ -52,7 +52,8 @@ def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
     row = grid.set_index(["region", "age", "fraction"]).loc[(*labels, FRACTIONS[step])]
     assert f">{', '.join(labels)},<" in text and f">sample of {share_words(FRACTIONS[step])}:<" in text
     for name, column in {"identified": "p_identification", "p(c)": "p_c", "p(d)": "p_d"}.items():
-        assert f">{name} {share_words(row[column])}, in truth {share_words(row[f'true_{column}'])}<" in text
+        true = "with true shares" if name == "identified" else "in truth"
+        assert f">{name} {share_words(row[column])}, {true} {share_words(row[f'true_{column}'])}<" in text
     assert f">u1 {row['u1']:,.0f}, u2 {row['u2']:,.0f}, u {row['u']:,.0f}<" in text
 
 
@@ -63,11 +64,11 @@ def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
     assert spec["description"].startswith(told["description"])
     row = grid.set_index(["region", "age", "fraction"]).loc["Catalonia", "5 years", 0.1]
     assert spec["description"].endswith(
-        f"With Catalonia, 5 years and a fraction of 10%: estimated {share_words(row['p_identification'])}, in truth "
-        f"{share_words(row['true_p_identification'])}."
+        f"With Catalonia, 5 years and a fraction of 10%: estimated {share_words(row['p_identification'])}, with "
+        f"true shares {share_words(row['true_p_identification'])}."
     )
-    slider = next(param["bind"] for param in spec["params"] if param["name"] == "step")
-    assert (slider["min"], slider["max"], slider["step"]) == (0, len(FRACTIONS) - 1, 1)
+    fractions = next(param["bind"] for param in spec["params"] if param["name"] == "step")
+    assert dict(zip(fractions["labels"], fractions["options"])) == {"1%": 0, "4%": 1, "10%": 2}
     assert len(json.dumps(spec)) < 20_000
 
 
@@ -86,6 +87,18 @@ def test_one_variable_is_enough(grid):
     assert ">1 year,<" in drawn(spec)
 
 
+def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
+    """A fraction that no decimals hold has its marks; what is next to nothing has words and no mark."""
+    odd = grid[grid["fraction"] < 0.1].replace({"fraction": {0.04: 1 / 3}}).rename(columns={"region": "spec"})
+    odd = odd.rename(columns={"age": "grid"}).assign(true_p_identification=1e-130)
+    start = {"spec": "Catalonia", "grid": "5 years"}
+    text = drawn(charts.detail_explorer(odd, fraction=1 / 3, **start).to_dict())
+    assert "with true shares under 0.0000001%<" in text and "NaN" not in text
+    assert text.count('stroke="white"') == 1
+    still = charts.detail_explorer(odd, controls=False).to_dict()
+    assert moved(still, odd, fraction=1 / 3, **start)["description"].endswith("with true shares under 0.0000001%.")
+
+
 @pytest.mark.parametrize(
     ("change", "start", "message"),
     [
@@ -93,6 +106,7 @@ def test_one_variable_is_enough(grid):
         (lambda g: pd.concat([g, g]), {}, "each combination of levels and fraction once"),
         (lambda g: g.drop(columns=["region", "age"]), {}, "each combination of levels and fraction once"),
         (lambda g: g.drop(columns="true_p_c"), {}, "needs the column 'true_p_c'"),
+        (lambda g: g.assign(p_identification=0.0, true_p_identification=0.0), {}, "every p.identification. is 0"),
         (lambda g: g, {"fraction": 0.05}, "no fraction 0.05"),
         (lambda g: g, {"age": "3 years"}, "no level '3 years' of 'age'"),
         (lambda g: g, {"sex": "man"}, "no level 'man' of 'sex'"),

@@ -27,6 +27,10 @@ def inlined(spec) -> list[dict]:
     return [row for rows in spec["datasets"].values() for row in rows]
 
 
+def rows_of(spec, layer) -> list[dict]:
+    return spec["datasets"][layer["data"]["name"]]
+
+
 @pytest.fixture(scope="module")
 def curve():
     return uniqueness_curve(SIZES, np.geomspace(0.001, 1, 21))
@@ -38,7 +42,7 @@ def study():
 
 
 def test_the_curve_has_its_numbers_on_the_picture(curve, study):
-    chart = charts.uniqueness_curve(curve, study)
+    chart = charts.uniqueness_curve(curve, study, tangent=True)
     text, row = drawn(chart), study.iloc[0]
     shares = {
         "subsample": row["u2"] / row["n2"],
@@ -50,35 +54,55 @@ def test_the_curve_has_its_numbers_on_the_picture(curve, study):
     for name, share in shares.items():
         assert f">{name} {share_words(share)}<" in text
         assert share_words(share) in chart.description
-    for name in ("the population's curve", "ruler through the two points", "tangent at the sample"):
-        assert f">{name}<" in text
-    assert f"{row['p_c'] / row['true_p_c']:.2g} times the truth" in " ".join(chart.to_dict()["title"]["text"])
+    factor = f"{row['p_c'] / row['true_p_c']:.2g} times"
+    assert f">{factor}<" in text and f"{factor} the truth" in chart.description
+    nearer = f"{row['tangent_p_c'] / row['true_p_c']:.2g} times"
+    assert f"{factor} the truth, the tangent at {nearer}" in " ".join(chart.to_dict()["title"]["text"])
+    plain = charts.uniqueness_curve(curve, study)
+    assert "tangent" not in drawn(plain) and "tangent" not in plain.description
 
 
 def test_the_lines_are_straight_and_meet_the_curve(curve, study):
-    lines = pd.DataFrame(
-        [row for row in inlined(charts.uniqueness_curve(curve, study).to_dict()) if "what" in row and row["what"]]
-    )
-    ruler = lines[lines["what"] == "ruler through the two points"]
+    spec = charts.uniqueness_curve(curve, study, tangent=True).to_dict()
+    laid = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
+    lines = pd.DataFrame(rows_of(spec, laid))
+    ruler = lines[lines["line"] == "ruler"]
     slopes = np.diff(np.log(ruler["share"])) / np.diff(np.log(ruler["fraction"]))
     assert ruler["fraction"].tolist() == pytest.approx([F * F, F, 1])
     assert slopes[0] == pytest.approx(slopes[1], rel=1e-4)
-    tangent = lines[lines["what"] == "tangent at the sample"]
+    tangent = lines[lines["line"] == "tangent"]
     (slope,) = np.diff(np.log(tangent["share"])) / np.diff(np.log(tangent["fraction"]))
     assert slope == pytest.approx(uniqueness_curve(SIZES, [F])["slope"].iloc[0], rel=1e-4)
     at_f = tangent["share"].iloc[-1] * F**slope
     assert at_f == pytest.approx(study["u1"].iloc[0] / study["n1"].iloc[0], rel=1e-4)
 
 
-def test_labels_at_the_end_do_not_cover_each_other():
-    near = expected_study(SIZES, [F]).assign(p_c=0.01, tangent_p_c=0.0101, true_p_c=0.0099)
-    spec = charts.uniqueness_curve(uniqueness_curve(SIZES, [0.001, 0.99]), near).to_dict()
+def test_the_ruler_takes_the_same_step_twice(curve, study):
+    chart = charts.uniqueness_curve(curve, study)
+    steps = [row for row in inlined(chart.to_dict()) if "along" in row]
+    fall = (study["u1"] / study["n1"] / (study["u2"] / study["n2"])).iloc[0]
+    said = {(f"\u00d7 {1 / F:.3g}", f"\u00d7 {fall:.2g}")}
+    assert {(row["along"], row["down"]) for row in steps} == said
+    for along, down in said:
+        assert drawn(chart).count(f">{along}<") == drawn(chart).count(f">{down}<") == 2
+    for row in steps:
+        assert row["fraction"] / row["left"] == pytest.approx(1 / F)
+        assert row["below"] / row["share"] == pytest.approx(fall)
+
+
+@pytest.mark.parametrize(("ruler", "tangent", "truth"), [(0.01, 0.0101, 0.0099), (0.0098, 0.0101, 0.0099)])
+def test_labels_at_the_end_do_not_cover_each_other(ruler, tangent, truth):
+    near = expected_study(SIZES, [F]).assign(p_c=ruler, tangent_p_c=tangent, true_p_c=truth)
+    spec = charts.uniqueness_curve(uniqueness_curve(SIZES, [0.001, 0.99]), near, tangent=True).to_dict()
     curve = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
     low, high = curve["encoding"]["y"]["scale"]["domain"]
-    ends = {row["name"]: row["share"] for row in inlined(spec) if row.get("name") in ("ruler", "tangent", "truth")}
+    texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and layer["mark"].get("dx") == 17]
+    ends = {row["label"]: row["share"] for layer in texts for row in rows_of(spec, layer)}
     heights = sorted(340 * math.log(share / low) / math.log(high / low) for share in ends.values())
-    assert sorted(ends, key=ends.get) == ["truth", "ruler", "tangent"]
-    assert np.diff(heights).min() > 16
+    order = [label.split()[0] for label in sorted(ends, key=ends.get)]
+    by_height = sorted([(ruler, "ruler"), (tangent, "tangent"), (truth, "truth")])
+    assert [name for name in order if not name[0].isdigit()] == [name for _, name in by_height]
+    assert len(heights) == 4 and np.diff(heights).min() > 16
     assert heights[0] > 8
 
 
@@ -89,6 +113,27 @@ def test_a_population_without_uniques_has_no_curve(curve):
         charts.uniqueness_curve(curve, expected_study(SIZES, [F, 0.1]))
 
 
+def test_what_is_next_to_zero_is_cut_off_or_refused(curve, study):
+    steep = charts.uniqueness_curve(curve, study.assign(tangent_p_c=0.0), tangent=True)
+    low, _ = next(layer for layer in steep.to_dict()["layer"] if layer["mark"]["type"] == "line")["encoding"]["y"][
+        "scale"
+    ]["domain"]
+    assert low == 1e-15
+    assert ">tangent 0%<" in drawn(steep)
+    for share in (0.0, np.nan, np.inf):
+        with pytest.raises(OptionError, match="every share of the curve is 0, next to 0 or unknown"):
+            charts.uniqueness_curve(curve.assign(share=share), study)
+    with pytest.raises(OptionError, match="a sampling fraction must be"):
+        charts.uniqueness_curve(curve, study.assign(fraction=1e-300))
+
+
+def test_small_numbers_keep_their_digits():
+    """Rounded to decimals they would be 0 on a logarithmic axis."""
+    places = pd.DataFrame({"population": [10, 1e6], "true_p_c": [3.21e-11, 1.234567e-12]})
+    shares = {row["share"] for row in inlined(charts.area_threshold(places).to_dict()) if "share" in row}
+    assert shares == {3.21e-11, 1.234567e-12}
+
+
 def test_factors_multiply_and_the_ceiling_is_marked():
     frame = expected_study(SIZES, np.geomspace(0.005, 0.1, 7))
     chart = charts.fraction_effect(frame, chosen=F)
@@ -96,13 +141,21 @@ def test_factors_multiply_and_the_ceiling_is_marked():
     assert ">ceiling 5%<" in text and ">4%<" in text
     rows = pd.DataFrame([row for row in inlined(chart.to_dict()) if "p" in row]).drop_duplicates()
     shares = rows.pivot(index="fraction", columns="what", values="p")
-    factors = ["p(b): in the sample", "p(c): unique", "p(d): verified"]
+    factors = ["p(b): in the sample", "p(c): unique", "p(d): sure of it"]
     np.testing.assert_allclose(shares[factors].prod(axis=1), shares["p(identification)"], rtol=1e-3)
-    assert "the same, in truth" in shares
+    assert "the same with true shares" in shares
     without = charts.fraction_effect(frame.drop(columns="true_p_identification"), ceiling=None)
-    assert "in truth" not in drawn(without) and "ceiling" not in without.description
+    assert "true shares" not in drawn(without) and "ceiling" not in without.description
     with pytest.raises(OptionError, match="'ceiling 20%' lies outside the axis"):
         charts.fraction_effect(frame, ceiling=0.2)
+    for mark in ("5%", 0, -0.1, math.nan):
+        with pytest.raises(OptionError, match="ceiling must be a number above 0 and at most 1"):
+            charts.fraction_effect(frame, ceiling=mark)
+    one = charts.fraction_effect(frame.head(1).assign(true_p_identification=0.0), ceiling=None, chosen=0.005)
+    assert "Points left out as 0, next to 0 or unknown: 1." in one.description
+    assert "NaN" not in drawn(one)
+    with pytest.raises(OptionError, match="every probability is 0"):
+        charts.fraction_effect((frame * 0).assign(fraction=0.1))
 
 
 def test_areas_are_read_off_their_line():
@@ -118,10 +171,33 @@ def test_areas_are_read_off_their_line():
         assert f">{name}<" in text and f">{told['label']}<" in text and f"{name}: {told['label']}" in chart.description
     both = pd.concat([frame.assign(age=age) for age in ("1 year", "5 years")])
     assert "1 year, small" in charts.area_threshold(both, marks=marks, series="age").description
+    three = pd.concat([frame.assign(age=str(times), true_p_c=frame["true_p_c"] / times) for times in (1, 2, 2.1)])
+    three = charts.area_threshold(three, marks={"here": persons / 50}, series="age")
+    words = [row["word"] for row in inlined(three.to_dict()) if row.get("mark") == "here" and "word" in row][:3]
+    assert all(f">{word}<" in drawn(three) for word in words) and len(set(words)) == 3
+    near = pd.concat([frame.assign(age=str(times), true_p_c=frame["true_p_c"] / times) for times in (1, 1.05, 2)])
+    near = charts.area_threshold(near, marks={"here": persons / 50}, series="age").to_dict()
+    assert [row["word"] == "" for row in inlined(near) if row.get("mark") == "here" and "word" in row][:3] == [0, 1, 0]
     with pytest.raises(OptionError, match="room for 4 series, not 5"):
         charts.area_threshold(pd.concat([frame.assign(age=age) for age in "abcde"]), series="age")
     with pytest.raises(OptionError, match="'city' lies outside the axis"):
         charts.area_threshold(frame, marks={"city": 2 * persons})
+    for place in ("many", 0, -5):
+        with pytest.raises(OptionError, match="the mark 'city' must be a number above 0"):
+            charts.area_threshold(frame, marks={"city": place})
+    with pytest.raises(OptionError, match="marks must be a mapping"):
+        charts.area_threshold(frame, marks=[5])
+
+
+def test_one_area_and_areas_without_uniques():
+    places = pd.DataFrame({"population": [100.0, 1000.0, 5000.0], "true_p_c": [0.2, 0.1, 0.0]})
+    one = charts.area_threshold(places.head(1), marks={"town": 100})
+    assert "town: 20%" in one.description and "NaN" not in drawn(one)
+    # Between the last uniques and none the line says nothing, and nothing is read off.
+    some = charts.area_threshold(places, marks={"town": 500, "city": 3000})
+    assert some.description.endswith(" town: 12.3%. Areas left out as 0, next to 0 or unknown: 1.")
+    with pytest.raises(OptionError, match="every share is 0"):
+        charts.area_threshold(places.tail(1))
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +215,10 @@ def test_scenarios_are_named_with_their_risks(scenarios):
         assert f">{share_words(p)}<" in text
     assert "From 0.00686% (Catalonia, 5 years) to 0.326% (14 regions, 1 year)." in chart.description
     assert "lines across: printed" in text and "bars: repeated subsamples" in text
+    lost = charts.scenario_risks(printed.assign(p_identification=[0.1, 0, np.nan, 1e-9], printed=0.0, low=[0, 1, 1, 0]))
+    assert "of 2 scenarios" in lost.description
+    assert lost.description.endswith("Scenarios left out as 0, next to 0 or unknown: 2.")
+    assert "scenarios left out" in drawn(lost) and "NaN" not in drawn(lost)
     plain = charts.scenario_risks(scenarios)
     assert "printed" not in drawn(plain) and len(plain.to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
 
@@ -149,6 +229,8 @@ def test_scenarios_are_named_with_their_risks(scenarios):
         (lambda t: pd.concat([t, t]), "stands twice"),
         (lambda t: pd.concat([t.assign(region=name) for name in "abcde"]).drop_duplicates(["region", "age"]), "not 5"),
         (lambda t: t.drop(columns="age"), "needs the column 'age'"),
+        (lambda t: t.assign(p_identification=0.0), "every risk is 0, next to 0 or unknown"),
+        (lambda t: t.assign(p_identification=np.nan), "every risk is 0, next to 0 or unknown"),
     ],
 )
 def test_scenarios_that_cannot_be_drawn_are_refused(scenarios, change, message):
@@ -174,7 +256,7 @@ def test_estimates_stand_beside_the_truth(trials, quantity):
     rows = pd.DataFrame([row for row in inlined(chart.to_dict()) if "low" in row]).drop_duplicates()
     assert list(dict.fromkeys(rows["what"])) == ["subsample", "tangent"]
     wanted = trials[trials["method"].isin(["tangent", "subsample"])]
-    np.testing.assert_allclose(rows["mean"], wanted[quantity], atol=1e-9)
+    np.testing.assert_allclose(rows["mean"], wanted[quantity], rtol=1e-8)
     assert ((rows["low"] <= rows["mean"]) & (rows["mean"] <= rows["high"])).all()
     assert chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["truth", "tangent", "subsample"]
     last = trials[trials["fraction"] == 0.1].set_index("method")
@@ -188,13 +270,29 @@ def test_a_method_without_estimates_leaves_a_gap(trials):
     lacking.loc[(lacking["method"] == "zayatz") & (lacking["fraction"] == 0.1), ["p_c", "sd_p_c"]] = None
     rows = inlined(charts.estimates_against_truth(lacking).to_dict())
     assert {row["fraction"] for row in rows if row["what"] == "zayatz"} == {0.02}
+    assert "Means left out as 0, next to 0 or unknown: 1." in charts.estimates_against_truth(lacking).description
+
+
+def test_where_nobody_is_unique_or_nothing_is_estimated_the_rest_is_drawn(trials):
+    no_truth = charts.estimates_against_truth(trials.assign(true_p_c=0.0))
+    assert "the truth is 0%" in no_truth.description
+    assert no_truth.description.endswith(". Values of the truth left out as 0, next to 0 or unknown: 2.")
+    no_means = charts.estimates_against_truth(trials.assign(p_c=np.nan, sd_p_c=np.nan))
+    assert "means are unknown. Means left out as 0, next to 0 or unknown: 8." in no_means.description
+    assert "NaN" not in drawn(no_truth) + drawn(no_means)
+    with pytest.raises(OptionError, match="every mean is 0, next to 0 or unknown"):
+        charts.estimates_against_truth(trials.assign(p_c=np.nan, true_p_c=0.0))
+    with pytest.raises(OptionError, match="needs the column 'failures'"):
+        charts.estimates_against_truth(trials.drop(columns="failures"))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quantity": "p_b"}, "quantity must be one of p_c, p_d"),
-        ({"methods": ["pitman"]}, "'pitman' is none of the frame"),
+        ({"quantity": "p_b"}, "quantity must be p_c or p_d"),
+        ({"quantity": ["p_c"]}, "quantity must be p_c or p_d"),
+        ({"methods": ["pitman"]}, "methods: pitman is none of one subsample, subsample, tangent, zayatz"),
+        ({"methods": []}, "methods: name at least one"),
     ],
 )
 def test_estimates_that_are_not_there_are_refused(trials, options, message):
@@ -204,7 +302,8 @@ def test_estimates_that_are_not_there_are_refused(trials, options, message):
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.000443, "0.0443%"), (1e-9, "0.0000001%"), (1.0, "100%"), (0.123456, "12.3%"), (float("nan"), "unknown")],
+    [(0.000443, "0.0443%"), (1e-9, "0.0000001%"), (1.0, "100%"), (0.123456, "12.3%"), (float("nan"), "unknown")]
+    + [(0.0, "0%"), (1e-130, "under 0.0000001%")],
 )
 def test_small_shares_are_written_without_powers_of_ten(share, words):
     assert share_words(share) == words

@@ -48,7 +48,7 @@ def test_everything_follows_the_controls(grid):
         tangent = fraction * row["tangent_p_c"] * row["tangent_p_d"]
         assert f">{share_words(tangent)}</td>" in explorer.table.value
         spec = explorer.chart.outputs[0]["data"][VEGALITE]
-        assert spec["description"].endswith(f"estimated {said[0]}, in truth {said[1]}.")
+        assert spec["description"].endswith(f"estimated {said[0]}, with true shares {said[1]}.")
     assert len(drawings) == 7  # no control draws twice, and none that stays
 
 
@@ -58,6 +58,15 @@ def test_it_begins_where_it_is_asked_to(cells, grid):
     assert made.sentence.value == DetailExplorer(grid, fraction=0.02, age="tens").sentence.value
     assert [label for label, _ in made.fraction.options] == ["2%", "10%"]
     assert "application/vnd.jupyter.widget-view+json" in made._repr_mimebundle_()
+
+
+def test_variables_may_have_the_names_of_arguments(cells):
+    named = cells.rename(columns={"place": "spec", "age": "grid"})
+    levels = {"spec": {1: None, 2: "remove"}, "grid": LEVELS["age"]}
+    made = explore_detail(named, ["spec", "grid"], levels, FRACTIONS, persons="persons", grid="tens", spec=2)
+    assert made.sentence.value.count("2, tens: of") == 1
+    made.levels["spec"].value = 1
+    assert made.sentence.value.count("1, tens: of") == 1
 
 
 @pytest.mark.parametrize("options", [{"fraction": 0.5}, {"age": "days"}, {"job": "any"}])

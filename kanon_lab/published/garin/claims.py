@@ -183,9 +183,9 @@ def _place_claims() -> dict[str, Claim]:
         "smallest-4-4": Claim(smallest, "copied: section 4.3 has it too"),
         "most-detailed": Claim(
             "Localització de residència",
-            f"no other variable is finer within Catalonia. The region of work has {dictionary['REG_T']} categories and "
-            f"that of residence {dictionary['REG_R']}: the same, and one for all who work elsewhere. The summary says that "
-            "all other places have their categories grouped; only those of the birthplace are",
+            f"no other is finer within Catalonia. The region of work has {dictionary['REG_T']} categories and that of "
+            f"residence {dictionary['REG_R']}: the same, and one for those who work elsewhere. The summary says "
+            "that all other places have their categories grouped; only those of the birthplace are",
         ),
         "summary-levels": Claim(_WORDS[len(GEOGRAPHIES)], ""),
     }
