@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from canaries import Reports
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
@@ -21,3 +22,13 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def canary_reports(tmp_path_factory, request) -> Reports:
+    """Reports on a survey of marked values, made once for all processes that test."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if hasattr(request.config, "workerinput") else base
+    folder = shared / "canaries"
+    folder.mkdir(exist_ok=True)
+    return Reports(folder)

@@ -104,9 +104,11 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
 
 def _curve_told(read: pd.DataFrame) -> str:
     said = read["share"].map(share_words)
-    tangent = f", the tangent at the sample at {said['tangent']}" if "tangent" in said else ""
+    drawn, tangent = "Line chart", ""
+    if "tangent" in said:
+        drawn, tangent = "Line chart with a tangent", f", the tangent at the sample at {said['tangent']}"
     return (
-        "Line chart, on logarithmic axes, of the share of records that are unique among those sampled, by the share "
+        f"{drawn}, on logarithmic axes, of the share of records that are unique among those sampled, by the share "
         f"of the population that is sampled. It falls from {said['subsample']} in the subsample over {said['sample']} "
         f"in the sample to {said['truth']} when everybody is asked. The ruler through the first two falls once more by "
         f"the same factor and ends at {said['ruler']}, {_times(read, 'ruler')} the truth{tangent}."

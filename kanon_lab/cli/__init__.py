@@ -19,9 +19,11 @@ _STOPS = ("SIGTERM", "SIGHUP")
 _SUMMARIES = {
     "population": "Expected anonymity of a population known as counts.",
     "measure": "Anonymity, risk and diversity of a microdata file.",
+    "init": "Write a first configuration of a report on a microdata file.",
     "protect": "Apply a recipe of protection steps to a microdata file.",
     "map": "Risk and utility of many recipes on a microdata file.",
     "subsample": "Risk of identification in a sample, from subsamples of it.",
+    "report": "One offline HTML page on a microdata file and its protection.",
     "audit": "Every published figure against its recomputation.",
     "data": "List, fetch and find data sets.",
 }

@@ -6,7 +6,7 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import reading_notes
+from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
@@ -42,6 +42,7 @@ where map.yml holds
 @click.option("--worst", is_flag=True, help="Judge a recipe by its worst seed, not by the mean of all.")
 @click.option("--workers", metavar="W", help="Processes.  [default: as many as processors, if it takes long]")
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@missing_codes_option
 @click.option("--out", metavar="OUT", help="File to write the measures of every recipe to, such as map.csv.")
 @click.option("--write-recipe", metavar="PATH", help="File to write the cheapest recipe to; needs --at-most.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH where they hold something else.")
@@ -58,6 +59,7 @@ def map(  # noqa: A001 (the name of the command)
     worst,
     workers,
     na,
+    missing_codes,
     out,
     write_recipe,
     overwrite,
@@ -79,7 +81,7 @@ def map(  # noqa: A001 (the name of the command)
     repeats = whole_numbers(repeats, "--repeats", most=1)[0]
     workers = None if workers is None else whole_numbers(workers, "--workers", most=1)[0]
 
-    from kanon_lab.data import load_microdata
+    from kanon_lab.data import read_file
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.protection.yaml_file import read_yaml
     from kanon_lab.tradeoff import measure_of, planned, risk_utility_map
@@ -92,11 +94,11 @@ def map(  # noqa: A001 (the name of the command)
         check_target(out)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, file, recipe_path, candidates)
-    frame = load_microdata(file, na=na)
-    found = risk_utility_map(frame, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
+    read = read_file(file, na=na, missing_codes=missing_codes)
+    found = risk_utility_map(read.frame, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
-    result = {"file": file, "recipe": recipe_path, "n": len(frame), **_result(found, axes, limit)}
-    result["notes"] = [*found.notes(risk), *reading_notes(frame)]
+    result = {"file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
+    result["notes"] = [*found.notes(risk), *reading_notes(read)]
     if out is not None:
         write_microdata(found.points, out, overwrite=True)
     best = result["cheapest"]

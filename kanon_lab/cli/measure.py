@@ -4,7 +4,7 @@ import csv
 
 import click
 
-from kanon_lab.cli.notes import reading_notes
+from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_json, reader_may_leave
 from kanon_lab.errors import OptionError, shortened, visible
 
@@ -45,6 +45,7 @@ _POLICIES = ["wildcard", "category", "error"]
     help="A missing key is compatible with anything, a value of its own, or an error.",
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@missing_codes_option
 @click.option("--k", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
 @click.option(
     "--threshold",
@@ -94,6 +95,7 @@ def measure(
     sensitive,
     missing,
     na,
+    missing_codes,
     k,
     threshold,
     estimator,
@@ -105,16 +107,16 @@ def measure(
 ):
     """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
 
-    FILE is a .csv, .parquet, .xlsx, .sav or .dta file (.gz may follow) with a row for each record, or a data set such
-    as health-survey. A csv file is in UTF-8. f_k is the number of records that share a record's keys, F_k the sum of
-    their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
+    record's keys, F_k the sum of their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
     """
     k = whole_numbers(k, "--k")
     (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
-    from kanon_lab.data import load_microdata
+    from kanon_lab.data import read_file
     from kanon_lab.keys import KeySpec
     from kanon_lab.measures import measure
 
@@ -127,10 +129,10 @@ def measure(
     )
     options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
     options["thresholds"] = shares(threshold, "--threshold")
-    frame = load_microdata(file, columns=spec.variables, na=na)
-    measured = measure(frame, spec, k=k, **options, where=file)
+    read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
+    measured = measure(read.frame, spec, k=k, **options, where=file)
     result = {"file": file, **measured.to_dict()}
-    result["notes"] += reading_notes(frame)
+    result["notes"] += reading_notes(read)
     with reader_may_leave():
         if as_json:
             print_json(result)

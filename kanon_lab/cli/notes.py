@@ -1,23 +1,48 @@
-"""What a command says of how a microdata file was read."""
+"""How a microdata file is to be read, and what a command says of how it was."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import shortened
+import click
+
+from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from kanon_lab.data import MicrodataFile
 
 
-def reading_notes(frame: "pd.DataFrame") -> Iterator[str]:
-    """Notes on columns whose cells may mean something else than they were taken for."""
+def _parsed(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """Codes by variable from texts such as P3=88,99."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, listed = text.rpartition("=")
+        codes = [code.strip() for code in listed.split(",")]
+        if not name.strip() or not all(codes):
+            raise OptionError(f"--missing-codes {shortened(text)!r}: write a variable and its codes, such as P3=88,99")
+        found.setdefault(name.strip(), []).extend(codes)
+    return found
+
+
+missing_codes_option = click.option(
+    "--missing-codes",
+    multiple=True,
+    metavar="V=CODE,...",
+    callback=_parsed,
+    help="Codes that mean missing in a variable: P3=88,99. May repeat.",
+)
+"""The option of the commands that read microdata; it gives what `read_file` takes as missing_codes."""
+
+
+def reading_notes(file: "MicrodataFile") -> Iterator[str]:
+    """What was found in a file, and columns whose cells may mean something else than they were taken for."""
     from kanon_lab.data import usual_marks
     from kanon_lab.data.microdata import double_spellings, nearly_numbers
 
-    for name, marks in usual_marks(frame).items():
+    yield from file.notes
+    for name, marks in usual_marks(file.frame).items():
         yield f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
-    for name in double_spellings(frame):
+    for name in double_spellings(file.frame):
         yield f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
-    for name, count in nearly_numbers(frame).items():
+    for name, count in nearly_numbers(file.frame).items():
         some = f"{count:,} of its cells are no numbers"
         yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from kanon_lab.cli.measure import whole_numbers
+from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_json, reader_may_leave
 from kanon_lab.errors import OptionError, visible
 
@@ -23,8 +24,8 @@ where recipe.yml holds
     - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
     - suppress: {importance: {sex: 1, region: 2, age: 3}}
 """
-# Formats of SPSS and Stata, whose codes may have labels.
-_LABELLED = ("sav", "dta")
+# Formats of SPSS, Stata and SAS, whose codes may have labels.
+_LABELLED = ("sav", "dta", "sas7bdat")
 
 
 @click.command(name="protect", epilog=_EXAMPLES)
@@ -33,7 +34,13 @@ _LABELLED = ("sav", "dta")
 @click.option("--out", metavar="OUT", help="File to write, in the format that its ending says. Needless on a dry run.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it holds something else.")
 @click.option("--dry-run", is_flag=True, help="Report the same and write nothing.")
+@click.option(
+    "--neutralise",
+    is_flag=True,
+    help="Put an apostrophe before texts of a .csv or .xlsx OUT that a spreadsheet would run as formulas.",
+)
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@missing_codes_option
 @click.option(
     "--fail-under-k",
     metavar="K",
@@ -41,12 +48,12 @@ _LABELLED = ("sav", "dta")
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
-def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_k, as_json):
+def protect(context, file, recipe_path, out, overwrite, dry_run, neutralise, na, missing_codes, fail_under_k, as_json):
     """Apply the steps of a recipe to the records in FILE, write them to OUT, and report risk and utility.
 
-    FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a data set such as
-    health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is no file that is read,
-    and holds the same bytes whenever the same recipe is applied. No value of a record is printed.
+    FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
+    data set such as health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is no
+    file that is read, and holds the same bytes whenever the same recipe is applied. No value of a record is printed.
 
     Only the variables that the recipe names are protected: every other column goes out as it is, and the report says
     which. Direct identifiers that the recipe names are not written: the file is read again to prove it before it gets
@@ -64,34 +71,38 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, na, fail_under_
     least = None if fail_under_k is None else whole_numbers(fail_under_k, "--fail-under-k", most=1)[0]
 
     from kanon_lab import files
-    from kanon_lab.data import load_microdata
+    from kanon_lab.data import read_file
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.protection import prove_absent, read_recipe
 
     if out is not None:
-        check_target(out)
+        check_target(out, neutralise=neutralise)
         refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
     if out is not None:
         refuse_hierarchies(out, recipe)
-    protection = recipe.apply(load_microdata(file, na=na), where=file, progress=True)
+    read = read_file(file, na=na, missing_codes=missing_codes)
+    protection = recipe.apply(read.frame, where=file, progress=True)
     released = protection.frame
     of_records = protection.original.loc[protection.state.working.index]
 
     roles = [*recipe.spec.variables, *recipe.spec.ghosts]
 
     def prove(frame):
+        if neutralise:
+            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
         prove_absent(frame, of_records, recipe.spec.direct_identifiers, where=out or file, roles=roles)
 
     prove(released)
-    result = _result(protection, recipe, least)
+    result = _result(protection, recipe, least, reading_notes(read))
     if files.file_format(file) in _LABELLED:
         result["notes"].append("labels of values and variables are not kept: what is written has codes only")
     result |= {"file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
+    result["neutralised"] = None
     failed = least is not None and not result["verdict"]["met"]
     if not dry_run and not failed:
-        write_microdata(released, out, overwrite=overwrite, check=prove)
-        result |= {"out": out, "sha256": files.sha256(out)}
+        cells = write_microdata(released, out, overwrite=overwrite, check=prove, neutralise=neutralise)
+        result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
     with reader_may_leave():
         if as_json:
             print_json(result)
@@ -137,14 +148,13 @@ def _refuse(out, inputs):
             raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
 
 
-def _result(protection, recipe, least):
-    from kanon_lab.cli.notes import reading_notes
+def _result(protection, recipe, least, of_reading):
     from kanon_lab.protection import disclosed, released, verdict
 
     spec, last = recipe.spec, protection.state.measured
     columns = released.released_columns(protection)
     diversity, of_diversity = verdict.final_diversity(protection)
-    notes = [*protection.notes, *of_diversity, *reading_notes(protection.original)]
+    notes = [*protection.notes, *of_diversity, *of_reading]
     if recipe.language != "en":
         notes.append(f"language is {recipe.language}: nothing in this report follows it yet")
     below = last.violations["category" if spec.missing == "category" else "wildcard"]

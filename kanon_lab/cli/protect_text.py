@@ -42,6 +42,9 @@ def print_protection(result, protection):
     click.echo()
     done = "nothing was written" if result["out"] is None else f"written: {result['out']}"
     click.echo(visible(f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"))
+    if result["neutralised"] is not None:
+        cells = ", ".join(f"{shortened(name)} {count:,}" for name, count in result["neutralised"].items())
+        _line(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}")
 
 
 def _print_verdict(result):

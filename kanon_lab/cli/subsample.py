@@ -5,7 +5,7 @@ import math
 import click
 
 from kanon_lab.cli.measure import aligned, names, one_name
-from kanon_lab.cli.notes import reading_notes
+from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError, visible
 
@@ -61,29 +61,30 @@ _POLICIES = ["wildcard", "category", "error"]
     help="A missing key is compatible with anything, a value of its own, or an error.",
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@missing_codes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-def subsample(file, keys, fraction, weight, repeats, seed, fixed_size, p_a, missing, na, as_json):
+def subsample(file, keys, fraction, weight, repeats, seed, fixed_size, p_a, missing, na, missing_codes, as_json):
     """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
 
-    FILE is a .csv, .parquet, .xlsx, .sav or .dta file (.gz may follow) with a row for each record, or a data set such
-    as health-survey. A csv file is in UTF-8. Of its n1 records u1 are unique in it; of the n2 of a subsample u2 are
-    unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and p(identification) = p(a) p(b)
-    p(c) p(d), where p(b) is the fraction. Exit code: 0; 2 after bad input.
+    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. Of its n1 records u1 are unique in it; of
+    the n2 of a subsample u2 are unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and
+    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Exit code: 0; 2 after bad input.
     """
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
-    from kanon_lab.data import load_microdata
+    from kanon_lab.data import read_file
     from kanon_lab.keys import KeySpec
     from kanon_lab.subsample import subsample_risk
 
     spec = KeySpec(names(keys, "--keys"), weight=one_name(weight, "--weight"), missing=missing)
     scheme = "fixed" if fixed_size else "bernoulli"
-    frame = load_microdata(file, columns=spec.variables, na=na)
+    read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
     options = {"fraction": fraction, "repeats": repeats, "scheme": scheme, "p_a": p_a, "seed": seed}
-    risk = subsample_risk(frame, spec, **options, where=file)
+    risk = subsample_risk(read.frame, spec, **options, where=file)
     result = {"file": file, **risk.to_dict()}
-    result["notes"] += reading_notes(frame)
+    result["notes"] += reading_notes(read)
     with reader_may_leave():
         if as_json:
             print_json(result)

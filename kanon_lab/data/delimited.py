@@ -1,20 +1,30 @@
 """Microdata in csv: text cells, and which columns of them are numbers."""
 
-import codecs
 import csv
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from kanon_lab.data.table import NO_NAMES, decoded
-from kanon_lab.errors import DataError
+from kanon_lab.data.csv_text import (
+    NO_NAMES,
+    as_utf8,
+    check_separator,
+    decoded,
+    is_encoding,
+    shown,
+    without_declaration,
+)
+from kanon_lab.data.names import composed
+from kanon_lab.data.values import MissingCodes
+from kanon_lab.errors import DataError, OptionError, shortened
 
 _FIRST_RECORD = re.compile(r'(?:[^"\r\n]|"[^"]*")*')
-_BLANK_LINE = re.compile(rb"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
+_BLANK_LINE = re.compile(rb"(?:\A|\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 _WHOLE = r"^(0|-?[1-9]\d{0,17})$"
 _DECIMAL = r"^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
@@ -22,54 +32,113 @@ _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
 _THOUSANDS = r"^-?[1-9]\d{0,2}(\.\d{3})+$"
 # The parser reads a file in blocks, and no row may be longer than one; with short ones it is quick.
 _SHORT, _LONG = 2**20, 2**30
+_DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a csv file is written.
+
+    Attributes
+    ----------
+    encoding : str or None
+        As Python names it.
+    separator : str or None
+        The sign between cells.
+    decimal : str or None
+        ``","``, ``"."``, or ``",."`` where one column has the one and another the other. None where no number has
+        decimals; of a dialect to read by, None says that this is to be found.
+    """
+
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        if not is_encoding(self.encoding or "utf-8"):
+            unknown = f"encoding {shortened(self.encoding)!r}: there is none such for files"
+            raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
+        sign = self.separator
+        if sign is not None and (len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in '"\r\n\0'):
+            raise OptionError(f"separator {shortened(sign)!r}: give one sign, such as ; or a tab")
+        if self.decimal not in (None, ",", ".", ",."):
+            raise OptionError(f"decimal {shortened(self.decimal)!r}: give , or .")
+
+    @property
+    def note(self) -> str | None:
+        """What is unusual in it; None for UTF-8 with commas."""
+        parts = [f"separator {shown(self.separator)}"] if self.separator != "," else []
+        if self.decimal is not None and (self.decimal != "." or parts):
+            parts.append(_DECIMALS[self.decimal])
+        parts += [f"encoding {self.encoding}"] if self.encoding != "utf-8" else []
+        return ", ".join(parts) or None
 
 
 def read_delimited(
-    content: bytes, where: str, choose: Callable[[list[str]], list[str]], text: Sequence[str], na: Sequence[str]
-) -> pd.DataFrame:
+    content: bytes,
+    where: str,
+    choose: Callable[[list[str]], list[str]],
+    dialect: Dialect,
+    text: Sequence[str],
+    na: Sequence[str],
+    codes: MissingCodes,
+) -> tuple[pd.DataFrame, Dialect]:
     """The columns of a csv file that `choose` picks out of its header.
 
     Parameters
     ----------
     content : bytes
-        UTF-8, with or without a byte-order mark; row 1 is the header.
+        Row 1 is the header, or declares the separator (``sep=;``), which makes row 2 the header.
     where : str
         What to call the file in messages.
     choose : callable
         Takes the names in the header and returns those to read, in order; it refuses names that it cannot have.
+    dialect : Dialect
+        What is known of how it is written.
     text : sequence of str
         Columns that stay text though they look like numbers.
     na : sequence of str
         Cells that mean missing, besides empty ones.
+    codes : MissingCodes
+        Cells that mean missing in some columns.
 
     Returns
     -------
-    pandas.DataFrame
+    frame : pandas.DataFrame
         Columns of Int64, float64 or str; the index, named row, holds the numbers of rows in the file.
+    found : Dialect
+        How it is written.
 
     Raises
     ------
     DataError
-        Wrong encoding, no header, a row with more or fewer cells than the header, a quotation mark never closed, or
-        text after a closing one.
+        Wrong encoding or separator, no header, a row with more or fewer cells than the header, a quotation mark never
+        closed, or text after a closing one.
     """
-    decoded_text, delimiter = decoded(content, where)
-    content = content.removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n") + b"\n"
+    content, encoding = as_utf8(content, where, dialect.encoding)
+    content, declared = without_declaration(content)
+    decoded_text, delimiter = decoded(content, where, declared is not None)
+    delimiter = dialect.separator or declared or delimiter
+    content = content.rstrip(b"\r\n") + b"\n"
     quoted = b'"' in content
     if quoted:
         _check_quotes(content, delimiter, where)
     header = _header(decoded_text, delimiter, where)
+    if len(header) == 1:
+        check_separator(decoded_text, delimiter, (dialect.separator or declared) is not None, where)
     del decoded_text
     names = choose(header)
     table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted, where)
-    comma = delimiter != ","
+    signs = dialect.decimal or ("." if delimiter == "," else ",.")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.int64(): pd.Int64Dtype()}.get
-    columns = {
-        name: _typed(cells, name in text, na, comma).to_pandas(types_mapper=whole)
-        for name, cells in zip(names, table.columns, strict=True)
-    }
-    return pd.DataFrame(columns).set_axis(rows, axis=0)
+    columns, decimals = {}, set()
+    for name, cells in zip(names, table.columns, strict=True):
+        typed, decimal = _typed(_known(cells, name, na, codes), composed(name) in text, signs)
+        columns[name] = typed.to_pandas(types_mapper=whole)
+        decimals |= {decimal} - {None}
+    frame = pd.DataFrame(columns).set_axis(rows, axis=0)
+    return frame, Dialect(encoding, delimiter, "".join(sorted(decimals)) or None)
 
 
 def _header(text: str, delimiter: str, where: str) -> list[str]:
@@ -153,25 +222,39 @@ def _row_numbers(content: bytes, records: int) -> pd.Index:
     return pd.RangeIndex(1, records + 1, name="row")
 
 
-def _typed(cells: pa.ChunkedArray, stays: bool, na: Sequence[str], comma: bool) -> pa.ChunkedArray:
-    """Cells as numbers where that loses nothing, else as text; empty ones and those of `na` are missing."""
+def _known(cells: pa.ChunkedArray, name: str, na: Sequence[str], codes: MissingCodes) -> pa.ChunkedArray:
+    """Trimmed cells; empty ones, those of `na` and the codes of the column are missing."""
     cells = pc.utf8_trim_whitespace(cells)
     absent = pc.is_in(cells, value_set=pa.array(["", *na], pa.string()))
     if pc.any(absent).as_py():
         cells = pc.if_else(absent, pa.scalar(None, pa.string()), cells)
+    if composed(name) not in codes.codes:
+        return cells
+    values = pc.unique(cells).drop_null().to_pandas().astype("str").rename(name)
+    absent = pc.is_in(cells, value_set=pa.array(values[codes.without(values).isna()], pa.string()))
+    return pc.if_else(absent, pa.scalar(None, pa.string()), cells)
+
+
+def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray, str | None]:
+    """Cells as numbers where that loses nothing, else as text; and the sign before their decimals, if they have any.
+
+    `signs` are those that may stand there.
+    """
     if stays:
-        return cells
+        return cells, None
     if _all_match(cells, _WHOLE):
-        return cells.cast(pa.int64())
-    if comma and _all_match(cells, _DECIMAL_COMMA):
-        numbers = pc.replace_substring(cells, ",", ".")
-    elif _all_match(cells, _DECIMAL) and not (comma and _all_match(cells, _THOUSANDS)):
-        numbers = cells
+        return cells.cast(pa.int64()), None
+    sign, thousands = None, signs == ",." and _all_match(cells, _THOUSANDS)
+    if "," in signs and _all_match(cells, _DECIMAL_COMMA):
+        sign, numbers = ",", pc.replace_substring(cells, ",", ".")
+    elif "." in signs and _all_match(cells, _DECIMAL) and not thousands:
+        sign, numbers = ".", cells
     else:
-        return cells
+        return cells, None
     numbers = numbers.cast(pa.float64())
     # Codes such as 1.1 and 1.10 are different values that would be one number.
-    return numbers if pc.count_distinct(numbers) == pc.count_distinct(cells) else cells
+    same = pc.count_distinct(numbers) == pc.count_distinct(cells)
+    return (numbers, sign) if same else (cells, None)
 
 
 def _all_match(cells: pa.ChunkedArray, pattern: str) -> bool:

@@ -115,6 +115,14 @@ _DATA_SETS = (
         counts=False,
     ),
     DataSet(
+        name="enusc-synthetic",
+        kind="synthetic",
+        licence="CC BY 4.0",
+        file="enusc-synthetic.csv.gz",
+        year=2019,
+        counts=False,
+    ),
+    DataSet(
         name="catalonia-1991",
         kind="parameters of a synthetic, fitted census",
         licence="CC BY 4.0",

@@ -10,14 +10,13 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.checks import COLUMNS, check_year, first_row
+from kanon_lab.data.csv_text import NO_NAMES, decoded
 from kanon_lab.errors import DataError, OptionError, shortened
 
 _NAMED = (*COLUMNS, "year")
-_DELIMITERS = ",;\t|"
-NO_NAMES = "row 1: no column names; put them in the first row"
 NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
 NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
-"""What messages say of a file without a header, and of a damaged one."""
+"""What messages say of a damaged file."""
 
 _MOST_NAMES = 8
 """Column names that a message lists at most."""
@@ -72,29 +71,6 @@ def parse_columns(text: str | None) -> dict[str, str]:
             raise OptionError(f"columns {part!r}: write NAME=COLUMN once for each name, such as place=cod_mun,sex=sexo")
         columns[name] = column
     return columns
-
-
-def decoded(content: bytes, where: str) -> tuple[str, str]:
-    """Text of a csv file, and the sign between its cells: the one of ``, ; tab |`` that stands most often in row 1.
-
-    Raises
-    ------
-    DataError
-        It is not UTF-8, or its first row is blank.
-    """
-    if (zero := content.find(b"\0")) >= 0:
-        # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
-        row = content.count(b"\n", 0, zero) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
-    first = re.match(r"[^\r\n]*", text)[0]
-    if not first.strip():
-        raise DataError(f"{where}: {NO_NAMES}")
-    return text, max(_DELIMITERS, key=first.count)
 
 
 def _read_csv(content: bytes, where: str) -> pd.DataFrame:

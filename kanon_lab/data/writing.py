@@ -18,13 +18,17 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data.microdata import FORMATS, read_microdata
-from kanon_lab.errors import DataError, StorageError, shortened
+from kanon_lab.data.file import FORMATS
+from kanon_lab.data.formulas import neutralised
+from kanon_lab.data.microdata import read_microdata
+from kanon_lab.errors import DataError, OptionError, StorageError, shortened
 
 # Rows of a sheet below its header, and its columns.
 _SHEET = (2**20 - 1, 2**14)
 # Characters of a cell of it.
 _CELL = 32_767
+# Formats in which a text may be run as a formula.
+_OF_SPREADSHEETS = ("csv", "xlsx")
 _FLOATS = (float, Decimal, np.floating)
 # Whole numbers up to this are exact in formats that know floating-point numbers only.
 _EXACT = 2**53
@@ -42,7 +46,8 @@ def write_microdata(
     *,
     overwrite: bool = False,
     check: Callable[[pd.DataFrame], None] | None = None,
-) -> None:
+    neutralise: bool = False,
+) -> dict[str, int]:
     """Write a microdata file: the records of a frame in their order, without its index.
 
     Parameters
@@ -58,6 +63,14 @@ def write_microdata(
     check : callable, optional
         Takes the frame that is read from what was written, before that takes its name: an error it raises keeps the
         file from being there.
+    neutralise : bool
+        Whether to put an apostrophe before the texts, names of columns among them, that a spreadsheet would take for
+        formulas (`neutralised`); of csv and xlsx only.
+
+    Returns
+    -------
+    dict of str to int
+        By column, by its name in `frame`, the cells that were given an apostrophe; those of none are left out.
 
     Raises
     ------
@@ -65,10 +78,14 @@ def write_microdata(
         There are no records, columns have no names or the same one, or a column cannot be kept in the format.
     StorageError
         Another ending, the folder is absent or not writable, the disk is full, or a file is there already.
+    OptionError
+        Formulas are to be neutralised in a format that no spreadsheet opens.
     """
-    form, path = check_target(path), Path(path)
+    form, path = check_target(path, neutralise=neutralise), Path(path)
     _check_frame(frame, str(path))
     plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+    plain, cells = neutralised(plain) if neutralise else (plain, {})
+    _check_frame(plain, str(path))  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
     with files.atomic_path(path) as temporary:
         draft = temporary.with_name(temporary.name + ending)  # readable as what it is
@@ -82,20 +99,26 @@ def write_microdata(
             draft.replace(temporary)
         finally:
             draft.unlink(missing_ok=True)
+    return cells
 
 
-def check_target(path: str | Path) -> str:
+def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     """Format of a file that `write_microdata` could write: its ending is known, its folder there, and it is no folder.
 
     Raises
     ------
     StorageError
         It cannot be written.
+    OptionError
+        Formulas are to be neutralised in a format that no spreadsheet opens.
     """
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
         known = ", ".join(f".{each}" for each in FORMATS)
         raise StorageError(f"{path}: its name ends in none of {known} (.gz may follow); choose one of these formats")
+    if neutralise and form not in _OF_SPREADSHEETS:
+        wanted = " or ".join(f".{each}" for each in _OF_SPREADSHEETS)
+        raise OptionError(f"{path}: formulas are neutralised (--neutralise) in {wanted} only; write one of these")
     with files.storage_errors(path):
         if path.is_dir():
             raise StorageError(f"{path}: is a folder; give the path of a file in it")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from kanon_lab.charts.style import DARK
-
 # The version that JupyterLab draws too, so that a chart looks the same in both.
 VEGALITE_VERSION = "5.20"
 # The bundle's Vega is newer than the one that Vega-Lite 5 names; it draws the same, but would say so at every chart.
@@ -33,6 +31,8 @@ def script() -> str:
 
 def style() -> str:
     """Return the style sheet for figures; where the theme is dark, it swaps the colours of `kanon_lab.charts`."""
+    from kanon_lab.charts.style import DARK  # with it come all charts, which the script needs not
+
     swaps = "\n".join(
         f'  html[data-theme="dark"] .kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
         for light, dark in DARK.items()

@@ -36,6 +36,18 @@ def seen_from(settings: dict, recipe: str | Path) -> dict:
     return _renamed(settings, lambda name: name if Path(name).is_absolute() else os.path.relpath(name, folder))
 
 
+def hierarchy_paths(settings: dict) -> list[str]:
+    """The files of hierarchies that settings name, once each."""
+    found: dict[str, None] = {}
+    _renamed(settings, lambda name: found.setdefault(name) or name)
+    return list(found)
+
+
+def without_folders(settings: dict) -> dict:
+    """Settings in which the files of hierarchies are called by their names, to be shown to others."""
+    return _renamed(settings, lambda name: Path(name).name)
+
+
 def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
     """The same settings, with every ``hierarchy: {file: ...}`` renamed."""
     if isinstance(settings, Mapping):

@@ -15,6 +15,7 @@ from kanon_lab.keys import KeySpec
 from kanon_lab.protection.checks import check_names
 from kanon_lab.protection.truth import Rule
 from kanon_lab.recode import RECODE_STEPS
+from kanon_lab.recode.steps import check_recoding
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
 
 if TYPE_CHECKING:
@@ -128,7 +129,12 @@ def names_in(value: object, setting: str) -> list[str]:
     return list(names)
 
 
-def _recode(function: Callable) -> Kind:
+def _recode(step: str, function: Callable) -> Kind:
+    def variables(settings):
+        names = _recoded(settings)
+        check_recoding(step, settings)
+        return names
+
     def apply(frame, spec, settings, *, seed, where):
         return Applied(function(frame, settings, where))
 
@@ -138,7 +144,7 @@ def _recode(function: Callable) -> Kind:
     def rules(settings, where):
         return {name: rule(name, settings, where) for name in _recoded(settings)}
 
-    return Kind(apply, _recoded, rules=rules)
+    return Kind(apply, variables, rules=rules)
 
 
 def _recoded(settings: Mapping[str, Any]) -> list[str]:
@@ -169,7 +175,7 @@ def _suppressed(result: Suppression) -> Applied:
 
 
 def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
-    check_settings(settings, _SUPPRESS)
+    check_settings(settings, _SUPPRESS, ("k_required",))
     importance, combinations = settings.get("importance"), settings.get("combinations")
     if isinstance(importance, Mapping):
         yield from importance
@@ -226,7 +232,7 @@ def _numbered(settings: Mapping[str, Any]) -> list[str]:
 
 #: Name of a step -> its kind. Other modules add theirs.
 STEPS: dict[str, Kind] = {
-    **{name: _recode(function) for name, function in RECODE_STEPS.items()},
+    **{name: _recode(name, function) for name, function in RECODE_STEPS.items()},
     "suppress": Kind(_suppress, _named_by_suppress, needs_k=True, within_strata=True),
     "suppress_risk": Kind(_suppress_risk, _named_by_suppress_risk),
     "remove_variables": Kind(_remove_variables, _removed),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -30,20 +31,7 @@ def read_yaml(path: str | Path) -> dict:
         a number that is a key would be written in another way; or it has anchors, whose copies of copies may be
         endless. The line is named.
     """
-    text = _text(path)
-    try:
-        settings = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        line, fault = slip(error, text)
-        place = f"line {line}: " if line else ""
-        raise DataError(f"{path}: {place}{fault}") from None
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise DataError(f"{path}: line {line}: a control character; take it out") from None
-    except ValueError:  # thousands of digits
-        raise DataError(f"{path}: holds a number that is too long; put it in quotes if it is text") from None
-    except RecursionError:
-        raise DataError(f"{path}: is nested too deeply to be settings; make it plainer") from None
+    settings = parse_yaml(text := _text(path), path)
     if settings is None:
         raise DataError(f"{path}: is empty; write settings such as key_variables: [region, sex, age]")
     if isinstance(settings, str) and (fault := missing_space(text.lstrip())):
@@ -51,6 +39,23 @@ def read_yaml(path: str | Path) -> dict:
     if not isinstance(settings, dict):
         raise DataError(f"{path}: is no list of settings such as key_variables: [region, sex, age]")
     return settings
+
+
+def parse_yaml(text: str, where: str | Path) -> Any:
+    """What a text of YAML stands for, by the rules of `read_yaml`; `where` begins what is said against it."""
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line, fault = slip(error, text)
+        place = f"line {line}: " if line else ""
+        raise DataError(f"{where}: {place}{fault}") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise DataError(f"{where}: line {line}: a control character; take it out") from None
+    except ValueError:  # thousands of digits
+        raise DataError(f"{where}: holds a number that is too long; put it in quotes if it is text") from None
+    except RecursionError:
+        raise DataError(f"{where}: is nested too deeply to be settings; make it plainer") from None
 
 
 def dump_yaml(settings: dict) -> str:

@@ -57,12 +57,18 @@ def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data")
     OptionError
         Settings that are unknown, absent or cannot be used.
     """
+    names, recode = _planned_recode(settings)
+    return _applied(frame, names, "recode", recode, where)
+
+
+def _planned_recode(settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
+    """Names of the variables, and what is to be done to each."""
     names, options = _parted(settings, "recode")
     of = f"recode of {_listed(names)}"
     if not set(options) & set(_RECODINGS) and (inner := [key for key in options if key in HIERARCHY_KINDS]):
         raise OptionError(f"{of}: {inner[0]} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1")
     kind = only_kind(options, _RECODINGS, of)
-    return _applied(frame, names, "recode", partial(_RECODERS[kind], **options), where)
+    return names, partial(_RECODERS[kind], **options)
 
 
 def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:
@@ -94,13 +100,18 @@ _OTHERS = {
 
 
 def _other_step(step: str, frame: pd.DataFrame, settings: Mapping, where: str = "the data") -> pd.DataFrame:
+    names, recode = _planned_other(step, settings)
+    return _applied(frame, names, step, recode, where)
+
+
+def _planned_other(step: str, settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
     recode, needed, others = _OTHERS[step]
     names, options = _parted(settings, step)
     of = f"{step} of {_listed(names)}"
     check_settings(options, {needed, *others}, of)
     if needed not in options:
         raise OptionError(f"{of}: has no {needed}; give it")
-    return _applied(frame, names, step, partial(recode, **options), where)
+    return names, partial(recode, **options)
 
 
 #: By name of a step a function of the frame, the settings, and what to call the frame in messages, which gives a frame.
@@ -108,6 +119,14 @@ RECODE_STEPS: Mapping[str, Callable[..., pd.DataFrame]] = {
     "recode": recode_step,
     **{step: partial(_other_step, step) for step in _OTHERS},
 }
+
+
+def check_recoding(step: str, settings: Mapping) -> None:
+    """Raise an `OptionError` for settings of a step of `RECODE_STEPS` that are unknown or absent, whatever the data."""
+    if step == "recode":
+        _planned_recode(settings)
+    else:
+        _planned_other(step, settings)
 
 
 def _parted(settings: Mapping, step: str) -> tuple[list[Hashable], dict[str, object]]:

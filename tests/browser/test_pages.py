@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
+
 import pytest
-from browsing import HTML
+from browsing import HTML, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +39,67 @@ EMPTY_CHARTS = """() => [...document.querySelectorAll('.kanon-figure')]
 UNSET_MATH = """() => [...document.querySelectorAll('span.math, div.math')]
   .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60))"""
 
+SCRIPTS_OF_FORMULAS = "() => document.querySelectorAll('script[src*=mathjax i]').length"
+NAMES_OF_TABLES = "() => [...document.querySelectorAll('.kanon-scroll')].map(e => e.getAttribute('aria-label'))"
+HEIGHTS_OF_TABLES = """() => [...document.querySelectorAll('.kanon-scroll')]
+  .filter(e => !e.closest('details')).map(e => getComputedStyle(e).maxHeight)"""
+NAMES_OF_FIGURES = "() => [...document.querySelectorAll('.kanon-data summary')].map(e => e.textContent)"
+COLOURS = """theme => {
+  document.documentElement.setAttribute('data-theme', theme);
+  const all = [...document.querySelectorAll('.kanon-drawing :is(.role-axis, .role-legend, .role-title) text')];
+  return {texts: [...new Set(all.map(e => getComputedStyle(e).fill))],
+          behind: getComputedStyle(document.body).backgroundColor};
+}"""
+THEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="session")
+def seen(book, chromium, tmp_path_factory, request):
+    """What stands on a page (a function of its path), from one visit for all tests and all processes that test."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "seen"
+    folder.mkdir(exist_ok=True)
+
+    def look(page: str) -> dict:
+        context = chromium.new_context(viewport={"width": 1280, "height": 900})
+        visit = Visit(context)
+        opened = visit.open(f"{book}/{page}")
+        found = {
+            "empty": opened.evaluate(EMPTY_CHARTS),
+            "unnamed": opened.evaluate(UNNAMED),
+            "unset": opened.evaluate(UNSET_MATH),
+            "scripts": opened.evaluate(SCRIPTS_OF_FORMULAS),
+            "tables": opened.evaluate(NAMES_OF_TABLES),
+            "heights": opened.evaluate(HEIGHTS_OF_TABLES),
+            "figures": opened.evaluate(NAMES_OF_FIGURES),
+            "outside": [*visit.outside],
+            "errors": [*visit.errors],
+            # Last, since it changes the page.
+            "colours": {theme: opened.evaluate(COLOURS, theme) for theme in THEMES},
+        }
+        context.close()
+        return found
+
+    def once(page: str) -> dict:
+        kept = folder / f"{page.replace('/', '--')}.json"
+        done = kept.with_suffix(".done")
+        try:
+            os.close(os.open(kept.with_suffix(".lock"), os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            for _ in range(600):
+                if done.exists():
+                    break
+                time.sleep(0.1)
+        else:
+            try:
+                kept.write_text(json.dumps(look(page)), "utf-8")
+            finally:
+                done.touch()
+        assert kept.exists(), f"{page} could not be opened"
+        return json.loads(kept.read_text("utf-8"))
+
+    return once
+
 
 def test_there_are_pages(book):
     assert any(page.startswith("book") for page in PAGES)
@@ -48,14 +113,14 @@ def test_root_leads_to_the_first_chapter(book, visit):
 
 
 @pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
-def test_page_works_without_network(book, visit, page):
-    opened = visit.open(f"{book}/{page}")
-    assert visit.outside == []
-    assert visit.errors == []
-    assert opened.evaluate(EMPTY_CHARTS) == []
-    assert opened.evaluate(UNNAMED) == []
-    assert opened.evaluate(UNSET_MATH) == []
-    assert opened.evaluate("() => document.querySelectorAll('script[src*=mathjax i]').length") <= 1
+def test_page_works_without_network(seen, page):
+    found = seen(page)
+    assert found["outside"] == []
+    assert found["errors"] == []
+    assert found["empty"] == []
+    assert found["unnamed"] == []
+    assert found["unset"] == []
+    assert found["scripts"] <= 1
 
 
 @pytest.mark.parametrize("visit", [390], indirect=True)
@@ -77,21 +142,15 @@ def test_charts_follow_the_width_of_the_window(book, visit):
         )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_chart_text_stands_out_in_both_themes(book, visit, theme):
+@pytest.mark.parametrize("theme", THEMES)
+def test_chart_text_stands_out_in_both_themes(seen, theme):
     for page in pages_with(".kanon-figure"):
-        opened = visit.open(f"{book}/{page}")
-        opened.evaluate("theme => document.documentElement.setAttribute('data-theme', theme)", theme)
-        texts = opened.eval_on_selector_all(
-            ".kanon-drawing :is(.role-axis, .role-legend, .role-title) text",
-            "all => [...new Set(all.map(e => getComputedStyle(e).fill))]",
-        )
-        behind = opened.evaluate("() => getComputedStyle(document.body).backgroundColor")
-        assert texts
-        assert all(contrast(text, behind) >= 4.5 for text in texts)
+        colours = seen(page)["colours"][theme]
+        assert colours["texts"]
+        assert all(contrast(text, colours["behind"]) >= 4.5 for text in colours["texts"])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", THEMES)
 def test_dates_stand_out_in_both_themes(book, visit, theme):
     page = pages_with("date of birth known to the")[0]
     opened = visit.open(f"{book}/{page}")
@@ -174,15 +233,11 @@ def test_the_place_of_the_keyboard_is_visible(book, visit, selector):
     assert button.evaluate("e => getComputedStyle(e).outlineStyle") != "none"
 
 
-def test_tables_have_names_and_only_data_of_figures_scroll_down(book, visit):
+def test_tables_have_names_and_only_data_of_figures_scroll_down(seen):
     for page in pages_with('class="kanon-scroll"'):
-        opened = visit.open(f"{book}/{page}")
-        named = opened.eval_on_selector_all(".kanon-scroll", "all => all.map(e => e.getAttribute('aria-label'))")
+        named = seen(page)["tables"]
         assert len(set(named)) == len(named)
-        heights = opened.eval_on_selector_all(
-            ".kanon-scroll", "all => all.filter(e => !e.closest('details')).map(e => getComputedStyle(e).maxHeight)"
-        )
-        assert set(heights) <= {"none"}
+        assert set(seen(page)["heights"]) <= {"none"}
 
 
 def test_answers_have_names(book, visit):
@@ -195,10 +250,9 @@ def test_answers_have_names(book, visit):
     assert opened.eval_on_selector_all(".toggle-button", named)[0].startswith("Hide the answer: ")
 
 
-def test_tables_of_figures_say_which_figure(book, visit):
+def test_tables_of_figures_say_which_figure(seen):
     for page in pages_with("kanon-data"):
-        opened = visit.open(f"{book}/{page}")
-        names = opened.eval_on_selector_all(".kanon-data summary", "all => all.map(e => e.textContent)")
+        names = seen(page)["figures"]
         assert len(set(names)) == len(names)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from warm_kernels import warm_kernels
 
 from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
 
@@ -19,7 +20,8 @@ def run(tmp_path):
 
     def call(name, **parameters):
         target = tmp_path / f"{name}.ipynb"
-        run_notebook(NOTEBOOKS[name], target, parameters)
+        with warm_kernels():
+            run_notebook(NOTEBOOKS[name], target, parameters)
         return recorded(target)
 
     return call

@@ -55,7 +55,7 @@ CELLS = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(cells=CELLS, delimiter=st.sampled_from([",", ";", "\t", "|"]), random=st.randoms(use_true_random=False))
 def test_csv_reads_back_whatever_the_order_of_rows_and_columns(tmp_path_factory, cells, delimiter, random):
     frame = a_frame(cells)
@@ -335,10 +335,10 @@ def test_columns_that_are_not_there_or_not_known(write):
     path = write(HEADER + ROW)
     assert "no column cod_mun; it has place, sex" in fault_of(path, columns={"place": "cod_mun"})
     assert r"no column \udcff; it has" in fault_of(path, columns={"place": "\udcff"})
-    wide = write(",".join(["place", "y" * 50, *(f"c{i}" for i in range(20_000))]) + "\n1\n")
+    wide = write(",".join(["place", "y" * 50, *(f"c{i}" for i in range(2_000))]) + "\n1\n")
     message = fault_of(wide, columns={"place": "q" * 5000})
     assert len(message) < 300
-    assert message.endswith("c5 and 19994 more")
+    assert message.endswith("c5 and 1994 more")
     assert "SECRET" not in fault_of(write("29025,SECRET,men,0-4,50\n"), columns={"place": "q"})
     assert "town is no column of counts" in fault_of(path, OptionError, columns={"town": "place"})
 

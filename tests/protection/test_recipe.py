@@ -156,7 +156,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
     with pytest.raises(DataError, match="column agee is not there; did you mean age"):
         as_recipe({"key_variables": ["agee"]}).apply(survey())
     recipe = as_recipe(
-        {"key_variables": ["age"], "direct_identifiers": ["sex"], "steps": [{"round": {"variable": "sex"}}]}
+        {"key_variables": ["age"], "direct_identifiers": ["sex"], "steps": [{"round": {"variable": "sex", "base": 10}}]}
     )
     with pytest.raises(OptionError, match="no column sex that is released"):
         recipe.apply(survey())

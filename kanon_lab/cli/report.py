@@ -1,0 +1,164 @@
+"""``kanon-lab report``: one offline HTML page on a microdata file and its protection, without a record in it."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from kanon_lab.cli.output import drop_output, print_json, reader_may_leave
+from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
+
+NOT_MET = 3
+_EXAMPLES = """
+\b
+Example:
+  kanon-lab report survey.csv --config report.yml --out report.html --fail
+
+\b
+where report.yml holds
+  title: Household survey, the file for public use
+  language: en
+  key_variables: [region, sex, age]
+  weight: weight
+  household: household
+  direct_identifiers: [name]
+  thresholds: {k: 3, global_risk: 0.02, household_risk: 0.05}
+  steps:
+    - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
+    - suppress: {importance: {sex: 1, region: 2, age: 3}}
+
+\b
+Others, of many configurations and with settings in place of those in the file:
+  kanon-lab report survey.csv --config a.yml --config b.yml --out reports/
+  kanon-lab report survey.csv --config a.yml --config b.yml --out survey-{name}.html
+  kanon-lab report survey.csv --config report.yml --set language=es --set thresholds.k=5 --out informe.html
+"""
+
+
+@click.command(name="report", epilog=_EXAMPLES)
+@click.argument("file")
+@click.option("--config", "configs", multiple=True, metavar="YML", help="A configuration. May repeat.")
+@click.option("--out", metavar="OUT", help="The page to write, a folder, or a name with {name} in it.")
+@click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
+@click.option("--fail", is_flag=True, help="Exit with 3 where a threshold is not met; the report is written.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@click.pass_context
+def report(context, file, configs, out, overrides, fail, as_json):
+    """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
+
+    The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
+    the thresholds, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
+
+    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as
+    health-survey. A configuration is a recipe, as kanon-lab protect takes it, with settings of the report; all of them
+    are checked before FILE is read. With several, OUT is a folder, in which each page has the name of its
+    configuration, or a name in which {name} stands for it.
+
+    Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
+    NAME.failed.ipynb.
+
+    Exit code: 0; 2 after bad input; 3 where --fail is given and a threshold is not met.
+    """
+    if not file:
+        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
+    if not configs:
+        raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
+    if not out:
+        raise OptionError("--out is not given; name the page to write, such as report.html")
+
+    from kanon_lab.report import make_report, read_config
+    from kanon_lab.report.build import check_out
+
+    wanted = {path: read_config(path, overrides) for path in configs}
+    targets = _targets(out, configs)
+    for target in targets.values():
+        check_out(target)
+    done, errors = {}, []
+    for path, config in wanted.items():
+        try:
+            done[path] = make_report(file, config, targets[path], progress=True)
+        except KanonLabError as error:
+            if len(wanted) == 1:
+                raise
+            name = f"{Path(path).name}: "
+            errors.append(f"{name}{str(error).removeprefix(name)}")
+    with _written_all_the_same(done), reader_may_leave():
+        if as_json:
+            rows = [_row(path, each) for path, each in done.items()]
+            print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})
+        else:
+            for path, each in done.items():
+                _print(path, each)
+    for error in errors:
+        click.echo(f"kanon-lab: {visible(error)}", err=True)
+    if errors:
+        context.exit(2)
+    if fail and not all(each.met for each in done.values()):
+        click.echo("kanon-lab: a threshold is not met (--fail)", err=True)
+        context.exit(NOT_MET)
+
+
+@contextmanager
+def _written_all_the_same(done):
+    """Say of output that cannot be printed that the pages are there."""
+    try:
+        yield
+    except OSError as error:
+        drop_output()
+        names = ", ".join(shortened(each.path.name) for each in done.values())
+        there = f"the report is there: {names}" if done else "no report was made"
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"standard output cannot be written ({reason}); {there}") from None
+
+
+def _targets(out, configs):
+    """The page of each configuration."""
+    from kanon_lab import files
+
+    names = [Path(path).stem for path in configs]
+    with files.storage_errors(f"--out {shortened(Path(out).name)}"):
+        folder = Path(out).is_dir() or out.endswith("/")
+    if folder:
+        try:
+            Path(out).mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"--out {shortened(Path(out).name)}: no folder can be made there ({error.strerror})"
+            ) from None
+        targets = [Path(out) / f"{name}.html" for name in names]
+    else:
+        targets = [Path(out.replace("{name}", name)) for name in names]
+    if len(set(targets)) < len(targets):
+        remedy = (
+            "give the configurations different names" if folder or "{name}" in out else "name a folder, or {name}.html"
+        )
+        raise OptionError(f"--out {shortened(out)}: two configurations would write one page; {remedy}")
+    return dict(zip(configs, targets, strict=True))
+
+
+def _row(path, report):
+    return {
+        "report": str(report.path),
+        "config": Path(path).name,
+        "parameters": report.parameters,
+        "seconds": report.seconds,
+        "verdict": report.verdict,
+        "met": report.met,
+    }
+
+
+def _print(path, report):
+    from kanon_lab.terms import TERMS
+
+    click.echo(
+        visible(f"{report.path}: {report.path.stat().st_size:,} bytes, {report.seconds:.1f} s ({Path(path).name})")
+    )
+    for name, each in report.verdict.items():
+        label = TERMS[name].en if name in TERMS else name.replace("_", " ")
+        limit = f"at least {each['limit']:g}" if name == "k" else f"at most {each['limit']:.2%}"
+        found = (
+            "not known" if each["found"] is None else f"{each['found']:g}" if name == "k" else f"{each['found']:.2%}"
+        )
+        click.echo(f"  {'met' if each['met'] else 'NOT MET':7}  {label}: {found}, to be {limit}")
+    if not report.verdict:
+        click.echo("  no thresholds in the configuration, so no verdict")

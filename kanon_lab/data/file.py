@@ -1,0 +1,239 @@
+"""Microdata files: one record a row, from csv, Parquet, xlsx, SPSS, Stata and SAS files, and what was found in them."""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kanon_lab import files
+from kanon_lab.data import sets, statistical
+from kanon_lab.data.delimited import Dialect, read_delimited
+from kanon_lab.data.names import chosen, composed, listed, wanting
+from kanon_lab.data.sheet import check_cells
+from kanon_lab.data.signature import check_signature
+from kanon_lab.data.statistical import Labels, Missing, read_statistical
+from kanon_lab.data.table import NO_PARQUET, read_sheet
+from kanon_lab.data.values import Code, MissingCodes, settled, spelt
+from kanon_lab.errors import DataError, OptionError, shortened
+
+FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
+"""Extensions of the files that are read and written; .gz may follow."""
+
+READ_FORMATS = (*FORMATS, "sas7bdat")
+"""Extensions of the files that are read."""
+
+# Data sets of persons are of this kind; all digits though they are, their postcodes are text.
+_KIND, _CODES = "synthetic", ("postcode",)
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+# Names of columns in a file -> those to read.
+_Choose = Callable[[Iterable[str]], list[str]]
+_NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)]
+
+
+@dataclass(frozen=True)
+class MicrodataFile:
+    """The records of a file, and what was found in it.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        As `read_microdata` gives it.
+    labels : dict
+        For each variable of SPSS or Stata with labels, the label of each code. They are not applied.
+    missing : dict
+        For each variable with such codes, those that mean missing: by the file (codes and ranges of SPSS, such as
+        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur), then by `missing_codes`.
+    found : dict
+        name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
+        None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
+    notes : tuple of str
+        What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
+    """
+
+    frame: pd.DataFrame
+    labels: Labels
+    missing: Missing
+    found: dict[str, str | int | None]
+    notes: tuple[str, ...]
+
+
+def read_file(
+    path_or_name: str | Path,
+    *,
+    columns: Iterable[str] | str | None = None,
+    text: Iterable[str] | str = (),
+    na: Iterable[str] | str = (),
+    missing_codes: Mapping[str, Iterable[Code]] | None = None,
+    encoding: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+) -> MicrodataFile:
+    """Read a data set of the catalogue or a microdata file.
+
+    Parameters
+    ----------
+    path_or_name : str or Path
+        A name of `catalogue`, such as ``"health-survey"``, or the path of a file that `read_microdata` reads.
+    columns, text, na, missing_codes
+        As in `read_microdata`.
+    encoding : str, optional
+        Of a csv, SPSS, Stata or SAS file, as Python names it. Default: found; a csv file without a byte-order mark is
+        in UTF-8 or else Windows-1252 (``cp1252``, which has latin-1's letters).
+    separator : str, optional
+        The sign between cells of a csv file. Default: the one of ``, ; tab |`` that its first rows have.
+    decimal : {",", "."}, optional
+        The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
+        by column, the comma or the point.
+
+    Returns
+    -------
+    MicrodataFile
+        Its frame is what `read_microdata` gives.
+
+    Raises
+    ------
+    DataError
+        As `read_microdata` does.
+    OptionError
+        There is neither such a data set nor such a file, or the data set holds no records; or an option cannot be used.
+    """
+    options = {"columns": columns, "na": na, "missing_codes": missing_codes}
+    dialect = Dialect(encoding, separator, decimal)
+    data_set = sets.DATA_SETS.get(str(path_or_name))
+    offered = ", ".join(name for name, other in sets.DATA_SETS.items() if other.kind == _KIND)
+    if data_set is None:
+        if files.file_format(path_or_name) not in READ_FORMATS and files.status(path_or_name) is None:
+            raise OptionError(f"{path_or_name}: neither a data set ({offered}) nor a file; check the name or path")
+        return read_path(path_or_name, Path(path_or_name).name, dialect, text=text, **options)
+    if data_set.kind != _KIND:
+        raise OptionError(f"{data_set.name}: holds no records of persons; choose from {offered}")
+    return read_path(sets.data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
+
+
+def read_path(
+    path: str | Path,
+    name: str,
+    dialect: Dialect,
+    *,
+    columns: Iterable[str] | str | None,
+    text: Iterable[str] | str,
+    na: Iterable[str] | str,
+    missing_codes: Mapping[str, Iterable[Code]] | None,
+) -> MicrodataFile:
+    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
+    where, form = str(path), files.file_format(path)
+    if form not in READ_FORMATS:
+        files.check_file(path)
+        known = ", ".join(f".{each}" for each in READ_FORMATS)
+        raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
+    wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
+    if wanted == []:
+        raise OptionError("columns is empty; name some, or leave it out for all")
+    text, na, codes = list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes)
+    in_row_1, named = form in ("csv", "xlsx"), []
+
+    def choose(names: Iterable[str]) -> list[str]:
+        names = list(names)
+        named.extend(composed(name) for name in names if name)
+        return chosen(names, wanted, where, in_row_1=in_row_1)
+
+    content = files.read_bytes(path)
+    check_signature(content, form, where)
+    labels, missing, notes, found = {}, {}, [], vars(Dialect()).copy()
+    if form == "csv":
+        frame, seen = read_delimited(content, where, choose, dialect, text, na, codes)
+        found, notes = vars(seen), [seen.note] if seen.note else []
+    elif form in statistical.FORMATS:
+        read = read_statistical(content, where, form, choose, dialect.encoding)
+        frame, labels, missing, found["encoding"] = _numbered(read[0]), *read[1:]
+    else:
+        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, where, choose)
+    if len(frame) == 0:
+        raise DataError(f"{where}: has no records; export or download it again")
+    frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
+    frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
+    if absent := [variable for variable in codes.codes if variable not in named]:
+        raise wanting(absent[0], named, where, sure=not in_row_1 or wanted is not None or _headed(frame))
+    notes += [f"{spelt(each)} of {shortened(variable)}: missing in the file" for variable, each in missing.items()]
+    notes += codes.notes(frame.columns)
+    found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
+    return MicrodataFile(frame, labels, codes.added_to(missing, frame.columns), found, tuple(notes))
+
+
+def _kept(path: str | Path) -> dict[str, str | int]:
+    """The file as it stands on the disk."""
+    with files.reading_errors(path):
+        return {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
+
+
+def _headed(frame: pd.DataFrame) -> bool:
+    """Whether the first row surely held names: none of them is a number, though some column below is numbers."""
+    below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
+    return below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
+
+
+def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        names = file.schema_arrow.names
+    except MemoryError:
+        raise
+    except Exception:  # a damaged file makes the reader fail in ways that it does not list
+        raise DataError(f"{where}: {NO_PARQUET}") from None
+    chosen = choose(names)
+    if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
+        raise DataError(f"{where}: column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
+    whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
+    try:
+        table = file.read(columns=chosen)
+    except MemoryError:
+        raise
+    except Exception:
+        raise DataError(f"{where}: {NO_PARQUET}") from None
+    columns = {}
+    for name in chosen:
+        try:
+            columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
+        except MemoryError:
+            raise
+        except Exception:  # such as a time in a zone that is unknown here
+            raise DataError(
+                f"{where}: column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+            ) from None
+    return _numbered(pd.DataFrame(columns))
+
+
+def _xlsx(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
+    frame = read_sheet(content, where)
+    frame.columns = [name.strip() for name in frame.columns]
+    try:
+        chosen = choose(frame.columns)
+    except DataError as error:
+        raise DataError(f"{error}{_unread(content)}") from None
+    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen}, where)
+    empty = frame.isna().all(axis=1).to_numpy()
+    records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
+    if empty[:records].any():
+        check_cells(content, dict(enumerate(frame.columns, start=1)), where)
+        row = frame.index[int(empty.argmax())]
+        raise DataError(f"{where}: row {row} is empty; delete it, or fill in a cell if it is a record")
+    return frame[chosen].iloc[:records]
+
+
+def _unread(content: bytes) -> str:
+    """What to add to a fault of the first sheet where there are others."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheets = len([name for name in book.namelist() if _SHEET.fullmatch(name)])
+    return f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)

@@ -1,0 +1,115 @@
+"""SPSS, Stata and SAS files: codes with their labels, and the values that their users defined as missing."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+
+import pandas as pd
+
+from kanon_lab.data.names import composed
+from kanon_lab.data.values import Code
+from kanon_lab.errors import DataError
+
+FORMATS = ("sav", "dta", "sas7bdat")
+"""Extensions of these files."""
+
+Labels = dict[str, dict[Code, str]]
+Missing = dict[str, tuple[Code, ...]]
+_NO_LIMIT = 1e300
+
+
+def read_statistical(
+    content: bytes,
+    where: str,
+    form: str,
+    choose: Callable[[Iterable[str]], list[str]],
+    encoding: str | None = None,
+) -> tuple[pd.DataFrame, Labels, Missing, str | None]:
+    """Codes of a file, with missing values for those that its user defined as missing; labels are not applied.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    where : str
+        What to call it in messages.
+    form : {"sav", "dta", "sas7bdat"}
+        Its format.
+    choose : callable
+        Takes the names of its columns and returns those to read, in order; it refuses names that it cannot have.
+    encoding : str, optional
+        Of its texts. Default: the one that it says.
+
+    Returns
+    -------
+    frame : DataFrame
+        One row a record, without an index of its own.
+    labels : dict
+        For each variable with labels, the label of each code. Those of SAS are in a file of their own, a catalogue.
+    missing : dict
+        For each variable with such values, what its user defined as missing: codes and ranges of SPSS, such as
+        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur.
+    encoding : str or None
+        What the file says of its texts.
+
+    Raises
+    ------
+    DataError
+        It is damaged or of another format, or its texts are not in the encoding that it says.
+    """
+    import pyreadstat
+
+    read = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta, "sas7bdat": pyreadstat.read_sas7bdat}[form]
+
+    def parts(**options: object) -> tuple:
+        try:
+            return read(io.BytesIO(content), encoding=encoding, **options)
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged file makes the reader fail in ways that it does not list
+            raise _fault(str(error), where, form) from None
+
+    head = parts(metadataonly=True, user_missing=True)[1]
+    chosen = choose(head.column_names)
+    frame = parts(usecols=chosen, dates_as_pandas_datetime=True)[0][chosen]
+    if form == "sav":
+        ranges = {name: head.missing_ranges[name] for name in chosen if name in head.missing_ranges}
+        missing = {name: tuple(map(_range, limits)) for name, limits in ranges.items()}
+    else:  # their letters stand among the values; the reader that tells them makes 0 of some other missing values
+        some = [name for name in chosen if head.readstat_variable_types[name] != "string" and frame[name].isna().any()]
+        with_letters = {"usecols": some, "user_missing": True, "disable_datetime_conversion": True}
+        found = parts(**with_letters)[1].missing_user_values if some else {}
+        missing = {name: tuple(sorted(found[name])) for name in some if found.get(name)}
+    labels = {name: _labels(head.variable_value_labels[name]) for name in chosen if name in head.variable_value_labels}
+    return frame, _composed(labels), _composed(missing), head.file_encoding
+
+
+def _fault(reason: str, where: str, form: str) -> DataError:
+    if "unsupported character set" in reason:
+        return DataError(f"{where}: its texts are in an encoding that is unknown here; export it again in UTF-8")
+    if "convert string" in reason:
+        return DataError(f"{where}: its texts are in another encoding than it says; export it again in UTF-8")
+    return DataError(f"{where}: is not a .{form} file, or is damaged; export it again")
+
+
+def _composed(by_name: Mapping[str, object]) -> dict[str, object]:
+    return {composed(name): value for name, value in by_name.items()}
+
+
+def _labels(labels: Mapping[Code, str]) -> dict[Code, str]:
+    return {_code(code): label for code, label in labels.items()}
+
+
+def _code(code: Code) -> Code:
+    """A code as the frame has it: a whole number where it can be."""
+    return int(code) if isinstance(code, float) and code.is_integer() else code
+
+
+def _range(limits: Mapping[str, Code]) -> Code:
+    """One code, or a range of them in words."""
+    low, high = limits["lo"], limits["hi"]
+    if low == high:
+        return _code(low)
+    # the lowest and the highest number there is stand for no limit
+    if low < -_NO_LIMIT:
+        return f"to {_code(high)}"
+    return f"from {_code(low)}" if high > _NO_LIMIT else f"{_code(low)} to {_code(high)}"

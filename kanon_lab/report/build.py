@@ -1,0 +1,213 @@
+"""Making a report: the notebook run on one file, and its page written in one piece."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any
+
+from kanon_lab import files
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, shortened, visible
+from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
+from kanon_lab.protection.yaml_file import dump_yaml
+from kanon_lab.report.config import ReportConfig, names_only
+from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
+from kanon_lab.report.html import report_page
+from kanon_lab.report.run import STEPS
+from kanon_lab.report.safe import shown_settings
+
+NOTEBOOK = "report"
+_REQUEST = "request.json"
+_MOST_BYTES = 2_000_000
+# Systems have 255 at most; drafts and notebooks of failed runs have longer names.
+_LONGEST_NAME = 200
+_PRIVATE = 0o600
+_SECONDS_BETWEEN = 0.2
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was written.
+
+    Attributes
+    ----------
+    path : Path
+        The page.
+    parameters : dict
+        Name of the file, and the settings of the configuration without what may be categories of the data.
+    seconds : float
+        What it took.
+    verdict : dict of str to dict
+        By threshold ``limit``, ``found`` and ``met``; empty where the office gave none.
+    """
+
+    path: Path
+    parameters: dict[str, Any]
+    seconds: float
+    verdict: dict[str, dict[str, Any]]
+
+    @property
+    def met(self) -> bool:
+        """Whether every threshold is met."""
+        return all(each["met"] for each in self.verdict.values())
+
+
+def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, progress: bool = False) -> Report:
+    """Make the report on a microdata file: one HTML page without a record in it, which needs no network.
+
+    Parameters
+    ----------
+    file : str or Path
+        A microdata file, or the name of a data set, as `kanon_lab.data.read_file` takes it.
+    config : ReportConfig
+        As `kanon_lab.report.read_config` gives it.
+    out : str or Path
+        The page to write, ending in ``.html``; only its owner may read it. An older one is replaced.
+    progress : bool
+        Show on a terminal which step runs.
+
+    Raises
+    ------
+    DataError, StorageError, OptionError
+        The file is absent or empty, the page cannot be written there, or would be larger than 2 MB.
+    NotebookError
+        A step failed. Its executed notebook, without what the error may quote, is kept beside the page as
+        ``NAME.failed.ipynb``.
+    MissingPackageError
+        papermill or nbconvert is not installed.
+    """
+    began = time.perf_counter()
+    out = Path(out)
+    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.where}
+    check_out(out)
+    kept = _kept_beside(out)
+    with TemporaryDirectory(prefix="kanon-lab-") as folder:
+        executed = _executed(Path(folder), request, kept, progress)
+        found = recorded(executed)
+        page = report_page(executed, title=found["title"], language=config.language)
+    if (size := len(page.encode())) > _MOST_BYTES:
+        raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
+    _write(out, page)
+    with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
+        kept.unlink(missing_ok=True)
+    verdict = {row["name"]: _judged(row, config.thresholds[row["name"]]) for row in found["verdict"]}
+    parameters = {"file": request["name"], **shown_settings(config.shown)}
+    return Report(out, parameters, round(time.perf_counter() - began, 3), verdict)
+
+
+def _judged(row: dict[str, Any], limit: int | float) -> dict[str, Any]:
+    """What a threshold found; as JSON came, records may be a float."""
+    found = row["found"]
+    return {"limit": limit, "found": found if found is None else type(limit)(found), "met": row["met"]}
+
+
+def check_out(out: Path) -> None:
+    """Raise an error, before minutes of work, where no page could be written."""
+    if out.suffix.lower() != ".html":
+        raise OptionError(f"{out.name}: the name of a report must end in .html")
+    if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        raise OptionError(f"{shortened(out.name)}: a name of more than {_LONGEST_NAME} bytes; choose a shorter one")
+    for path in (out, _kept_beside(out)):
+        with files.storage_errors(out.name):
+            folder = path.is_dir()
+        if folder:
+            raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
+    if not out.absolute().parent.is_dir():
+        raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
+
+
+def _kept_beside(out: Path) -> Path:
+    """Where the notebook of a failed run is kept."""
+    return out.with_name(f"{out.stem}.failed.ipynb")
+
+
+def _asked(file: str | Path) -> dict[str, str]:
+    """Folder and name of the file: outside this request only the name is known."""
+    from kanon_lab.data.sets import DATA_SETS
+
+    if str(file) in DATA_SETS:
+        return {"folder": ".", "name": str(file)}
+    path = Path(file).absolute()
+    with names_only(path):
+        files.check_file(path)
+        if not path.stat().st_size:
+            raise DataError(f"{path}: is empty; make or download it again")
+    return {"folder": str(path.parent), "name": path.name}
+
+
+def _executed(folder: Path, request: dict[str, str], kept: Path, progress: bool) -> Path:
+    """Run the notebook in a folder that only its owner may enter; of a failed run a stripped copy is kept."""
+    target = folder / f"{NOTEBOOK}.ipynb"
+    with files.storage_errors(_REQUEST):
+        (folder / _REQUEST).write_text(json.dumps(request), "utf-8")
+    try:
+        with _told(folder / STEPS, request["name"], progress), _quiet("papermill"):
+            run_notebook(find_notebooks()[NOTEBOOK], target, {"request": _REQUEST})
+    except NotebookError as error:
+        failure = failure_of(error, folder / STEPS)
+        raise NotebookError(_kept(folder, failure, kept)) from None
+    except KanonLabError as error:
+        raise type(error)(str(error).replace(f"{folder}/", "")) from None
+    return target
+
+
+def _kept(folder: Path, failure: Failure, kept: Path) -> str:
+    """Keep the notebook of a failed run, and say in a line what failed and where that is."""
+    said = f"{failure.message} (step: {failure.step}; no report was written"
+    failed = folder / f"{NOTEBOOK}.failed.ipynb"
+    if not failed.exists():
+        return f"{said})"
+    try:
+        _write(kept, stripped(failed, failure))
+    except StorageError:
+        return f"{said}, and {kept.name} could not be kept)"
+    return f"{said}; the executed notebook is kept beside it: {kept.name})"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a text that only its owner may read, whole or not at all."""
+    with names_only(path), files.atomic_path(path) as draft:
+        if path.is_file():  # its permissions pass to the draft
+            path.chmod(_PRIVATE)
+        draft.chmod(_PRIVATE)
+        draft.write_text(text, "utf-8")
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Let a logger say nothing: of a process that dies it would speak beside the error."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _told(steps: Path, name: str, progress: bool) -> Iterator[None]:
+    """Show on standard error, if that is a terminal, the step that a notebook said last."""
+    from tqdm import tqdm
+
+    name = visible(name)
+    with tqdm(bar_format="{desc} [{elapsed}]", desc=name, disable=None if progress else True, leave=False) as bar:
+        done = Event()
+
+        def show() -> None:
+            while not done.wait(_SECONDS_BETWEEN):
+                bar.set_description_str(f"{name}: {last_step(steps)}")
+
+        if not bar.disable:
+            Thread(target=show, daemon=True).start()
+        try:
+            yield
+        finally:
+            done.set()

@@ -1,0 +1,349 @@
+"""The configuration of a report: a recipe, and what the office wants said about the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kanon_lab import files
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.keys import check_k
+from kanon_lab.protection import Recipe, as_recipe
+from kanon_lab.protection.chain import USUAL_K
+from kanon_lab.protection.checks import check_names
+from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
+from kanon_lab.protection.recipe import RECIPE_SETTINGS
+from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
+from kanon_lab.risk import ESTIMATORS
+from kanon_lab.risk.arguments import as_share
+from kanon_lab.tradeoff import measure_of, planned
+
+#: What the office may set a limit to: records of a class in the end, and two shares.
+THRESHOLDS = ("k", "global_risk", "household_risk")
+#: Settings of a report beside those of a recipe.
+REPORT_SETTINGS = ("title", "risks", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
+CONFIG_SETTINGS = (*RECIPE_SETTINGS, *REPORT_SETTINGS)
+_DIALECT = ("encoding", "separator", "decimal")
+MAP_SETTINGS = ("grid", "steps", "risk", "loss")
+#: Languages of reports.
+REPORT_LANGUAGES = ("en", "es")
+#: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
+LEAST = 10
+_LONGEST_TITLE = 200
+_MOST_RECORDS = 1_000_000
+_OF_RECORDS = ("k", "k_required", "least")
+# More than a column of whole numbers can hold.
+_TOO_LARGE = 2**63
+_ROLES_OF_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
+
+
+@dataclass(frozen=True)
+class ReportConfig:
+    """What a report is about.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        The roles of the variables, the steps, and what is measured after each.
+    settings : dict
+        All that was given, of plain types, as `as_config` takes it.
+    title : str
+        Of the report; "" for a usual one.
+    thresholds : dict
+        The limits to judge by, those of `THRESHOLDS` that are given: ``k`` records at least, and risks of at most a
+        share, 0-1.
+    least : int
+        Categories held by fewer records are pooled.
+    reading : dict
+        How to read the file, those of ``missing_codes``, ``na``, ``text``, ``encoding``, ``separator`` and ``decimal``
+        that are given: options of `kanon_lab.data.read_file`.
+    map : dict or None
+        Recipe settings with a ``grid``, as `kanon_lab.tradeoff.risk_utility_map` takes them.
+    map_risk, map_loss : str
+        The measures that it shows; see `kanon_lab.tradeoff.MEASURES`.
+    """
+
+    recipe: Recipe
+    settings: dict[str, Any] = field(repr=False)
+    title: str = ""
+    thresholds: dict[str, int | float] = field(default_factory=dict)
+    least: int = LEAST
+    reading: dict[str, Any] = field(default_factory=dict)
+    map: dict[str, Any] | None = None
+    map_risk: str = "global_risk"
+    map_loss: str = "non_uniform_entropy"
+
+    @property
+    def language(self) -> str:
+        """That of the report: one of `REPORT_LANGUAGES`."""
+        return self.recipe.language
+
+    @property
+    def risks(self) -> tuple[float, ...]:
+        """The individual risks above which records are counted, 0-1."""
+        return self.recipe.thresholds
+
+    @property
+    def hierarchies(self) -> tuple[Path, ...]:
+        """Files of hierarchies that the steps read."""
+        return tuple(map(Path, hierarchy_paths(self.settings)))
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """The settings as a report shows them: files of hierarchies by their names, the seed always."""
+        return {**without_folders(self.settings), "seed": self.recipe.seed}
+
+
+def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig:
+    """Read a configuration.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file of settings as in `CONFIG_SETTINGS`. Files of hierarchies are looked for in its folder.
+    overrides : iterable of str
+        Settings to put in place of the file's, such as ``language=es`` or ``thresholds.k=5``: what stands after the
+        first ``=`` is YAML, and dots lead into mappings.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, is no YAML, or has a key twice; or a file of a hierarchy is not there.
+    OptionError
+        A setting, step or override that is not known or cannot be used. Errors call files by their names only.
+    """
+    path = Path(path)
+    with names_only(path, path.absolute()):
+        settings = read_yaml(path)
+        for override in overrides:
+            settings = _overridden(settings, override)
+        written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
+        with _called(written):
+            for file in written:
+                with _begun(f"{path.name}: hierarchy file"), files.reading_errors(file):
+                    files.check_file(file)
+                    file.open("rb").close()
+            return as_config(beside(settings, path.absolute()), where=path.name)
+
+
+def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") -> ReportConfig:
+    """A configuration from settings of plain types.
+
+    Parameters
+    ----------
+    settings : mapping
+        Names as in `CONFIG_SETTINGS`. ``thresholds`` are the limits of the office, a mapping with some of `THRESHOLDS`;
+        or individual risks as in a recipe, which are ``risks`` otherwise. Without ``thresholds: {k: ...}`` the limit
+        is ``k_required``, and the other way round. ``least`` is 10 or more.
+    where : str
+        What to call the settings in messages.
+
+    Raises
+    ------
+    OptionError
+        A setting or step that is not known or cannot be used.
+    """
+    if not isinstance(settings, Mapping):
+        raise OptionError(f"{where}: must be a mapping of settings, such as key_variables: [region, sex, age]")
+    settings = {name: value for name, value in settings.items() if value is not None}
+    with _begun(where):
+        if "grid" in settings:
+            raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
+        check_names(settings, CONFIG_SETTINGS)
+        _check_plain(settings)
+        of_recipe, thresholds = _of_recipe(settings)
+    recipe = as_recipe(of_recipe, where=where)
+    with _begun(where):
+        _check_measured(recipe)
+        if "household_risk" in thresholds and recipe.spec.household is None:
+            raise OptionError("thresholds: household_risk needs a household; name its variable (household: ...)")
+        options = _map(settings["map"], of_recipe) if "map" in settings else {}
+        return ReportConfig(
+            recipe,
+            deepcopy(settings),
+            title=_title(settings.get("title", "")),
+            thresholds=thresholds,
+            least=_least(settings.get("least", LEAST)),
+            reading=_reading(settings),
+            **options,
+        )
+
+
+@contextmanager
+def names_only(*paths: Path) -> Iterator[None]:
+    """Let errors call files by their names: where a file lies is not for those who read what went wrong."""
+    with _called({path: path.name for path in paths}):
+        yield
+
+
+@contextmanager
+def _called(names: Mapping[Path, str]) -> Iterator[None]:
+    """Let errors call files by other names than their paths, which stand in them as errors show them."""
+    try:
+        yield
+    except KanonLabError as error:
+        text = str(error)
+        for path, name in names.items():
+            text = text.replace(str(KanonLabError(str(path))), name)
+        raise type(error)(text) from None
+
+
+@contextmanager
+def _begun(where: str) -> Iterator[None]:
+    """Put the name of the configuration before what is said against it."""
+    try:
+        yield
+    except KanonLabError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _check_plain(settings: Mapping[str, Any]) -> None:
+    """Refuse numbers that nothing could count, texts that no file can hold, and names in one text for a list."""
+    for name, value in settings.items():
+        for each in _parts(value):
+            if isinstance(each, int) and abs(each) >= _TOO_LARGE and name != "seed":
+                raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
+            if isinstance(each, str) and any("\ud800" <= letter <= "\udfff" for letter in each):
+                raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
+    limits = settings.get("thresholds")
+    of_limits = {"thresholds: k": limits.get("k")} if isinstance(limits, Mapping) else {}
+    for name, value in {**{name: settings.get(name) for name in _OF_RECORDS}, **of_limits}.items():
+        if any(isinstance(each, int) and each > _MOST_RECORDS for each in _parts(value)):
+            raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
+    for name in _ROLES_OF_SEVERAL:
+        if isinstance(text := settings.get(name), str) and "," in text:
+            raise OptionError(f"{name} is one text with a comma in it; write a list, such as {name}: [region, sex]")
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What stands in lists and mappings, names too."""
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if not isinstance(value, (list, tuple)):
+        yield value
+        return
+    for each in value:
+        yield from _parts(each)
+
+
+def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
+    """Settings with one of them replaced, or one within mappings; those given are not changed."""
+    name, sign, text = override.partition("=")
+    *outer, last = names = [part.strip() for part in name.split(".")]
+    if not sign or not all(names):
+        raise OptionError(f"--set {shortened(override)}: write name=value, such as language=es or thresholds.k=5")
+    place = settings = deepcopy(settings)
+    for part in outer:
+        place[part] = place = {} if place.get(part) is None else place[part]
+        if not isinstance(place, dict):
+            raise OptionError(f"--set {shortened(name)}: {shortened(part)} holds no names; set it as a whole")
+    place[last] = parse_yaml(text, f"--set {shortened(name)}")
+    return settings
+
+
+def _of_recipe(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int | float]]:
+    """Settings of the recipe, and the limits of the office."""
+    recipe = {name: value for name, value in settings.items() if name in RECIPE_SETTINGS}
+    language = recipe.get("language", "en")
+    if language not in REPORT_LANGUAGES:
+        wanted = ", ".join(REPORT_LANGUAGES)
+        raise OptionError(f"language of a report must be one of {wanted}, not {shortened(repr(language))}")
+    given = recipe.pop("thresholds", {})
+    if not isinstance(given, Mapping):
+        if "risks" in settings:
+            raise OptionError("risks stands beside thresholds that are risks too; keep one of the two")
+        recipe["thresholds"], given = given, {}
+    elif "risks" in settings:
+        recipe["thresholds"] = settings["risks"]
+    thresholds = _limits(given)
+    if "k" not in thresholds and recipe.get("k_required") is not None:
+        thresholds = {"k": check_k(recipe["k_required"], "k_required"), **thresholds}
+    if (k := thresholds.get("k")) is not None:
+        recipe.setdefault("k_required", k)
+        counted = recipe.get("k", USUAL_K)
+        recipe["k"] = [*dict.fromkeys([*(counted if isinstance(counted, (list, tuple)) else [counted]), k])]
+    return recipe, thresholds
+
+
+def _limits(given: Mapping[str, Any]) -> dict[str, int | float]:
+    """The limits of the office, in the order of `THRESHOLDS`."""
+    with _begun("thresholds"):
+        check_names(given, THRESHOLDS)
+    check = {"k": check_k, "global_risk": as_share, "household_risk": as_share}
+    given = {name: value for name, value in given.items() if value is not None}
+    return {name: check[name](given[name], f"thresholds: {name}") for name in THRESHOLDS if name in given}
+
+
+def _check_measured(recipe: Recipe) -> None:
+    """Refuse what `kanon_lab.protection.protect` would refuse, before the file is read."""
+    for risk in recipe.thresholds:
+        as_share(risk, "risks")
+    for k in recipe.k:
+        check_k(k)
+    if not isinstance(recipe.estimator, str) or recipe.estimator not in ESTIMATORS:
+        wanted = ", ".join(ESTIMATORS)
+        raise OptionError(f"estimator must be one of {wanted}, not {shortened(repr(recipe.estimator))}")
+
+
+def _title(title: object) -> str:
+    if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
+        raise OptionError(f"title must be a text of at most {_LONGEST_TITLE} characters, in quotes if it is a number")
+    return " ".join(title.split())
+
+
+def _least(least: object) -> int:
+    if check_k(least, "least") < LEAST:
+        raise OptionError(f"least must be {LEAST} or more: a report names no category that fewer records hold")
+    return int(least)
+
+
+def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How to read the file: options of `kanon_lab.data.read_file`."""
+    from kanon_lab.data.delimited import Dialect
+
+    found = {name: _texts(settings[name], name) for name in ("na", "text") if name in settings}
+    for name in _DIALECT:
+        if name in settings:
+            (found[name],) = _texts([settings[name]], name)
+    Dialect(*(found.get(name) for name in _DIALECT))
+    if "missing_codes" in settings:
+        found["missing_codes"] = _missing_codes(settings["missing_codes"])
+    return found
+
+
+def _texts(values: object, name: str) -> tuple[str, ...]:
+    values = values if isinstance(values, (list, tuple)) else [values]
+    if not all(isinstance(value, str) for value in values):
+        raise OptionError(f"{name} must be texts, such as {name}: ['A'] (numbers in quotes)")
+    return tuple(values)
+
+
+def _missing_codes(given: object) -> dict[str, tuple]:
+    """By variable its codes; one code may stand without a list."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise OptionError("missing_codes must be names of columns with their codes, such as {income: [88, 99]}")
+    found = {name: tuple(codes) if isinstance(codes, (list, tuple)) else (codes,) for name, codes in given.items()}
+    for name, codes in found.items():
+        if not codes or any(isinstance(code, bool) or not isinstance(code, (str, int, float)) for code in codes):
+            raise OptionError(f"missing_codes: the codes of {shortened(name)} must be numbers or texts, such as [88]")
+    return found
+
+
+def _map(given: object, recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipes to compare, each of them checked, and the measures to compare them by."""
+    with _begun("map"):
+        if not isinstance(given, Mapping):
+            raise OptionError("must have a grid, such as {grid: {k: [2, 3, 5]}}")
+        check_names(given, MAP_SETTINGS)
+        if not given.get("grid"):
+            raise OptionError("has no grid; write one, such as grid: {k: [2, 3, 5]}")
+        settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
+        planned(settings)
+        measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
+        for kind, name in measures.items():
+            measure_of(name, kind)
+        return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}

@@ -1,0 +1,73 @@
+"""The figures of a report: charts of `kanon_lab.charts` with titles, alternative texts and words in its language."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.page import Figure, figure
+from kanon_lab.report.words import Words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kanon_lab.report.analysis import Analysis
+
+# Characters of a line of a title, and of the words below it.
+_WIDTHS = {"text": 40, "subtitle": 52}
+
+
+def sizes(analysis: Analysis, words: Words) -> Figure:
+    """Records by the size of their class, before and in the release."""
+    from kanon_lab.charts import class_sizes
+
+    frame = _versions(analysis.sizes, words)
+    below = {
+        name: part.loc[part["size_from"] < analysis.summary["k"], "share"].sum()
+        for name, part in analysis.sizes.groupby("version")
+    }
+    said = {name: words.percent(share) for name, share in below.items()}
+    return _figure(class_sizes(frame), "sizes", words, k=analysis.summary["k"], **said)
+
+
+def risks(analysis: Analysis, words: Words) -> Figure:
+    """Records of the release by individual risk."""
+    from kanon_lab.charts import risk_distribution
+
+    frame = analysis.risks[analysis.risks["version"] == "after"].drop(columns="version")
+    top = frame.loc[frame["records"].idxmax()]
+    said = {"low": words.percent(top["low"]), "high": words.percent(top["high"]), "records": int(top["records"])}
+    return _figure(risk_distribution(frame), "risks", words, **said)
+
+
+def suda(analysis: Analysis, words: Words, version: str) -> Figure:
+    """What makes records unique."""
+    from kanon_lab.charts import contributions
+
+    frame = analysis.suda[analysis.suda["version"] == version]
+    said = words.listed(f"{row.variable} {words.percent(row.contribution)}" for row in frame.itertuples())
+    return _figure(contributions(frame), "suda", words, version=words.say(f"version_{version}"), said=said)
+
+
+def recipes(analysis: Analysis, words: Words, *, front: int) -> Figure:
+    """The risk-utility map."""
+    from kanon_lab.charts import risk_utility
+
+    risk, loss = analysis.map_axes
+    chart = risk_utility(analysis.map, risk=risk, loss=loss)
+    return _figure(chart, "map", words, count=len(analysis.map.points), front=front, risk=risk, loss=loss)
+
+
+def _versions(frame: pd.DataFrame, words: Words) -> pd.DataFrame:
+    return frame.assign(version=[words.say(f"version_{each}") for each in frame["version"]])
+
+
+def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:
+    """The chart with the title and alternative text of that key; its data stand in a table beside it."""
+    drawn = figure(chart, alt=words.say(f"{key}_alt", **parts))
+    title = {
+        place: textwrap.wrap(words.say(f"{key}_{'title' if place == 'text' else place}", **parts), width)
+        for place, width in _WIDTHS.items()
+    }
+    return replace(drawn, spec=words.chart(drawn.spec) | {"title": title, "description": drawn.alt})

@@ -1,0 +1,136 @@
+"""The first configuration of a report: guessed roles with the reasons, for a person to read and mend."""
+
+from __future__ import annotations
+
+import csv
+import re
+import textwrap
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab.errors import visible
+from kanon_lab.protection.yaml_file import dump_yaml
+from kanon_lab.report.guess import words
+
+_WIDTH = 100
+_LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
+# A key of more values puts most persons in classes of their own.
+_MANY = 20
+_AGE = re.compile(r"(?:^|_)(?:age|edad|edat)(?:_|$)")
+_AGE_BANDS = [0, 15, 30, 45, 60, 75, None]
+_LIMITS = {"k": 3, "global_risk": 0.02}
+_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
+
+
+def first_config(
+    guesses: pd.DataFrame, *, file: str, config: str = "report.yml", language: str = "en", na: Sequence[str] = ()
+) -> str:
+    """A commented configuration, as YAML text that `kanon_lab.report.config.read_config` reads.
+
+    Parameters
+    ----------
+    guesses : DataFrame
+        As `kanon_lab.report.guess.guess_roles` gives it.
+    file, config : str
+        Names of the file and of the configuration, for its comments.
+    language : {"en", "es"}
+        Of its comments, and of the report.
+    na : sequence of str
+        Texts that mean a missing value.
+
+    Returns
+    -------
+    str
+        Nothing of the data is in it but names of columns, their kinds and how many values they have.
+    """
+    texts = _texts(language)
+    names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
+    named = {"file": file, "config": config}
+    blocks = [
+        "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
+        *(_several(role, guesses, texts) for role in _LISTS[:1]),
+        *(_single(role, guesses, texts) for role in ("weight", "household")),
+        *(_several(role, guesses, texts) for role in _LISTS[1:]),
+        _limits(texts, household="household" in names),
+        _comment(texts["codes"]) + _comment("missing_codes: {COLUMN: [88, 99]}"),
+    ]
+    if wanted := _indicators(names):
+        blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
+    blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, names.get("key_variables", []))}))
+    rest = guesses[~guesses["role"].isin([*_LISTS, "weight", "household"])]
+    if len(rest):
+        lines = [_comment(f"- {row.variable}: {_reason(row, texts)}", wrap=False) for row in rest.itertuples()]
+        blocks.append(_comment(texts["rest"]) + "".join(lines))
+    return "\n".join(blocks)
+
+
+def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
+    """A role that several columns may have, one a line."""
+    rows = guesses[guesses["role"] == role]
+    if rows.empty:
+        return _comment(texts[role]) + f"{role}: []  # {texts['none']}\n"
+    lines = [f"{_line([row.variable])}  # {_reason(row, texts)}\n" for row in rows.itertuples()]
+    return _comment(texts[role]) + f"{role}:\n" + "".join(lines)
+
+
+def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
+    for row in guesses[guesses["role"] == role].itertuples():
+        return _comment(texts[role]) + f"{_line({role: row.variable})}  # {_reason(row, texts)}\n"
+    return _comment(texts[role]) + _comment(f"{role}: COLUMN  # {texts['none']}")
+
+
+def _line(settings: Any) -> str:
+    """Settings as YAML that a comment may follow; blanks of a name stay."""
+    return dump_yaml(settings).removesuffix("\n")
+
+
+def _limits(texts: dict[str, str], *, household: bool) -> str:
+    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if household else {})}
+    return _comment(texts["limits"]) + dump_yaml({"thresholds": limits})
+
+
+def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:
+    wanted = {"rates": names.get("sensitive_variables"), "means": names.get("numeric_variables")}
+    found = {name: listed for name, listed in wanted.items() if listed}
+    if not found:
+        return {}
+    design = {name: names.get(f"indicators.{name}") for name in ("strata", "sampling_unit")}
+    found |= {"by": names["key_variables"][:1]} if "key_variables" in names else {}
+    return found | {name: columns[0] for name, columns in design.items() if columns}
+
+
+def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
+    """Steps to begin with: bands of the age in years, and local suppression."""
+    rows = guesses[guesses["variable"].isin(keys) & (guesses["kind"] == "whole numbers")]
+    ages = [name for name in rows["variable"] if _AGE.search(words(name))]
+    recode = [{"recode": {"variable": name, "bands": _AGE_BANDS, "closed": "left"}} for name in ages[:1]]
+    return [*recode, {"suppress": {"importance": {name: place for place, name in enumerate(keys, 1)}}}]
+
+
+def _reason(row: Any, texts: dict[str, str]) -> str:
+    kind = texts[f"kind_{row.kind.replace(' ', '_')}"]
+    parts = [texts[f"by_{row.why}"], texts["shape"].format(kind=kind, distinct=row.distinct)]
+    if row.role.startswith("indicators."):
+        parts.append(texts["design"])
+    if row.role == "key_variables" and row.distinct > _MANY:
+        parts.append(texts["recode"])
+    return "; ".join(parts)
+
+
+def _comment(text: str, *, wrap: bool = True) -> str:
+    """Lines of a comment; a name from a file must not end it."""
+    lines = textwrap.wrap(visible(text), _WIDTH - 2) if wrap else [visible(text)]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _commented(settings: dict[str, Any]) -> str:
+    return "".join(_comment(line, wrap=False) for line in dump_yaml(settings).splitlines())
+
+
+def _texts(language: str) -> dict[str, str]:
+    with files("kanon_lab.report").joinpath("first_config.csv").open(encoding="utf-8", newline="") as table:
+        return {row["key"]: row[language] for row in csv.DictReader(table)}

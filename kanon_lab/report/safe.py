@@ -1,0 +1,167 @@
+"""What a report may show of values: rare categories pooled, counts rounded, means of many records, settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PureWindowsPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import shortened, visible
+from kanon_lab.protection import STEPS
+from kanon_lab.report.words import Words
+
+#: Shares (0-1) of the records below which the quantiles of a report lie.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+# Of a variable, so many categories have a line of their own at most.
+_MOST = 30
+# Settings whose values are, or may be, categories of the data.
+_OF_VALUES = ("groups", "mapping", "matrix", "labels", "others", "na")
+_DIGITS = 3
+# Counts of categories are multiples of it.
+_BASE = 5
+# Characters of a label, and of a text of a grid that is its own label.
+_LONGEST, _SHORT = 60, 40
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """The categories of a variable, as far as a report may name them.
+
+    Attributes
+    ----------
+    shown : Series
+        Records by category, the largest first.
+    categories : int
+        Those that are pooled, and not named.
+    records : int or None
+        Of the pooled ones together; None where there are none, or where it would be the count of a single one.
+    """
+
+    shown: pd.Series = field(repr=False)
+    categories: int
+    records: int | None
+
+
+def pooled(counts: pd.Series, *, least: int, most: int = _MOST) -> Pooled:
+    """Pool the categories of fewer than `least` records, in such a way that no count follows by subtraction.
+
+    Parameters
+    ----------
+    counts : Series of int
+        Records by category.
+    least : int
+        Categories of fewer records are not named. The pool has as many records at least, and two categories, unless
+        there are no others to take.
+    most : int
+        Categories that are named at most: the largest.
+
+    Returns
+    -------
+    Pooled
+    """
+    ordered = counts[counts > 0].sort_values(ascending=False, kind="stable")
+    cut = min(int((ordered >= least).sum()), most)
+    while 0 < cut < len(ordered) and (len(ordered) - cut < 2 or ordered.iloc[cut:].sum() < least):
+        cut -= 1
+    rest = ordered.iloc[cut:]
+    secret = len(rest) < 2 or rest.sum() < least
+    return Pooled(ordered.iloc[:cut], len(rest), None if secret else int(rest.sum()))
+
+
+def safe_quantiles(values: np.ndarray, *, least: int) -> dict[float, float]:
+    """Quantiles of which no single record's value can be read off.
+
+    Parameters
+    ----------
+    values : ndarray of float
+        NaN where missing.
+    least : int
+        Records behind each quantile: it is the mean of so many values around its place in the order, in three digits.
+
+    Returns
+    -------
+    dict of float to float
+        By share of `QUANTILES`; one is left out where fewer than twice `least` records lie beyond it, so that neither
+        the smallest nor the largest values enter.
+    """
+    known = np.sort(values[np.isfinite(values)])
+    found = {}
+    for share in QUANTILES:
+        if min(share, 1 - share) * len(known) >= 2 * least:
+            start = round(share * (len(known) - 1)) - least // 2
+            found[share] = float(f"{known[start : start + least].mean():.{_DIGITS}g}")
+    return found
+
+
+def counted(records: int) -> int:
+    """A count as a report tells it: no difference of two reaches a single record."""
+    return _BASE * round(int(records) / _BASE)
+
+
+def told_label(text: str) -> str:
+    """The label of a category or group, which may hold anything, in a few characters that do what they show."""
+    return shortened(visible(text), _LONGEST)
+
+
+def named_grid(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The values of a map's grid by labels without categories of the data.
+
+    Parameters
+    ----------
+    settings : mapping
+        Of a recipe with a ``grid``, as `kanon_lab.tradeoff.planned` takes it, and the ``language``.
+
+    Returns
+    -------
+    dict of str to dict
+        By placeholder, label -> value: the label given; or a number, truth value or short text itself, unless it stands
+        where categories do; or "setting" with a number.
+    """
+    others = {name: value for name, value in settings.items() if name not in ("grid", "map")}
+    words, given, shown = Words(settings.get("language", "en")), str(others), str(_shown(others))
+    found = {}
+    for name, values in settings["grid"].items():
+        places = re.compile(rf"\${re.escape(name)}\b")
+        open_to_all = 0 < len(places.findall(given)) == len(places.findall(shown))
+        pairs = values.items() if isinstance(values, Mapping) else [_labelled(value, open_to_all) for value in values]
+        numbered = [words.say("setting", n=n) for n in range(1, len(pairs) + 1)]
+        labels = [n if pair[0] is None else told_label(str(pair[0])) for n, pair in zip(numbered, pairs, strict=True)]
+        labels = labels if len({*labels}) == len(labels) else numbered
+        found[name] = {label: value for label, (_, value) in zip(labels, pairs, strict=True)}
+    return found
+
+
+def _labelled(value: Any, open_to_all: bool) -> tuple[Any, Any]:
+    """A value of a grid with its label, or None for it."""
+    if isinstance(value, Mapping) and len(value) == 1 and (label := next(iter(value))) not in STEPS:
+        return label, value[label]
+    if open_to_all and isinstance(value, (bool, int, float)):
+        return str(value).lower() if isinstance(value, bool) else value, value
+    return value if open_to_all and isinstance(value, str) and len(value) <= _SHORT else None, value
+
+
+def shown_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without what may be a value of the data (its number instead), and without folders of files."""
+    shown = _shown(settings)
+    if "grid" in (settings.get("map") or ()):
+        shown["map"]["grid"] = {name: [*each] for name, each in named_grid({**settings, **settings["map"]}).items()}
+    return shown
+
+
+def _shown(value: Any, name: str = "") -> Any:
+    if name in _OF_VALUES and isinstance(value, (Mapping, list, tuple)):
+        return f"({len(value)})"
+    if name == "missing_codes" and isinstance(value, Mapping):
+        return {each: f"({len(codes) if isinstance(codes, (list, tuple)) else 1})" for each, codes in value.items()}
+    if name == "rates" and isinstance(value, Mapping):
+        return list(value)
+    if name == "file" and isinstance(value, str):
+        return PureWindowsPath(value).name  # it knows both slashes
+    if isinstance(value, Mapping):
+        return {str(key): _shown(each, str(key)) for key, each in value.items()}
+    return [_shown(each) for each in value] if isinstance(value, (list, tuple)) else value

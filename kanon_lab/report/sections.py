@@ -1,0 +1,364 @@
+"""The sections of a report: headings, sentences, figures and tables in its language, from an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.report import drawings
+from kanon_lab.report.safe import QUANTILES, told_label
+from kanon_lab.report.words import Markup, Words
+
+if TYPE_CHECKING:
+    from kanon_lab.report.analysis import Analysis
+
+_SIZE = 25
+_LOSSES = {
+    **dict.fromkeys(("equal_cells", "granularity", "non_uniform_entropy", "table_distance"), 100),
+    **{"average_class_size": 1, "il1s": 1, "correlations": 1, "numeric_lost": 1},
+    **{"key_linkage": 100, "numeric_linkage": 100},
+}
+# Words of the notes about columns that undo the protection of others or find persons by themselves.
+_GRAVE = ("whoever knows a person's value finds the record", "say the same in other words", " tells the original ")
+_DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
+
+
+def section(analysis: Analysis, name: str, language: str = "en") -> list[Any]:
+    """What a section shows, one output of a notebook after the other.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    name : str
+        One of `SECTIONS`.
+    language : {"en", "es"}
+
+    Returns
+    -------
+    list
+        Objects of HTML and figures; none where the section has nothing to say.
+
+    Raises
+    ------
+    OptionError
+        There is no such section.
+    """
+    if name not in _SECTIONS:
+        raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
+    words = Words(language)
+    parts = _SECTIONS[name](analysis, words)
+    return [words.heading(f"h_{name}", identifier=name), *parts] if parts else []
+
+
+def _summary(a: Analysis, w: Words) -> list:
+    said = a.summary
+    parts = [*_verdict(a, w), *(w.paragraph(text, kind="kanon-caution") for text in _cautions(a, w))]
+    parts += [w.table(_main(a, w), w.say("main_caption")), w.heading("h_measured", level=3)]
+    parts.append(w.paragraph(w.say("measured", records=said["records"], keys=w.listed(said["keys"]))))
+    weighted = w.say("weighted", weight=said["weight"], estimator=said["estimator"])
+    lines = [weighted if said["weight"] else w.say("unweighted"), w.say(f"missing_{said['missing']}")]
+    if not said["identifiers"]:
+        lines.append(w.say("identifiers_none"))
+    elif not said["identifiers_found"]:
+        lines.append(
+            w.say("identifiers_gone", names=w.listed(said["identifiers"]), searched=said["identifiers_searched"])
+        )
+    return [*parts, w.bullets(lines)]
+
+
+def _verdict(a: Analysis, w: Words) -> list:
+    """The verdict in words and as a table, and what to do where a limit is not met."""
+    if not len(a.verdict):
+        return [w.paragraph(w.say("no_limit"), kind="kanon-verdict")]
+    unmet = a.verdict[~a.verdict["met"]]
+    whole = w.say("some_unmet", unmet=len(unmet), all=len(a.verdict)) if len(unmet) else w.say("all_met")
+    parts = [w.paragraph(whole, kind=f"kanon-verdict kanon-{'unmet' if len(unmet) else 'met'}")]
+    rows = [
+        {
+            w.say("c_limit_name"): w.say(f"n_{row.name}"),
+            w.say("c_verdict"): w.say("v_met" if row.met else "v_unmet"),
+            w.say("c_wanted"): w.say(
+                "at_least" if row.name == "k" else "at_most", value=_value(row.name, row.limit, w)
+            ),
+            w.say("c_found"): _value(row.name, row.found, w),
+        }
+        for row in a.verdict.itertuples(index=False)
+    ]
+    parts.append(w.table(pd.DataFrame(rows), w.say("verdict_caption")))
+    if len(unmet):
+        lines = [_advice(a, row, w) for row in unmet.itertuples(index=False)]
+        parts += [w.heading("h_unmet", level=3), w.bullets(lines)]
+    return parts
+
+
+def _value(name: str, value: float | None, w: Words) -> str:
+    return w.number(value) if name == "k" else w.percent(value)
+
+
+def _advice(a: Analysis, row: Any, w: Words) -> str:
+    """What to do about a limit that is not met, naming the key that most often makes a record rare."""
+    said = a.summary
+    part = {"found": _value(row.name, row.found, w), "limit": _value(row.name, row.limit, w), "key": _rarest(a)}
+    if row.name == "k":
+        records = int(row.records)
+        part |= {"records": records, "all": said["records"], "share": w.percent(records / said["records"])}
+        part["k"] = int(row.limit)
+    persons = w.number(said["after"]["expected_reidentifications"])
+    return w.say(f"do_{row.name}", **part, persons=persons, household=said["household"])
+
+
+def _rarest(a: Analysis) -> str:
+    """The key behind most uniqueness in the release; of several, or where none is unique, that of most categories."""
+    after = a.suda[a.suda["version"] == "after"].set_index("variable")["contribution"]
+    keys = a.variables[a.variables["column"].isin(a.summary["keys"]) & a.variables["distinct_after"].notna()]
+    keys = keys.assign(share=keys["column"].map(after).astype(float).fillna(0).round(6))
+    return keys.sort_values(["share", "distinct_after"], kind="stable")["column"].iloc[-1]
+
+
+def _cautions(a: Analysis, w: Words) -> list[str]:
+    """What the verdict does not say, for whoever reads no further."""
+    said, found = a.summary, []
+    if said["identifiers_found"]:
+        found.append(w.say("identifiers_found", error=said["identifiers_found"]))
+    failing = a.claims.set_index("claim")["records"]
+    for claim in ("own_class", "true_key"):
+        if failing[claim] > failing["compatible"]:
+            found.append(w.say(f"caution_{claim}", records=int(failing[claim]), k=said["k"]))
+    if said["perturbed"]:
+        found.append(w.say("caution_perturbed", names=w.listed(said["perturbed"])))
+    grave = [note for note in a.notes if any(words in note for words in _GRAVE)]
+    found += [w.say("caution_grave", note=w.note(note)) for note in grave]
+    if others := len(a.notes) - len(grave):
+        found.append(w.say("caution_note" if others == 1 else "caution_notes", count=others, title=w.say("h_release")))
+    return found
+
+
+def _main(a: Analysis, w: Words) -> pd.DataFrame:
+    """The main measures before and after, as text: their units differ."""
+    said, k = a.summary, a.summary["k"]
+    means = "category" if said["missing"] == "category" else "wildcard"
+    rows = [
+        (w.say("m_k"), "k_achieved", w.number),
+        (w.say("m_below", k=k), f"violations_{k}_{means}", w.number),
+        (w.say("m_unique"), f"violations_2_{means}", w.number),
+        (w.say("m_global"), "global_risk", w.percent),
+        (w.say("m_persons"), "expected_reidentifications", lambda value: w.number(value, 1)),
+        *((w.say("m_above", risk=w.percent(risk)), f"above_{risk}", w.number) for risk in said["risks"]),
+        (w.say("m_household"), "household_risk", w.percent),
+        (w.say("m_households"), "expected_household_reidentifications", lambda value: w.number(value, 1)),
+        (w.say("m_known"), "known_cells", w.percent),
+    ]
+    found = [
+        {
+            w.say("c_measure"): text,
+            w.say("c_before"): form(said["before"][name]),
+            w.say("c_after"): form(said["after"][name]),
+        }
+        for text, name, form in rows
+        if said["before"].get(name) is not None
+    ]
+    return pd.DataFrame(found)
+
+
+def _variables(a: Analysis, w: Words) -> list:
+    named = {"least": a.summary["least"]}
+    frame = a.variables.assign(
+        role=[_roles(role, w) for role in a.variables["role"]],
+        fate=[w.say(f"fate_{fate}") for fate in a.variables["fate"]],
+        kind=[w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]],
+    )
+    parts = [w.table(w.named(frame, **named), w.say("roles_caption")), w.paragraph(w.say("pooling", **named))]
+    for variable, rows in a.categories.groupby("variable", sort=False):
+        shown = pd.DataFrame({"category": [_category(row, w) for row in rows.itertuples()]})
+        shown = shown.assign(records=rows["records"].to_numpy(), share=(100 * rows["share"]).round(1).to_numpy())
+        parts.append(w.table(w.named(shown), w.say("categories_of", variable=variable)))
+    if len(a.quantiles):
+        heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in QUANTILES}
+        parts.append(w.table(w.named(a.quantiles.rename(columns=heads)), w.say("quantiles_caption")))
+    return parts
+
+
+def _category(row: Any, w: Words) -> str:
+    if isinstance(row.category, str):
+        return row.category
+    return w.say("other_category") if row.pooled == 1 else w.say("other_categories", n=int(row.pooled))
+
+
+def _roles(roles: str, w: Words) -> str:
+    return w.listed(w.say(f"role_{role}") for role in roles.split(", "))
+
+
+def _classes(a: Analysis, w: Words) -> list:
+    table = a.sizes[["label", "version", "classes", "records", "share"]].rename(columns={"label": "size"})
+    ranges = a.risks.assign(risk=_ranges(a.risks, w))[["risk", "version", "records", "share"]]
+    return [
+        drawings.sizes(a, w),
+        w.table(w.shares(table), w.say("sizes_caption")),
+        drawings.risks(a, w),
+        w.table(w.shares(ranges), w.say("risks_caption")),
+    ]
+
+
+def _riskiest(a: Analysis, w: Words) -> list:
+    table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
+    parts = [w.paragraph(w.say("riskiest_text"))]
+    parts.append(w.table(w.named(table[["size", "risk", "classes", "records"]]), w.say("riskiest_caption")))
+    versions = list(dict.fromkeys(a.suda["version"]))
+    parts.append(w.paragraph(w.say("suda_text", size=a.suda_size) if versions else w.say("suda_none")))
+    for version in versions:
+        if a.suda.loc[a.suda["version"] == version, "contribution"].any():
+            parts.append(drawings.suda(a, w, version))
+        sets = a.unique_sets[a.unique_sets["version"] == version].rename(columns={"variables": "keys"})
+        sets = sets.sort_values(["size", "records"], ascending=[True, False], kind="stable").head(_SIZE)
+        if len(sets):
+            caption = w.say("sets_caption", version=w.say(f"version_{version}"))
+            parts.append(w.table(w.named(sets[["keys", "records"]]), caption))
+    return parts
+
+
+def _diversity(a: Analysis, w: Words) -> list:
+    if not len(a.diversity):
+        return [w.paragraph(w.say("no_sensitive"))]
+    lines = [
+        w.say(
+            "diversity_homogeneous",
+            variable=row.variable,
+            records=int(row.homogeneous),
+            share=w.percent(row.homogeneous / a.summary["records"]),
+        )
+        for row in a.diversity.itertuples()
+    ]
+    table = a.diversity[["variable", *_DIVERSITY, "homogeneous"]].copy()
+    table[["entropy", "alpha", "t_closeness"]] = table[["entropy", "alpha", "t_closeness"]].astype(float).round(3)
+    caption = w.say("diversity_caption")
+    return [w.paragraph(w.say("diversity_text")), w.bullets(lines), w.table(w.named(table), caption)]
+
+
+def _recipe(a: Analysis, w: Words) -> list:
+    k, steps = a.summary["k"], a.steps
+    names = [w.say("as_it_came") if row.step == 0 else row.name for row in steps.itertuples(index=False)]
+    steps = steps.assign(name=names)
+    touched = ["step", "name", "settings", "records_touched", "cells_changed", "cells_suppressed", "columns_removed"]
+    percents = {
+        "global_risk": "global_risk",
+        "household_risk": "household_risk",
+        "entropy_loss": "non_uniform_entropy",
+        "table_distance": "table_distance",
+        "known": "known_cells",
+    }
+    after = pd.DataFrame({"step": steps["step"], "name": names, "k": steps["k_achieved"], "below": steps["below"]})
+    after["reidentifications"] = steps["expected_reidentifications"].round(1)
+    for column, measure in percents.items():
+        if steps[measure].notna().any():
+            after[column] = (100 * steps[measure].astype(float)).round(3)
+    claims = a.claims.assign(claim=[w.say(f"claim_{claim}") for claim in a.claims["claim"]])
+    claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
+    parts = [w.paragraph(w.say("no_steps"))]
+    if len(steps) > 1:
+        parts = [w.table(w.named(steps.loc[steps["step"] > 0, touched]), w.say("steps_caption"))]
+    parts.append(w.table(w.named(after, k=k), w.say("after_caption")))
+    return [*parts, w.paragraph(w.say("claims_text")), w.table(w.shares(claims), w.say("claims_caption", k=k))]
+
+
+def _utility(a: Analysis, w: Words) -> list:
+    after = a.summary["after"]
+    losses = {name: after[name] * times for name, times in _LOSSES.items() if after.get(name) is not None}
+    losses = {name: value for name, value in losses.items() if value == value}
+    rows = pd.DataFrame({"measure": [w.say(f"u_{name}") for name in losses], "value": [*losses.values()]}).round(3)
+    return [w.table(w.named(rows), w.say("utility_caption")), *_indicators(a, w)]
+
+
+def _indicators(a: Analysis, w: Words) -> list:
+    """How far the survey's indicators overlap, in ranges; no estimate is told."""
+    if not a.parameters.get("indicators") or len(a.steps) == 1:
+        return [w.paragraph(w.say("indicators_same" if a.parameters.get("indicators") else "no_indicators"))]
+    found = a.indicators.sort_values("overlap", kind="stable")
+    said = {"compared": len(found), "covered": int(found["covered"].sum()), "least": a.summary["least"]}
+    parts = [w.paragraph(w.say("indicators_text", **said, lost=a.indicators_lost))]
+    if len(found) > _SIZE:
+        parts.append(w.paragraph(w.say("indicators_cut", shown=_SIZE)))
+    rows = [
+        {
+            "indicator": told_label(_indicator(row, w)),
+            "group": told_label(f"{row.by}: {row.group}") if row.by else w.say("everybody"),
+            "overlap": w.say(f"overlap_{100 * row.overlap:.0f}"),
+            "covered": w.say(f"covered_{row.covered}"),
+        }
+        for row in found.head(_SIZE).itertuples()
+    ]
+    return [*parts, w.table(w.named(pd.DataFrame(rows)), w.say("indicators_caption"))] if rows else parts
+
+
+def _indicator(row: Any, w: Words) -> str:
+    return f"{row.variable}: {row.category}" if row.kind == "rate" else w.say("mean_of", variable=row.variable)
+
+
+def _map(a: Analysis, w: Words) -> list:
+    if a.map is None:
+        return []
+    points, (risk, loss) = a.map.points, a.map_axes
+    try:
+        front = a.map.frontier(risk=risk, loss=loss)
+        drawn = drawings.recipes(a, w, front=len(front))
+    except KanonLabError:  # every recipe failed, or lacks the measure
+        return [w.paragraph(w.say("map_all_failed", count=len(points), risk=risk, loss=loss))]
+    said = {"count": len(points), "front": len(front), "failed": int(points["error"].notna().sum())}
+    rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
+    return [w.paragraph(w.say("map_text", **said)), drawn, w.table(w.named(rows), w.say("map_caption"))]
+
+
+def _release(a: Analysis, w: Words) -> list:
+    columns = a.released.assign(role=[_roles(role, w) for role in a.released["role"]])
+    parts = [w.paragraph(w.say("notes_text")), w.bullets(w.note(note) for note in a.notes)]
+    parts = parts if a.notes else [w.paragraph(w.say("no_notes"))]
+    text = w.paragraph(w.say("released_text", columns=len(columns)))
+    return [*parts, text, w.table(w.named(columns), w.say("released_caption"))]
+
+
+def _parameters(a: Analysis, w: Words) -> list:
+    import yaml
+
+    file = {name: a.file.get(name) for name in ("name", "sha256", "bytes", "records", "columns", "format", "encoding")}
+    file |= {name: a.file.get(name) for name in ("separator", "decimal")} | {"date": a.date}
+    file |= {"seed": str(a.parameters.get("seed"))}
+    rows = [
+        (w.say(f"f_{name}"), w.number(value) if isinstance(value, int) else str(value))
+        for name, value in file.items()
+        if value is not None
+    ]
+    rows += [(w.say("f_note"), note) for note in a.file.get("notes", ())]
+    heads = [w.say("c_name"), w.say("c_value")]
+    parts = [w.table(pd.DataFrame(rows, columns=heads), w.say("file_caption")), w.paragraph(w.say("parameters_text"))]
+    text = yaml.safe_dump(a.parameters, sort_keys=False, allow_unicode=True, width=100)
+    parts.append(Markup(f'<pre class="kanon-scroll" tabindex="0">{escape(text)}</pre>'))
+    if len(a.seeds):
+        parts.append(w.paragraph(w.say("keep_report"), kind="kanon-caution"))
+        seeds = a.seeds.assign(seed=a.seeds["seed"].astype(str))
+        parts.append(w.table(w.named(seeds), w.say("seeds_caption")))
+    versions = pd.DataFrame({"program": [*a.versions], "version_number": [*a.versions.values()]})
+    return [*parts, w.table(w.named(versions), w.say("versions_caption"))]
+
+
+def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
+    pairs = zip(frame["low"], frame["high"], strict=True)
+    return [w.say("risk_range", low=w.percent(low), high=w.percent(high)) for low, high in pairs]
+
+
+_SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {
+    "summary": _summary,
+    "variables": _variables,
+    "classes": _classes,
+    "riskiest": _riskiest,
+    "diversity": _diversity,
+    "recipe": _recipe,
+    "utility": _utility,
+    "map": _map,
+    "release": _release,
+    "parameters": _parameters,
+}
+#: Names of the sections, in their order.
+SECTIONS = tuple(_SECTIONS)

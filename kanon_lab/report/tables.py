@@ -1,0 +1,254 @@
+"""The tables of a report, from the states of a protection: aggregates that name no record and no rare category."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.sizes import SIZE_RANGES, size_ranges
+from kanon_lab.diversity import MEASURES, diversity
+from kanon_lab.population.ranges import as_ranges
+from kanon_lab.protection import Protection, final_indicators
+from kanon_lab.protection.released import role_of
+from kanon_lab.recode.columns import distinct
+from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
+from kanon_lab.risk import file_risk, suda
+from kanon_lab.utility.indicators import KEYS
+from kanon_lab.utility.wanted import BETWEEN, text_of
+
+# Bounds of the ranges of individual risk.
+_RISKS = (1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+_MOST_LINES = 15
+# Keys in a set that makes a record unique, at most: those that matter most are small, and all of them are many.
+_SUDA_SIZE = 3
+# A quantity of more different values is told by its quantiles.
+_MOST_NUMBERS = 30
+#: Ranges of the overlap of two intervals, by their lower ends (0-1).
+OVERLAPS = (0.0, 0.5, 0.75, 0.9)
+# The number that a band or a number begins with, as in 20-29, [20, 30) and -5.
+_START = re.compile(r"[\[(<>=\s]*(-?\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True)
+class Risks:
+    """The classes of a state with the individual risk of their records.
+
+    Attributes
+    ----------
+    table : ClassTable
+    of_class : ndarray of float, shape (n_classes,)
+        0-1.
+    """
+
+    table: ClassTable
+    of_class: np.ndarray = field(repr=False)
+
+    @classmethod
+    def of(cls, table: ClassTable, estimator: str) -> Risks:
+        of_class = np.empty(table.n_classes)
+        of_class[table.class_of_record] = file_risk(table, estimator=estimator).risk
+        return cls(table, of_class)
+
+    @property
+    def ranges(self) -> np.ndarray:
+        """Number of each class's range of risks: above one of the bounds, and up to the next."""
+        return np.searchsorted(_RISKS, self.of_class * (1 - 1e-12)).clip(1) - 1
+
+
+def sizes(states: Mapping[str, ClassTable]) -> pd.DataFrame:
+    """`size_ranges` of each version."""
+    return pd.concat([size_ranges(table).assign(version=name) for name, table in states.items()], ignore_index=True)
+
+
+def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
+    """Records by range of individual risk in each version, from the first range that any has to the last."""
+    counts = {
+        name: np.bincount(each.ranges, weights=each.table.records, minlength=len(_RISKS) - 1)
+        for name, each in states.items()
+    }
+    some = np.flatnonzero(sum(counts.values()))
+    bounds = list(pairwise(_RISKS))[some[0] : some[-1] + 1]
+    rows = [
+        (name, low, high, int(count), count / states[name].table.n)
+        for name, each in counts.items()
+        for (low, high), count in zip(bounds, each[some[0] : some[-1] + 1], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["version", "low", "high", "records", "share"])
+
+
+def riskiest(each: Risks) -> pd.DataFrame:
+    """Classes and records by f_k and range of individual risk, the riskiest first; key values are not told."""
+    table, labels = each.table, [part.label for part in as_ranges(SIZE_RANGES)]
+    starts = [part.k_from for part in as_ranges(SIZE_RANGES)]
+    size = np.searchsorted(starts, table.f_k, side="right") - 1
+    rows = pd.DataFrame({"size": size, "range": each.ranges, "records": table.records})
+    found = rows.groupby(["range", "size"])["records"].agg(["size", "sum"]).set_axis(["classes", "records"], axis=1)
+    found = found.reset_index().sort_values(["range", "size"], ascending=[False, True]).head(_MOST_LINES)
+    bounds = np.array(_RISKS)
+    told = {
+        "f_k": [labels[n] for n in found["size"]],
+        "low": bounds[found["range"]],
+        "high": bounds[found["range"] + 1],
+    }
+    return pd.DataFrame({**told, "classes": found["classes"].to_numpy(), "records": found["records"].to_numpy()})
+
+
+def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """What each key adds to the uniqueness of records, the sets of keys behind it, and how many keys a set may have."""
+    contributions = [pd.DataFrame({"version": [], "variable": [], "contribution": [], "msus": []})]
+    sets = [pd.DataFrame({"version": [], "variables": [], "size": [], "records": []})]
+    size = min(_SUDA_SIZE, *(len(table.spec.key_variables) for table in states.values()))
+    for name, table in states.items():
+        if table.sample_uniques:
+            found = suda(table, max_size=size)
+            contributions.append(found.variables.assign(version=name))
+            sets.append(
+                found.msus.assign(version=name, variables=[" x ".join(each) for each in found.msus["variables"]])
+            )
+    frames = [pd.concat(parts[1:], ignore_index=True) if parts[1:] else parts[0] for parts in (contributions, sets)]
+    return *frames, size
+
+
+def diversities(table: ClassTable) -> pd.DataFrame:
+    """The worst class by each measure of diversity, and the records of classes that show one value."""
+    rows = []
+    for name in table.spec.sensitive_variables:
+        found = diversity(table, name)
+        rows.append({"variable": name, **found.file, "homogeneous": int(found.failing(distinct=2)["records"].sum())})
+    return pd.DataFrame(rows, columns=["variable", *MEASURES, "homogeneous"])
+
+
+def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> pd.DataFrame:
+    """Every column of the file as it came: its role, what became of it, and how many values it has."""
+    spec, state, original = protection.spec, protection.state, protection.original
+    released = columns.set_index("column")
+    named = {*spec.key_variables, *spec.sensitive_variables}
+    rows = []
+    for name in original.columns:
+        identifier, kept = name in spec.direct_identifiers, name in released.index
+        role = "identifier" if identifier else role_of(name, protection)
+        row = {"column": name, "role": role, "kind": None if identifier else kind_of(original[name])}
+        if not identifier:
+            row["distinct_before"] = None if name == spec.weight else int(original[name].nunique())
+        if kept:
+            row["distinct_after"] = released["distinct_values"][name]
+            row["missing"] = int(state.working[name].isna().sum())
+            row["few"] = int((state.working[name].value_counts() < least).sum()) if name in named else None
+        touched = kept and released.loc[name, ["cells_changed", "cells_suppressed"]].any()
+        row["fate"] = "identifier" if identifier else "changed" if touched else "unchanged" if kept else "removed"
+        rows.append(row)
+    names = ["column", "role", "fate", "kind", "distinct_before", "distinct_after", "few", "missing"]
+    counts = dict.fromkeys(names[4:], "Int64")
+    return pd.DataFrame(rows, columns=names).astype(counts)
+
+
+def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Categories of the released keys and sensitive variables by their records, and quantiles of the quantities.
+
+    Only the release is told, and its counts are rounded: by those of the file as it came, or of a finer key, a category
+    of few records would follow by subtraction.
+    """
+    spec, state, original = protection.spec, protection.state, protection.original
+    rows, quantiles = [], []
+    for name in dict.fromkeys([*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables]):
+        if name in state.removed:
+            continue
+        column = state.working[name]
+        if is_quantity(column, named=name in spec.numeric_variables):
+            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+            quantiles.append({"variable": name, **safe_quantiles(numbers, least=least)})
+            continue
+        codes, found = distinct(column, protection.where)
+        counts = pd.Series(np.bincount(codes[codes >= 0], minlength=len(found)), index=range(len(found)))
+        pool, as_it_came = pooled(counts, least=least), {*found} <= {*original[name].dropna().unique()}
+        texts = labels.get(name, {}) if as_it_came else {}  # a recoded code may mean something else
+        rows += [
+            (name, _category(found[code], texts), counted(records), counted(records) / len(column), 1)
+            for code, records in _in_order(pool.shown, found)
+        ]
+        if pool.categories:
+            records = None if pool.records is None else counted(pool.records)
+            share = None if records is None else records / len(column)
+            rows.append((name, None, records, share, pool.categories))
+    categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
+    return categories.astype({"records": "Int64", "share": float}), pd.DataFrame(
+        quantiles, columns=["variable", *QUANTILES]
+    )
+
+
+def kind_of(column: pd.Series) -> str:
+    """``truth``, ``number``, ``date`` or ``text``."""
+    kinds = pd.api.types
+    if kinds.is_bool_dtype(column.dtype):
+        return "truth"
+    if kinds.is_numeric_dtype(column.dtype):
+        return "number"
+    return "date" if kinds.is_datetime64_any_dtype(column.dtype) else "text"
+
+
+def is_quantity(column: pd.Series, *, named: bool) -> bool:
+    """Whether a column is told by quantiles: it holds numbers, and too many of them, or those of a quantity."""
+    return kind_of(column) == "number" and (named or column.nunique() > _MOST_NUMBERS)
+
+
+def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int]:
+    """How far the survey's own indicators overlap with those before any step, and how many the release lost.
+
+    No estimate, and only a range of each overlap: by the estimates before and after, values of single records could be
+    worked out. Told are means of groups, and rates of categories in groups, of `least` records in both versions.
+    """
+    found = final_indicators(protection)
+    if not len(found) or not protection.steps:
+        return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
+    after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
+    by = {BETWEEN.join(names): names for names in protection.baseline.wanted.by} | {"": ()}
+    many, still = (_records(frame, found, by) >= least for frame in (protection.original, after))
+    lost = found["status"] == "lost"
+    told = found[many & still & ~lost].reset_index(drop=True)
+    place = np.searchsorted(OVERLAPS, told["overlap"].to_numpy(dtype=float), side="right") - 1
+    told["overlap"] = np.where(told["overlap"].isna(), np.nan, np.array(OVERLAPS)[place])
+    return told[[*KEYS, "overlap", "covered"]], int((many & lost).sum())
+
+
+def _records(frame: pd.DataFrame, found: pd.DataFrame, by: Mapping[str, tuple[str, ...]]) -> np.ndarray:
+    """Records behind each estimate: of its group, and of a rate its category in it; 0 where a column is not there."""
+    records = np.zeros(len(found), dtype=int)
+    for (kind, variable, label), part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
+        if not {variable, *by[label]} <= {*frame.columns}:
+            continue
+        known = _known(frame[variable]) if kind == "mean" else _texts(frame[variable])
+        columns = [*(_texts(frame[name]) for name in by[label]), known]
+        counts = pd.concat(columns, axis=1, keys=range(len(columns))).value_counts()
+        told = {(BETWEEN.join(values[:-1]), values[-1]): count for values, count in counts.items()}
+        pairs = zip(part["group"], part["category"], strict=True)
+        records[part.index] = [told.get(pair, 0) for pair in pairs]
+    return records
+
+
+def _known(column: pd.Series) -> pd.Series:
+    return pd.Series(np.where(column.isna(), None, ""), index=column.index)
+
+
+def _texts(column: pd.Series) -> pd.Series:
+    codes, every = distinct(column, "the data")
+    return pd.Series(np.array([*map(text_of, every), None], dtype=object)[codes], index=column.index)
+
+
+def _in_order(shown: pd.Series, found: pd.Index) -> list[tuple[int, int]]:
+    """Codes with their records: numbers and bands from the lowest on, other categories from the largest on."""
+    starts = {code: _START.match(text_of(found[code])) for code in shown.index}
+    if not all(starts.values()):
+        return list(shown.items())
+    return sorted(shown.items(), key=lambda pair: float(starts[pair[0]][1]))
+
+
+def _category(value: object, labels: Mapping) -> str:
+    """A category as text, with its label where it has one."""
+    label = labels.get(value)
+    return told_label(text_of(value) if label is None else f"{text_of(value)}: {label}")

@@ -1,0 +1,177 @@
+"""The words of a report in its language, and its numbers as people there write them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.errors import visible
+from kanon_lab.page import scrolling_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SWAPPED = str.maketrans(",.", ".,")
+_FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
+_LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
+# Where a chart's specification holds words: titles, and values that are words.
+_OF_CHARTS = ("title", "domain", "sort", "words", "side", "label")
+_HOLE = re.compile(r"\{\w+\}")
+# The size of a single household, which a report does not tell.
+_LARGEST = re.compile(r" \(up to [\d,]+\)")
+# How many values are out of range, be it one.
+_BELOW = re.compile(r"[\d,]+ (?=values are below the least original one)")
+_NUMBER_CELL = re.compile(r'(<td class="number">)([^<]*)')
+
+
+@cache
+def texts() -> dict[str, dict[str, str]]:
+    """Every wording: key -> language -> text."""
+    with files("kanon_lab.report").joinpath("texts.csv").open(encoding="utf-8", newline="") as table:
+        return {row["key"]: row for row in csv.DictReader(table)}
+
+
+@dataclass(frozen=True)
+class Markup:
+    """A piece of HTML as the output of a notebook, with its text for who cannot show it."""
+
+    html: str
+
+    def __post_init__(self):
+        # No name or label commands how what follows it is shown.
+        object.__setattr__(self, "html", "\n".join(map(visible, self.html.splitlines())))
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return " ".join(re.sub(r"<[^>]+>", " ", self.html).split())
+
+
+@dataclass(frozen=True)
+class Words:
+    """One language.
+
+    Attributes
+    ----------
+    language : {"en", "es"}
+    """
+
+    language: str
+
+    def say(self, key: str, /, **parts: Any) -> str:
+        """A wording with its parts put in: whole numbers are written as such, all else as text."""
+        written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
+        return texts()[key][self.language].format(**written)
+
+    def number(self, value: float | None, digits: int = 0) -> str:
+        """A number with so many decimals."""
+        return "\N{EN DASH}" if value is None or value != value else self._local(f"{value:z,.{digits}f}")
+
+    def percent(self, share: float | None) -> str:
+        """A share of 0-1 in per cent: three digits where it is below 0.1%, two decimals at most otherwise."""
+        if share is None or share != share:
+            return "\N{EN DASH}"
+        text = f"{100 * share:.3g}" if abs(share) < 0.001 else f"{100 * share:.2f}".rstrip("0").rstrip(".")
+        return f"{self._local(text)}%"
+
+    def listed(self, names: Iterable[object]) -> str:
+        """Names between commas."""
+        return ", ".join(map(str, names))
+
+    def heading(self, key: str, *, level: int = 2, identifier: str | None = None) -> Markup:
+        """A heading; one with an identifier can be linked to."""
+        named = f' id="{identifier}"' if identifier else ""
+        return Markup(f"<h{level}{named}>{escape(self.say(key))}</h{level}>")
+
+    def paragraph(self, text: str, *, kind: str = "") -> Markup:
+        """A paragraph; `kind` is its class for the style sheet."""
+        named = f' class="{kind}"' if kind else ""
+        return Markup(f"<p{named}>{escape(text)}</p>")
+
+    def bullets(self, lines: Iterable[str]) -> Markup:
+        """A list."""
+        return Markup(f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
+
+    def table(self, frame: pd.DataFrame, caption: str) -> Markup:
+        """A table under its caption, its numbers in the language."""
+        html = scrolling_table(frame, caption=caption)
+        if self.language != "en":
+            html = _NUMBER_CELL.sub(lambda cell: cell[1] + cell[2].translate(_SWAPPED), html)
+        return Markup(html)
+
+    def named(self, frame: pd.DataFrame, **parts: Any) -> pd.DataFrame:
+        """The frame with the heads of its columns in the language; a head that has no wording stays as it is."""
+        return frame.rename(columns={name: self.say(f"c_{name}", **parts) for name in frame if f"c_{name}" in texts()})
+
+    def shares(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The same with shares in per cent, and versions of the file in words."""
+        frame = frame.assign(share=(100 * frame["share"]).round(2))
+        if "version" in frame:
+            frame["version"] = [self.say(f"version_{each}") for each in frame["version"]]
+        return self.named(frame)
+
+    def note(self, text: str) -> str:
+        """A note of `kanon_lab.protection.Protection.notes` in the language; one that is not known stays English."""
+        text = _BELOW.sub("", _LARGEST.sub("", text))
+        return text if self.language == "en" else self._translated(text, "note_")
+
+    def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """A chart's specification with its words and numbers in the language, as far as they are known."""
+        if self.language == "en":
+            return spec
+        config = {**spec.get("config", {}), "locale": {"number": _LOCALE}}
+        return {**self._chart(spec, ""), "config": config}
+
+    def _chart(self, value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            return {key: self._chart(each, key) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._chart(each, name) for each in value]
+        if name == "calculate":
+            for row in _rows("chart_"):
+                value = value.replace(f"'{row['en']}'", f"'{row[self.language]}'")
+            return value
+        if not isinstance(value, str) or name not in _OF_CHARTS:
+            return value
+        # Groups of the whole file stand behind an empty name and a new line.
+        start = "\n" if value.startswith("\n") else ""
+        return start + self._translated(value.removeprefix(start), "chart_")
+
+    def _translated(self, text: str, kind: str) -> str:
+        """A text by the templates of its kind, and so are their parts; what is not known stays as it is."""
+        for pattern, row in _patterns(kind):
+            if found := pattern.fullmatch(text):
+                parts = {
+                    name: self.listed(self._part(each, name, kind) for each in part.split(", "))
+                    for name, part in found.groupdict().items()
+                }
+                return row[self.language].format(**parts)
+        return self._local(text) if _FIGURE.fullmatch(text) else text
+
+    def _part(self, text: str, name: str, kind: str) -> str:
+        """A part of such a text: ``r`` is a role of a column."""
+        return self.say(f"role_{text}") if name == "r" else self._translated(text, kind)
+
+    def _local(self, text: str) -> str:
+        return text if self.language == "en" else text.translate(_SWAPPED)
+
+
+def _rows(kind: str) -> list[dict[str, str]]:
+    return [row for key, row in texts().items() if key.startswith(kind)]
+
+
+@cache
+def _patterns(kind: str) -> list[tuple[re.Pattern, dict[str, str]]]:
+    """Patterns of English texts of a kind, those with most words first, and their rows."""
+    rows = sorted(_rows(kind), key=lambda row: -len(_HOLE.sub("", row["en"])))
+    return [
+        (re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(row["en"])), re.DOTALL), row) for row in rows
+    ]

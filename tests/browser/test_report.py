@@ -1,0 +1,181 @@
+"""The report opened from disk in a real browser, with no network: charts, both languages, keyboard, contrast."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import READY, Visit
+from canaries import COLUMN, SCRIPT
+from test_pages import EMPTY_CHARTS, OVERFLOWING, UNNAMED, contrast
+
+pytestmark = pytest.mark.browser
+
+LANGUAGES = ["en", "es"]
+# What the keyboard should reach, in the order of the page; what is folded away is not reached.
+CONTROLS = """() => [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+  .filter(e => e.checkVisibility()).map(e => e.outerHTML.slice(0, 150))"""
+PLACE = """() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  return e === document.body ? null : {
+    html: e.outerHTML.slice(0, 150),
+    seen: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+  };
+}"""
+# Colours of every text and of what is behind it; none where it is an image or transparent to the root.
+COLOURS = """() => {
+  const seen = new Map();
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if (!['rgba(0, 0, 0, 0)', 'transparent'].includes(colour)) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const e = node.parentElement;
+    if (!node.data.trim() || ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(e.tagName)) continue;
+    const style = getComputedStyle(e), drawn = e.closest('svg');
+    if (e.closest('details:not([open])') && e.closest('summary') === null) continue;
+    const pair = [drawn ? style.fill : style.color, behind(e)];
+    seen.set(pair.join(' on '), [...pair, node.data.trim().slice(0, 40), !!(drawn && e.closest('.mark-text'))]);
+  }
+  return [...seen.values()];
+}"""
+
+
+class FromDisk(Visit):
+    """A visit to one file; whatever else is asked for is noted."""
+
+    def __init__(self, context, path):
+        self.file = path.as_uri()
+        super().__init__(context)
+
+    def _local_only(self, route):
+        if route.request.url.split("#")[0] == self.file or route.request.url.startswith(("data:", "blob:")):
+            route.continue_()
+        else:
+            self.outside.append(route.request.url)
+            route.abort()
+
+    def _console(self, message):
+        self.errors.append(f"{message.type}: {message.text}")
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def report(chromium, canary_reports, request):
+    """The report in one language, opened."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    visit = FromDisk(context, canary_reports.page(request.param))
+    visit.language = request.param
+    visit.dialogs = []
+    visit.page.on("dialog", lambda dialog: (visit.dialogs.append(dialog.message), dialog.dismiss()))
+    visit.open(visit.file)
+    yield visit
+    context.close()
+
+
+def test_the_report_works_from_disk_without_network(report):
+    assert report.page.evaluate(READY)
+    assert report.page.evaluate(EMPTY_CHARTS) == []
+    assert report.page.evaluate("() => document.querySelectorAll('.kanon-figure svg').length") >= 3
+    assert report.page.evaluate(UNNAMED) == []
+    assert report.outside == []
+    assert report.errors == []
+
+
+def test_the_report_is_in_its_language(report):
+    assert report.page.evaluate("() => document.documentElement.lang") == report.language
+    headings = report.page.eval_on_selector_all("h1, h2", "all => all.map(e => e.textContent)")
+    titles = report.page.eval_on_selector_all(".role-title-text", "all => all.map(e => e.textContent)")
+    assert ("Variables and their categories" in headings) == (report.language == "en")
+    assert titles
+    assert any(" de " in title or " del " in title for title in titles) == (report.language == "es")
+    assert report.page.title()
+
+
+def test_texts_of_the_file_stay_texts(report):
+    assert report.dialogs == []
+    assert report.page.evaluate("() => typeof window.zq") == "undefined"
+    text = report.page.inner_text("main")
+    assert SCRIPT in text
+    assert (COLUMN in text) == (report.language == "en")
+    assert report.page.query_selector("main i, main b, main img, main script:not([type='application/json'])") is None
+
+
+def test_headings_lead_through_the_report(report):
+    levels = report.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(e => +e.tagName[1])")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    links = report.page.eval_on_selector_all("nav a", "all => all.map(e => e.getAttribute('href'))")
+    assert links
+    assert all(report.page.query_selector(link) for link in links)
+
+
+def test_every_control_is_reached_by_keyboard_and_seen(report):
+    page = report.page
+    wanted = page.evaluate(CONTROLS)
+    page.evaluate("() => { document.activeElement.blur(); window.scrollTo(0, 0); }")
+    reached = []
+    for _ in range(len(wanted) + 5):
+        page.keyboard.press("Tab")
+        place = page.evaluate(PLACE)
+        if place is None or (reached and place["html"] == reached[0]["html"] and len(reached) >= len(wanted)):
+            break
+        reached.append(place)
+    assert [place["html"] for place in reached] == wanted
+    assert [place["html"] for place in reached if not place["seen"]] == []
+
+
+def test_whatever_is_folded_opens_by_keyboard(report):
+    page = report.page
+    for summary in page.query_selector_all("details > summary"):
+        details = summary.evaluate_handle("e => e.parentElement")
+        summary.focus()
+        page.keyboard.press("Enter")
+        assert details.evaluate("e => e.open")
+        assert details.evaluate("e => e.lastElementChild.checkVisibility()")
+        page.keyboard.press("Enter")
+        assert not details.evaluate("e => e.open")
+
+
+def test_links_lead_to_their_sections_by_keyboard(report):
+    page = report.page
+    link = page.query_selector("nav li:last-child a")
+    link.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("e => location.hash === e.getAttribute('href')", arg=link, timeout=5_000)
+    assert page.evaluate("() => document.querySelector(location.hash).getBoundingClientRect().top < innerHeight")
+    assert report.outside == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out(report, scheme):
+    report.page.emulate_media(color_scheme=scheme)
+    report.page.evaluate("() => document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    colours = report.page.evaluate(COLOURS)
+    report.page.evaluate("() => document.querySelectorAll('details').forEach(e => { e.open = false; })")
+    report.page.emulate_media(color_scheme="light")
+    assert len(colours) >= 2
+    assert [pair for pair in colours if contrast(*pair[:2]) < 4.5] == []
+
+
+def test_the_report_fits_a_phone(report):
+    report.page.set_viewport_size({"width": 390, "height": 900})
+    report.page.wait_for_function(READY, timeout=5_000)
+    report.page.wait_for_timeout(300)
+    overflowing = report.page.evaluate(OVERFLOWING.replace("article *", "main *"))
+    wide = report.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    report.page.set_viewport_size({"width": 1280, "height": 900})
+    assert overflowing == []
+    assert wide <= 0
+
+
+def test_without_javascript_the_words_and_tables_are_there(chromium, canary_reports):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(canary_reports.page("en").as_uri())
+    figure = page.query_selector(".kanon-figure")
+    assert figure.query_selector(".kanon-drawing").get_attribute("aria-label") in figure.inner_text()
+    assert "600 records" in page.inner_text("main")
+    context.close()

@@ -1,0 +1,248 @@
+"""``kanon-lab init``, and the guesses that it writes down."""
+
+import json
+import unicodedata
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab.cli import run
+from kanon_lab.data.writing import write_microdata
+from kanon_lab.errors import OptionError
+from kanon_lab.protection.yaml_file import parse_yaml
+from kanon_lab.report.config import as_config, read_config
+from kanon_lab.report.first_config import first_config
+from kanon_lab.report.guess import ROLES, guess_roles
+
+RECORDS = 120
+
+
+def a_file():
+    """A survey with one column of each role; every value of it is marked."""
+    rows = range(RECORDS)
+    columns = {
+        "RUT": [f"SECRET-{i}" for i in rows],
+        "Nombre": [f"SECRET Person {i // 2}" for i in rows],
+        "enc_region": [f"SECRET{i % 6}" for i in rows],
+        "rph_edad": [700_000 + i % 80 for i in rows],
+        "Sexo": [f"SECRET{i % 2}" for i in rows],
+        "hogar": [700_000 + i // 3 for i in rows],
+        "tam_hogar": [700_003 for i in rows],
+        "Fact_Hog": [700_000.25 + i for i in rows],
+        "Fact_Pers": [700_000.75 + i for i in rows],
+        "VarStrat": [700_000 + i % 5 for i in rows],
+        "Conglomerado": [700_000 + i // 6 for i in rows],
+        "Ingresos": [700_000 + i // 2 for i in rows],
+        "diagnóstico": [f"SECRET{i % 7}" for i in rows],
+        "q1": [f"SECRET{i % 3}" for i in rows],
+        "card": [f"SECRET{i:04}" for i in rows],
+        "tiene_telefono": [f"SECRET{i % 2}" for i in rows],
+    }
+    return pd.DataFrame(columns)
+
+
+EXPECTED = {
+    "RUT": "direct_identifiers",
+    "Nombre": "direct_identifiers",
+    "enc_region": "key_variables",
+    "rph_edad": "key_variables",
+    "Sexo": "key_variables",
+    "hogar": "household",
+    "tam_hogar": "",
+    "Fact_Hog": "",
+    "Fact_Pers": "weight",
+    "VarStrat": "indicators.strata",
+    "Conglomerado": "indicators.sampling_unit",
+    "Ingresos": "numeric_variables",
+    "diagnóstico": "sensitive_variables",
+    "q1": "",
+    "card": "direct_identifiers",
+    "tiene_telefono": "",
+}
+WHY = {"card": "unique", "tam_hogar": "constant", "Fact_Hog": "another", "q1": "few", "Sexo": "name"}
+
+
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory):
+    path = tmp_path_factory.mktemp("SECRETfolder") / "survey.csv"
+    write_microdata(a_file(), path)
+    return path
+
+
+def call(capsys, *args):
+    code = run(["init", *map(str, args)])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def guess(**columns):
+    """The guess at the first of some columns, and why."""
+    return tuple(guess_roles(pd.DataFrame(columns)).loc[0, ["role", "why"]])
+
+
+def test_each_role_is_guessed_and_says_why():
+    found = guess_roles(a_file()).set_index("variable")
+    assert found["role"].to_dict() == EXPECTED
+    assert {name: found["why"][name] for name in WHY} == WHY
+    assert set(found["role"]) == set(ROLES)
+    assert found["distinct"].to_dict() == a_file().nunique().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *[(name, "key_variables") for name in ("SEXE", "EdatAnys", "codi_postal", "province", "Fecha.de.Nacimiento")],
+        *[(name, "weight") for name in ("PONDERACIÓN", "peso_final", "wgt", "FEXP")],
+        *[(name, "sensitive_variables") for name in ("malaltia", "Discapacidad", "VP_DC", "religión")],
+        *[(name, "direct_identifiers") for name in ("DNI", "e-mail", "lastName", "ID_PERSONA", "teléfono")],
+    ],
+)
+def test_names_are_known_in_three_languages(name, role):
+    values = [100.5 + i for i in range(40)] if role == "weight" else [f"v{i % 25}" for i in range(40)]
+    assert guess(**{name: values}) == (role, "name")
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ({"weight": [0.5, 1.5, 2.5]}, ("", "below_1")),
+        ({"weight": ["a", "b", "a"]}, ("key_variables", "few")),
+        ({"weight": [1.5, None, 2.5]}, ("key_variables", "few")),
+        ({"hogar": [1, 2, 3] * 40}, ("key_variables", "few")),
+        ({"empty": [None] * 3}, ("", "empty")),
+        ({"x": [i / 7 for i in range(40)]}, ("numeric_variables", "quantity")),
+        ({"x": list(range(40))}, ("direct_identifiers", "unique")),
+        ({"x": [f"t{i // 2}" for i in range(90)]}, ("", "many")),
+        ({"x": pd.date_range("2001-01-01", periods=40)}, ("", "date")),
+        ({"x": pd.Categorical(["a", "b", "a"])}, ("key_variables", "few")),
+        ({"x": [True, False, True]}, ("key_variables", "few")),
+    ],
+)
+def test_shapes_decide_where_names_do_not(column, expected):
+    """Without another key variable, columns of few values are taken for keys."""
+    assert guess(**column) == expected
+
+
+def test_a_first_configuration_is_one_that_a_report_takes(capsys, survey, tmp_path):
+    code, out, err = call(capsys, survey, "--out", tmp_path / "r.yml")
+    assert (code, err) == (0, "")
+    config = read_config(tmp_path / "r.yml")
+    spec = config.recipe.spec
+    assert spec.key_variables == ("enc_region", "rph_edad", "Sexo")
+    assert (spec.weight, spec.household) == ("Fact_Pers", "hogar")
+    assert spec.direct_identifiers == ("RUT", "Nombre", "card")
+    assert config.thresholds == {"k": 3, "global_risk": 0.02, "household_risk": 0.05}
+    config.recipe.check(a_file())
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_nothing_of_the_data_but_names_and_counts(capsys, survey, tmp_path, language):
+    code, out, err = call(capsys, survey, "--out", tmp_path / "r.yml", "--language", language)
+    text = (tmp_path / "r.yml").read_text("utf-8")
+    for told in (text, out, err):
+        assert "SECRET" not in told.replace(str(survey.parent), "")
+        assert "7000" not in told
+    assert str(survey.parent) not in text
+    assert f"language: {language}\n" in text
+    assert ("conjetura" in text) == (language == "es")
+    assert all(name in text for name in EXPECTED)
+
+
+def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_path):
+    call(capsys, survey, "--out", tmp_path / "r.yml")
+    blocks = (tmp_path / "r.yml").read_text("utf-8").split("\n\n")
+    settings = [
+        block[block.index(mark) :] for mark in ("# indicators:", "# steps:") for block in blocks if mark in block
+    ]
+    found = parse_yaml("\n".join(line[2:] for line in "\n".join(settings).splitlines()), "text")
+    config = as_config({**found, "key_variables": ["Sexo"], "k_required": 3})
+    assert [name for name, _ in config.recipe.steps] == ["recode", "suppress"]
+    assert config.recipe.indicators.design.strata == ("VarStrat",)
+
+
+def test_a_file_that_is_there_stays(capsys, survey, tmp_path):
+    (tmp_path / "r.yml").write_text("mine")
+    code, out, err = call(capsys, survey, "--out", tmp_path / "r.yml")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "is there already" in err
+    assert (tmp_path / "r.yml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("args", [["absent.csv"], [""], ["health-survey", "--out", "no/such/r.yml"]])
+def test_what_cannot_be_is_refused_in_one_line(capsys, tmp_path, monkeypatch, args):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call(capsys, *args)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "rows", "names"),
+    [
+        ("ann,34,flu", "bob,20,cold\neve,41,flu", False),
+        ("ann,1984,flu", "bob,1950,cold\neve,2001,flu", False),
+        ("ann,3.5", "bob,1\neve,2", False),
+        ("ann,-3", "bob,1\neve,2", False),
+        ("ann,2019-03-01", "bob,2018-01-02\neve,2020-03-04", False),
+        ("1,34", "2,20\n3,41", False),
+        ("region,2019,2020", "n,5,7\ns,30000,2", True),
+        ("sex,P8_1_1,q2", "m,1,2\nf,2,2", True),
+        ("sex,99", "m,1\nf,2", True),
+        (",sex,age", "1,m,20\n2,f,30", True),
+    ],
+)
+def test_a_first_row_without_names_is_refused_and_not_quoted(capsys, tmp_path, first, rows, names):
+    (tmp_path / "a.csv").write_text(f"{first}\n{rows}\n")
+    code, out, err = call(capsys, tmp_path / "a.csv", "--out", tmp_path / "r.yml")
+    assert (code == 0) is names
+    assert (tmp_path / "r.yml").exists() is names
+    if not names:
+        said = "kanon-lab: a.csv: row 1 holds no names of columns, or one is a number; put names in the first row\n"
+        assert (code, out, err) == (2, "", said)
+
+
+def test_json_holds_the_guesses(capsys, survey, tmp_path):
+    code, out, _ = call(capsys, survey, "--out", tmp_path / "r.yml", "--na", "NA", "--json")
+    found = json.loads(out)
+    assert {row["variable"]: row["role"] for row in found["guesses"]} == EXPECTED
+    assert found["file"] == "survey.csv"
+    assert read_config(tmp_path / "r.yml").settings["na"] == ["NA"]
+
+
+# Without the ends of lines that hardly any program knows, which PyYAML folds.
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u2028\u2029")
+NAMES = st.text(LETTERS, min_size=1, max_size=150).filter(str.strip)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.one_of(NAMES, st.sampled_from(["0\xa0", "yes", "2019", "- a", "# b", "a: b", "'", "{", "&x", "~"])),
+        unique=True,
+    )
+)
+def test_any_name_of_a_column_is_read_again(names):
+    names = [unicodedata.normalize("NFC", name) for name in names]
+    rows = [(name, "text", 2, 0, "key_variables", "few") for name in dict.fromkeys(names)]
+    rows += [(f"{name}?", "text", 2, 0, "", "few") for name in names]
+    guesses = pd.DataFrame(rows, columns=["variable", "kind", "distinct", "missing", "role", "why"])
+    text = first_config(guesses, file="a.csv")
+    found = parse_yaml(text, "text")
+    assert found["key_variables"] == list(dict.fromkeys(names))
+    assert set(found) == {
+        "language",
+        "key_variables",
+        "direct_identifiers",
+        "sensitive_variables",
+        "numeric_variables",
+        "thresholds",
+    }
+
+
+def test_without_any_key_the_configuration_says_so():
+    guesses = guess_roles(pd.DataFrame({"x": ["a"] * 3}))
+    with pytest.raises(OptionError, match="no key variables"):
+        as_config(parse_yaml(first_config(guesses, file="a.csv"), "text"))

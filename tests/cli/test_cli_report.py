@@ -1,0 +1,147 @@
+"""``kanon-lab report``: where pages go, what is printed, exit codes. The pages are tested in tests/report."""
+
+import json
+from importlib import import_module
+
+import pytest
+
+from kanon_lab import report
+from kanon_lab.cli import run
+from kanon_lab.errors import DataError
+from kanon_lab.report import Report
+
+cli_report = import_module("kanon_lab.cli.report")
+CONFIG = "key_variables: [region, age]\nk_required: 3\n"
+VERDICT = {
+    "k": {"limit": 3, "found": 2, "met": False},
+    "global_risk": {"limit": 0.02, "found": 0.011, "met": True},
+    "household_risk": {"limit": 0.05, "found": None, "met": True},
+}
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Pages asked for, in a folder with configurations a.yml and b.yml; none is made."""
+    asked = []
+
+    def make_report(file, config, out, *, progress):
+        asked.append((file, config.language, out))
+        if config.title == "fails":
+            raise DataError("survey.csv: has no records (step: read the file)")
+        out.write_text("page")
+        verdict = {} if config.title == "no verdict" else VERDICT
+        return Report(out, {"file": file, **config.shown}, 1.25, verdict)
+
+    monkeypatch.setattr(report, "make_report", make_report)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yml").write_text(CONFIG)
+    return asked
+
+
+def command(*options, out="r.html", configs=("a.yml",)):
+    return run(["report", "survey.csv", *(each for c in configs for each in ("--config", c)), "--out", out, *options])
+
+
+def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
+    assert command("--json", "--set", "language=es") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown == {
+        "report": "r.html",
+        "config": "a.yml",
+        "parameters": {
+            "file": "survey.csv",
+            "key_variables": ["region", "age"],
+            "k_required": 3,
+            "language": "es",
+            "seed": 0,
+        },
+        "seconds": 1.25,
+        "verdict": VERDICT,
+        "met": False,
+    }
+
+
+def test_people_read_the_verdict_in_a_line_a_threshold(made, capsys):
+    assert command() == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "r.html: 4 bytes, 1.2 s (a.yml)",
+        "  NOT MET  k: 2, to be at least 3",
+        "  met      global risk: 1.10%, to be at most 2.00%",
+        "  met      household risk: not known, to be at most 5.00%",
+    ]
+
+
+def test_exit_code_is_3_where_asked_and_a_threshold_is_not_met(made, capsys):
+    assert command("--fail") == 3
+    shown = capsys.readouterr()
+    assert shown.out.startswith("r.html: 4 bytes")
+    assert shown.err == "kanon-lab: a threshold is not met (--fail)\n"
+    assert command("--fail", "--set", "title=no verdict") == 0
+
+
+def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made, monkeypatch, capsys):
+    def fail(result):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cli_report, "print_json", fail)
+    monkeypatch.setattr(cli_report, "drop_output", lambda: None)
+    assert command("--json") == 2
+    said = "standard output cannot be written (No space left on device); the report is there: r.html"
+    assert capsys.readouterr().err == f"kanon-lab: {said}\n"
+
+
+@pytest.mark.parametrize("out", ["new/", "old", "{name}.html", "old/x-{name}.html"])
+def test_many_configurations_make_many_pages(made, tmp_path, capsys, out):
+    (tmp_path / "old").mkdir()
+    assert command("--json", configs=("a.yml", "b.yml"), out=out) == 0
+    rows = json.loads(capsys.readouterr().out)["reports"]
+    assert [row["config"] for row in rows] == ["a.yml", "b.yml"]
+    pages = {
+        "new/": "new/{}.html",
+        "old": "old/{}.html",
+        "{name}.html": "{}.html",
+        "old/x-{name}.html": "old/x-{}.html",
+    }
+    assert [row["report"] for row in rows] == [pages[out].format(name) for name in "ab"]
+    assert all((tmp_path / row["report"]).is_file() for row in rows)
+    if out == "new/":
+        assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+
+
+def test_one_that_fails_does_not_stop_the_others(made, tmp_path, capsys):
+    (tmp_path / "a.yml").write_text(f"{CONFIG}title: fails\n")
+    assert command("--json", "--fail", configs=("a.yml", "b.yml"), out="{name}.html") == 2
+    shown = capsys.readouterr()
+    assert [row["report"] for row in json.loads(shown.out)["reports"]] == ["b.html"]
+    assert shown.err == "kanon-lab: a.yml: survey.csv: has no records (step: read the file)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["survey.csv", "--out", "r.html"], "--config is not given"),
+        (["survey.csv", "--config", "a.yml"], "--out is not given"),
+        (["", "--config", "a.yml", "--out", "r.html"], "FILE is empty"),
+        (["survey.csv", "--config", "a.yml", "--out", "r.csv"], "r.csv: the name of a report must end in .html"),
+        (["survey.csv", "--config", "a.yml", "--out", "gone/r.html"], "r.html: its folder is not there"),
+        (["survey.csv", "--config", "a.yml", "--out", "gone/on/"], "--out on: no folder can be made there"),
+        (["survey.csv", "--config", "a.yml", "--out", f"{'x' * 300}.html"], "xxx...: cannot be written"),
+        (["survey.csv", "--config", "a.yml", "--out", f"{'x' * 240}.html"], "a name of more than 200 bytes"),
+        (["survey.csv", "--config", "a.yml", "--out", "kept.html"], "kept.failed.ipynb: is a folder"),
+        (["survey.csv", "--config", "gone/a\tb\x1b.yml", "--out", "r.html"], r"kanon-lab: a\tb\x1b.yml: no such file"),
+        (["survey.csv", "--config", "c.yml", "--out", "r.html"], "c.yml: no such file"),
+        (["survey.csv", "--config", "a.yml", "--config", "c.yml", "--out", "{name}.html"], "c.yml: no such file"),
+        (["survey.csv", "--config", "a.yml", "--config", "b.yml", "--out", "r.html"], "two configurations would write"),
+        (["survey.csv", "--config", "a.yml", "--config", "a.yml", "--out", "x/"], "two configurations would write"),
+        (["survey.csv", "--config", "a.yml", "--out", "r.html", "--set", "sed=1"], "unknown setting sed; did you mean"),
+    ],
+)
+def test_bad_input_is_one_line_before_anything_is_made(made, tmp_path, capsys, arguments, fault):
+    (tmp_path / "kept.failed.ipynb").mkdir()
+    assert run(["report", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert fault in shown.err
+    assert shown.err.count("\n") == 1
+    assert made == []

@@ -1,0 +1,94 @@
+"""``--missing-codes``, and what commands say of how a file was read."""
+
+import json
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+from kanon_lab.cli import run
+
+RECIPE = "key_variables: [region, P3]\nsteps:\n  - suppress: {k_required: $k}\ngrid: {k: [2]}\n"
+COMMANDS = {
+    "measure": ["--keys", "region,P3"],
+    "subsample": ["--keys", "region,P3", "--fraction", "0.5", "--seed", "1"],
+    "protect": ["--recipe", "recipe.yml", "--dry-run"],
+    "map": ["--recipe", "map.yml", "--workers", "1"],
+}
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "map.yml").write_text(RECIPE)
+    (tmp_path / "recipe.yml").write_text(RECIPE.split("grid")[0].replace("$k", "2"))
+    rows = [f"{['Ñuble', 'Maule'][i % 2]};{[1, 2, 88, 99][i % 4]};{i},5\n" for i in range(200)]
+    (tmp_path / "survey.csv").write_bytes(("region;P3;w\n" + "".join(rows)).encode("cp1252"))
+    return "survey.csv"
+
+
+def call(capsys, *args):
+    code = run([str(arg) for arg in args])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_codes_and_tells_how_the_file_is_written(capsys, survey, command):
+    code, out, err = call(
+        capsys,
+        command,
+        survey,
+        *COMMANDS[command],
+        "--missing-codes",
+        "P3=88,99",
+        "--missing-codes",
+        "P3 = 77",
+        "--json",
+    )
+    assert (code, err) == (0, "")
+    notes = json.loads(out)["notes"]
+    # of what is read: measure and subsample read the keys only
+    decimal = "" if command in ("measure", "subsample") else "decimal comma, "
+    assert f"separator ;, {decimal}encoding cp1252" in notes
+    assert "codes 88, 99 of P3: missing" in notes
+    assert "code 77 of P3: in no record, though declared to mean missing" in notes
+    code, out, _ = call(capsys, command, survey, *COMMANDS[command])
+    assert code == 0
+    assert "encoding cp1252" in out
+    assert "missing in the file" not in out
+
+
+def test_codes_count_as_missing(capsys, survey):
+    """Regions alternate, so that each has two of the codes 1, 2, 88, 99: with 88 and 99 missing, one and missing."""
+    shares = [
+        json.loads(call(capsys, "measure", survey, "--keys", keys, "--missing", "category", "--json", *codes)[1])[
+            "classes"
+        ]
+        for keys in ("region,P3", "P3")
+        for codes in ([], ["--missing-codes", "P3=88,99"])
+    ]
+    assert shares == [4, 4, 4, 3]
+    frame = pd.DataFrame({"region": [1.0, 1, 2, 2], "P3": [1.0, 88, 99, 7]})
+    pyreadstat.write_sav(frame, "a.sav", missing_ranges={"P3": [88, 99]})
+    code, out, _ = call(capsys, "measure", "a.sav", "--keys", "region,P3", "--missing-codes", "P3=7")
+    assert code == 0
+    assert "codes 88, 99 of P3: missing in the file\ncode 7 of P3: missing\n" in out
+
+
+@pytest.mark.parametrize("text", ["P3", "=88", "P3=", "P3=88,", " =1"])
+def test_codes_that_are_not_written_as_asked(capsys, survey, text):
+    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--missing-codes", text)
+    assert (code, out) == (2, "")
+    assert err == f"kanon-lab: --missing-codes {text!r}: write a variable and its codes, such as P3=88,99\n"
+
+
+def test_codes_of_a_variable_that_is_not_there(capsys, survey):
+    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--missing-codes", "P33=88")
+    assert (code, out, err) == (2, "", "kanon-lab: survey.csv: no column P33; did you mean P3?\n")
+
+
+def test_nothing_is_said_of_a_plain_file(capsys, tmp_path):
+    pd.DataFrame({"region": ["Ñuble", "Maule"], "w": [1.5, 2]}).to_csv(tmp_path / "a.csv", index=False)
+    _, out, _ = call(capsys, "measure", tmp_path / "a.csv", "--keys", "region", "--json")
+    assert not [note for note in json.loads(out)["notes"] if "encoding" in note or "separator" in note]

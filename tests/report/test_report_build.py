@@ -1,0 +1,200 @@
+"""Making reports: one page, private and whole; of a failure a stripped notebook and a line without values."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from kanon_lab.errors import KanonLabError
+from kanon_lab.notebooks import NotebookError, find_notebooks
+from kanon_lab.report import as_config, make_report, opened
+from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
+from kanon_lab.report.html import report_page
+from kanon_lab.report.sections import SECTIONS
+
+CONFIG = {
+    "title": "A <survey> & more",
+    "key_variables": ["region", "age"],
+    "weight": "w",
+    "direct_identifiers": ["name"],
+    "thresholds": {"k": 3, "global_risk": 0.5},
+    "steps": [{"recode": {"variable": "age", "width": 20}}],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a survey of 300 persons in it."""
+    folder = tmp_path_factory.mktemp("deep")
+    rows = [f"CANARY{i},{'north' if i % 3 else 'south'},{i * 37 % 90},{1 + i % 5}" for i in range(300)]
+    (folder / "survey.csv").write_text("\n".join(["name,region,age,w", *rows]) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(folder):
+    """The report on it, in the place of an older one that anybody may read."""
+    out = folder / "out" / "report.html"
+    out.parent.mkdir()
+    out.write_text("old")
+    out.chmod(0o644)
+    (out.parent / "report.failed.ipynb").write_text("old")
+    return make_report(folder / "survey.csv", as_config(CONFIG), out)
+
+
+def test_report_is_one_private_file_with_its_verdict(made):
+    assert [path.name for path in made.path.parent.iterdir()] == ["report.html"]
+    assert made.path.stat().st_mode & 0o777 == 0o600
+    assert made.path.stat().st_size < 2_000_000
+    assert made.parameters == {"file": "survey.csv", **CONFIG, "seed": 0}
+    # 300 persons in 2 regions by 5 bands of 20 years: (60, 80] and more than 80 in the north and south are large too.
+    assert list(made.verdict) == ["k", "global_risk"]
+    assert made.verdict["k"]["limit"] == 3
+    assert made.verdict["k"]["found"] >= 3
+    assert isinstance(made.verdict["k"]["found"], int)
+    assert made.met
+    assert 0 < made.seconds < 120
+
+
+def test_page_has_no_record_no_path_and_no_address_to_load(made, folder):
+    page = made.path.read_text("utf-8")
+    assert "CANARY" not in page
+    assert str(folder) not in page
+    assert "kanon-lab-" not in page  # the folder in which it was made
+    assert "<title>A &lt;survey&gt; &amp; more</title>" in page
+    assert "A <survey>" not in page
+    assert '<html lang="en">' in page
+    head, body = page[: page.index("<script>\n")].split("<body>")
+    assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"'](?!data:)", head + body)
+    assert page.count("</script>") == page.count("<script")
+    for name in SECTIONS:
+        assert f'show("{name}")' not in page  # no code
+
+
+def test_a_failed_step_is_named_and_its_notebook_kept_without_values(folder, tmp_path):
+    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, where="report.yml")
+    with pytest.raises(NotebookError) as error:
+        make_report(folder / "survey.csv", config, tmp_path / "r.html")
+    line = str(error.value)
+    assert line.startswith("survey.csv: row 2 (and 299 more): a weight that is no number in column name;")
+    assert re.search(
+        r" \(step: [\w ]+; no report was written; the executed notebook is kept beside it: r.failed.ipynb\)$", line
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["r.failed.ipynb"]
+    kept = tmp_path / "r.failed.ipynb"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    text = kept.read_text("utf-8")
+    nbformat.validate(nbformat.reads(text, as_version=4))
+    for word in ("CANARY", str(folder), str(tmp_path), "kanon-lab-", "Traceback"):
+        assert word not in text + line
+
+
+def test_notebook_has_one_cell_a_section_in_their_order():
+    notebook = nbformat.read(find_notebooks()["report"], as_version=4)
+    shown = re.findall(r'^show\("(\w+)"\)$', "\n".join(cell.source for cell in notebook.cells), re.MULTILINE)
+    assert tuple(shown) == tuple(SECTIONS)
+
+
+def test_without_a_request_the_notebook_has_a_file_of_its_own():
+    run = opened()
+    assert run.file.found["name"] == "health-survey"
+    run.config.recipe.check(run.file.frame)
+    assert {*run.config.thresholds} == {"k", "global_risk", "household_risk"}
+    with run.step("nothing is written"):
+        run.say("anywhere")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("gone.csv", None, "gone.csv: no such file"),
+        ("empty.csv", "", "empty.csv: is empty"),
+        ("surveys", "folder", "surveys: is a folder"),
+    ],
+)
+def test_files_that_are_none_are_refused_without_a_notebook(tmp_path, name, content, fault):
+    if content == "folder":
+        (tmp_path / name).mkdir()
+    elif content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(KanonLabError) as error:
+        make_report(tmp_path / name, as_config(CONFIG), tmp_path / "r.html")
+    assert str(error.value).startswith(fault)
+    assert str(tmp_path) not in str(error.value)
+
+
+def test_a_place_for_the_failed_notebook_is_looked_at_first(folder, tmp_path):
+    (tmp_path / "r.failed.ipynb").mkdir()
+    with pytest.raises(KanonLabError, match=r"^r\.failed\.ipynb: is a folder"):
+        make_report(folder / "survey.csv", as_config(CONFIG), tmp_path / "r.html")
+
+
+@pytest.mark.parametrize("kind", ["OptionError", "StepError", "ValueError"])
+def test_what_is_kept_of_errors_has_no_words_but_ours(tmp_path, kind):
+    error = new_output("error", ename=kind, evalue="SECRET", traceback=["SECRET 1", "SECRET 2"])
+    shown = new_output("display_data", {"text/html": "<p>kept</p>"})
+    warned = new_output("stream", name="stderr", text="SECRET")
+    cell = new_code_cell("f()", outputs=[shown, warned, error], metadata={"papermill": {"x": "SECRET"}})
+    notebook = new_notebook(cells=[cell, new_markdown_cell("words")], metadata={"papermill": {"path": "SECRET"}})
+    nbformat.write(notebook, tmp_path / "n.ipynb")
+    text = stripped(tmp_path / "n.ipynb", Failure("step", "our words"))
+    assert "SECRET" not in text
+    assert "<p>kept</p>" in text
+    assert ("our words" in text) == (kind != "ValueError")
+    assert kind in text
+
+
+class Cause(Exception):
+    ename, evalue = "", "SECRET"
+
+
+def failure(cause, steps):
+    error = NotebookError("SECRET; traceback in SECRET")
+    inner = NotebookError("SECRET")
+    error.__cause__, inner.__cause__ = inner, cause
+    return failure_of(error, steps)
+
+
+def test_failures_are_told_by_type_unless_the_words_are_ours(tmp_path):
+    steps = tmp_path / "steps.txt"
+    assert last_step(steps) == "start Python"
+    steps.write_text("read\nmeasure\n")
+    own, other = Cause(), Cause()
+    own.ename, own.evalue, other.ename = "DataError", "survey.csv: a\nb", "KeyError"
+    assert failure(own, steps) == Failure("measure", "survey.csv: a b")
+    assert failure(other, steps) == Failure("measure", "an unexpected KeyError")
+    assert "did not start, or died" in failure(RuntimeError("SECRET"), steps).message
+    assert failure(OSError("SECRET"), steps).message == "an unexpected OSError"
+    assert failure(None, steps).message == "an unexpected NotebookError"
+
+
+@pytest.mark.parametrize("error", [ValueError("SECRET"), KeyError("SECRET"), MemoryError("SECRET")])
+def test_steps_let_no_words_of_unforeseen_errors_out(tmp_path, monkeypatch, error):
+    (tmp_path / "s.csv").write_text("region,age,name,w\n" + "a,1,x,1\n" * 3)
+    request = {"folder": str(tmp_path), "name": "s.csv", "where": "r.yml", "configuration": json.dumps(CONFIG)}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "request.json").write_text(json.dumps(request))
+    run = opened("request.json")
+    with pytest.raises(KanonLabError) as caught, run.step("measure"):
+        raise error
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__suppress_context__
+    assert (tmp_path / "steps.txt").read_text() == "read the file\nmeasure\n"
+
+
+def test_page_shows_html_and_figures_only(tmp_path):
+    outputs = [
+        new_output("stream", name="stdout", text="printed"),
+        new_output("display_data", {"text/plain": "plain"}),
+        new_output("display_data", {"application/papermill.record/text/plain": "hidden"}),
+        new_output("display_data", {"text/html": "<h2>a &lt;script&gt;</h2>", "text/plain": "plain"}),
+    ]
+    notebook = new_notebook(cells=[new_markdown_cell("written"), new_code_cell("code()", outputs=outputs)])
+    nbformat.write(notebook, tmp_path / "n.ipynb")
+    page = report_page(tmp_path / "n.ipynb", title='"t" </title>', language="es")
+    body = page[page.index("<body>") : page.index("<script>\n")]
+    assert "<h2>a &lt;script&gt;</h2>" in body
+    assert not [word for word in ("printed", "plain", "hidden", "written", "code()") if word in body]
+    assert "<title>&quot;t&quot; &lt;/title&gt;</title>" in page

@@ -1,0 +1,264 @@
+"""The words of a report: complete in both languages, escaped, with numbers as people there write them."""
+
+import re
+from html.parser import HTMLParser
+from string import Formatter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.errors import OptionError
+from kanon_lab.page import Figure
+from kanon_lab.protection import as_recipe
+from kanon_lab.report.analysis import analyse
+from kanon_lab.report.config import as_config
+from kanon_lab.report.sections import SECTIONS, section
+from kanon_lab.report.words import Words, texts
+
+FRAME = pd.DataFrame(
+    {
+        "rut": [f"R{i:05}" for i in range(400)],
+        "region": [f"<b>r{i % 4}</b>" for i in range(400)],
+        "age": [i * 7 % 90 for i in range(400)],
+        "home": [i // 4 for i in range(400)],
+        "income": [1000 + i * 37 % 5000 for i in range(400)],
+        "ill": ["yes" if i % 3 else "no" for i in range(400)],
+    }
+)
+SETTINGS = {
+    "key_variables": ["region", "age"],
+    "household": "home",
+    "direct_identifiers": ["rut"],
+    "sensitive_variables": ["ill"],
+    "numeric_variables": ["income"],
+    "thresholds": {"k": 3, "global_risk": 0.0001, "household_risk": 0.0001},
+    "indicators": {"rates": ["ill"], "means": ["income"], "by": ["region"]},
+    "steps": [
+        {"recode": {"variable": "age", "width": 30}},
+        {"add_noise": {"variables": ["income"], "strength": 0.1}},
+        {"suppress": {"importance": {"region": 1, "age": 2}}},
+        {"shuffle_members": {}},
+    ],
+    "map": {"grid": {"w": [10, 30]}, "steps": [{"recode": {"variable": "age", "width": "$w"}}]},
+}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return analyse(FRAME, as_config(SETTINGS), name="survey.csv")
+
+
+class Text(HTMLParser):
+    """The text of a page, its tags checked for being closed."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.parts, self.open = [], []
+        self.feed(html)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.parts.append(data)
+
+
+def text_of(found, language, names=SECTIONS):
+    parts = [part for name in names for part in section(found, name, language)]
+    return " ".join(" ".join(Text(part.html).parts) for part in parts if not isinstance(part, Figure))
+
+
+def holes(text):
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name)
+
+
+def test_every_wording_has_both_languages_with_the_same_parts():
+    for key, row in texts().items():
+        assert row["en"].strip() and row["es"].strip(), key
+        assert set(holes(row["en"])) == set(holes(row["es"])), key
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_every_section_is_shown_with_a_heading_tables_and_charts(found, language):
+    figures = 0
+    for name in SECTIONS:
+        first, *rest = section(found, name, language)
+        assert f'id="{name}"' in first.html and rest
+        figures += sum(isinstance(part, Figure) for part in rest)
+    assert figures >= 3
+    text = text_of(found, language)
+    assert "<b>r1</b>" in text  # escaped, so that it is read as text
+    assert not re.search(r"\{\w+\}|\bNone\b|\bnan\b", text)
+
+
+def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
+    english, spanish = (text_of(found, language, ["summary"]) for language in ("en", "es"))
+    assert "does NOT meet 2 of the 3 limits" in english and "NO cumple 2 de los 3 límites" in spanish
+    for key in ("do_global_risk", "do_household_risk"):
+        start = texts()[key]["es"].split("{")[0]
+        assert start in spanish
+    assert "NOT met" in english and "0.01% or less" in english and "0,01% o menos" in spanish
+
+
+def test_met_limits_and_no_limits_are_said():
+    for thresholds, key in (({"k": 2}, "all_met"), ({}, "no_limit")):
+        config = as_config({"key_variables": ["region"], "thresholds": thresholds})
+        found = analyse(FRAME, config, name="x")
+        assert texts()[key]["en"] in text_of(found, "en", ["summary"])
+        assert section(found, "map") == []
+
+
+def test_numbers_are_written_as_in_the_language():
+    english, spanish = Words("en"), Words("es")
+    assert (english.number(25000.5, 1), spanish.number(25000.5, 1)) == ("25,000.5", "25.000,5")
+    assert (english.percent(0.0525), spanish.percent(0.0525)) == ("5.25%", "5,25%")
+    assert english.percent(0.00001234) == "0.00123%" and english.percent(None) == "–"
+    table = pd.DataFrame({"a, b": ["1,234.5"], "n": [1234.5]})
+    assert "1.234,5" in spanish.table(table, "x").html and "1,234.5" in spanish.table(table, "x").html
+
+
+def test_every_note_of_a_protection_is_known_in_spanish():
+    frame = FRAME.assign(
+        code=FRAME["region"].str.upper(), date=[f"d{i}" for i in range(400)], size=FRAME["home"].map(str), whole=3
+    )
+    recipe = {
+        "key_variables": ["region", "age"],
+        "household": "home",
+        "numeric_variables": ["income"],
+        "ghost_variables": {"age": ["date"]},
+    }
+    chains = [
+        [
+            {"recode": {"variable": "age", "width": 30}},
+            {"suppress": {"k_required": 9}},
+            {"shuffle_members": {"seed": 3}},
+        ],
+        [{"remove_variables": {"variables": ["home", "region"]}}, {"pram": {"variables": "age", "keep": 0.5}}],
+        [{"add_noise": {"variables": ["income", "age"], "strength": 0.9}}],
+        [{"shuffle_members": {"seed": 3}}],
+    ]
+    spanish = Words("es")
+    notes = [note for steps in chains for note in as_recipe({**recipe, "steps": steps}).apply(frame).notes]
+    assert len({note.split(":")[-1] for note in notes}) >= 8
+    for note in notes:
+        told = spanish.note(note)
+        assert told != note and not re.search(r"\b(the|records|and|values)\b", told), note
+        assert "up to" not in spanish.note(note) + Words("en").note(note)
+
+
+def test_charts_speak_spanish(found):
+    for name in SECTIONS:
+        for part in section(found, name, "es"):
+            if isinstance(part, Figure):
+                assert part.spec["config"]["locale"]["number"]["decimal"] == ","
+                assert part.alt == part.spec["description"]
+                text = str(part.spec)
+                assert not re.search(r"'title': '[^']*\b(Records|risk|of the|before)\b", text), text[:3000]
+
+
+def test_an_unknown_section_is_refused(found):
+    with pytest.raises(OptionError, match="no section"):
+        section(found, "sumary")
+
+
+def test_an_identifier_that_is_still_released_is_said_at_the_top():
+    config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "thresholds": {"k": 2}})
+    found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
+    text = text_of(found, "es", ["summary"])
+    assert texts()["identifiers_found"]["es"].split(":")[0] in text and "copy" in text and "R0000" not in text
+
+
+ATTACKED = {
+    "key_variables": ["region", "sex"],
+    "numeric_variables": ["income"],
+    "sensitive_variables": ["ill"],
+    "thresholds": {"k": 3},
+}
+EVERYBODY = {"means": ["income"], "rates": ["ill"], "by": ["region", "sex", ["region", "sex"]]}
+
+
+def attacked(change, indicators, steps, **settings):
+    """The text of a report, figures too, on a survey of 1,000 in which one person stands out, and the survey."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "region": rng.choice(["North", "South", "West"], 1000),
+            "sex": rng.choice(["m", "f"], 1000),
+            "income": rng.integers(1000, 5000, 1000),
+            "ill": rng.choice(["none", "flu", "asthma"], 1000, p=[0.6, 0.3, 0.1]),
+        }
+    )
+    for column, value in change.items():
+        frame.loc[0, column] = value
+    found = analyse(frame, as_config({**ATTACKED, "indicators": indicators, "steps": steps, **settings}), name="x")
+    shown = [part for name in SECTIONS for part in section(found, name, settings.get("language", "en"))]
+    return " ".join(str(part.spec) if isinstance(part, Figure) else repr(part) for part in shown), frame
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize(
+    ("change", "steps"),
+    [
+        ({"region": "West", "sex": "x", "income": 987654}, [{"suppress": {"importance": {"sex": 1, "region": 2}}}]),
+        ({"income": 987654}, [{"top_code": {"variable": "income", "above": 5000, "value": 5000}}]),
+        ({"region": "T1", "income": 987654}, [{"suppress": {"importance": {"sex": 1, "region": 2}}}]),
+        ({"income": 987654}, []),
+    ],
+    ids=["before minus after", "top-coded extreme", "hidden group", "dominance"],
+)
+def test_no_estimate_is_told_from_which_one_value_follows(change, steps, language):
+    """Attacks: means and rates before minus after, of nested or dominated groups, or of all but a hidden row."""
+    text, frame = attacked(change, EVERYBODY, steps, language=language)
+    groups = [frame, *(part for names in ("region", "sex", ["region", "sex"]) for _, part in frame.groupby(names))]
+    means = {Words(each).number(part["income"].mean(), 1) for part in groups for each in ("en", "es")}
+    rates = {Words(each).percent((part["ill"] == "flu").mean()) for part in groups[1:] for each in ("en", "es")}
+    words = {*text.replace("|", " ").split()}
+    assert not means & words and not {each for each in rates if len(each) > 4} & words
+    assert "987654" not in text and "987,654" not in text and "T1" not in text
+    said = texts()["indicators_text" if steps else "indicators_same"][language].split("{compared}")[-1][:40]
+    assert said in text
+
+
+def test_rates_of_some_categories_tell_nothing_of_the_others():
+    """Attack: one less the rates of the categories listed is that of the one left out."""
+    listed = {"rates": {"ill": ["none", "flu", "asthma"]}, "by": ["region"]}
+    text, frame = attacked({"ill": "plague"}, listed, [{"round": {"variable": "income", "base": 100}}])
+    rates = frame.groupby("region")["ill"].value_counts(normalize=True)
+    assert "ill: flu" in text and "plague" not in text
+    assert not {Words("en").percent(rate) for rate in rates if rate < 1} & {*text.replace("|", " ").split()}
+
+
+def test_codes_and_grids_of_groups_stay_out_of_the_page():
+    """Attacks: codes that occur are values of records; groups in a grid became labels of the map."""
+    steps = [{"recode": {"variable": "region", "groups": {"all": ["North", "South", "West"]}}}]
+    groups = [{"ZQ": ["North", "South"], "c": ["West"]}, {"first": {"ZQ": ["North", "West"], "d": ["South"]}}]
+    mapped = {"grid": {"g": groups}, "steps": [{"recode": {"variable": "region", "groups": "$g"}}]}
+    for language, label in (("en", "g=setting 1"), ("es", "g=ajuste 1")):
+        text, _ = attacked({}, None, steps, missing_codes={"income": [777123]}, map=mapped, language=language)
+        assert label in text and "g=first" in text
+        assert "ZQ" not in text and "777123" not in text and "income: (1)" in text
+
+
+def test_labels_of_groups_and_categories_are_shortened_and_made_visible():
+    """Attack: a category that turns the direction of what follows, or fills the page."""
+    frame = FRAME.assign(ill=["\u202eevil" if i % 2 else "L" * 10_000 for i in range(400)])
+    steps = [{"round": {"variable": "income", "base": 100}}]
+    settings = {"key_variables": ["region"], "sensitive_variables": ["ill"], "steps": steps}
+    found = analyse(frame, as_config({**settings, "indicators": {"rates": ["ill"], "by": ["ill"]}}), name="x")
+    html = "".join(
+        part.html for name in ("variables", "utility") for part in section(found, name) if hasattr(part, "html")
+    )
+    assert "\u202e" not in html and "\\u202eevil" in html and "L" * 40 in html and "L" * 61 not in html
+
+
+def test_no_count_of_values_out_of_range_is_told():
+    for language in ("en", "es"):
+        note = Words(language).note(
+            "income: 1 values are below the least original one; bottom_code and round mend that after the step"
+        )
+        assert "1" not in note and texts()["note_10"][language] in note
