@@ -28,6 +28,9 @@ _MEASURED = ("k_required", "k", "thresholds", "estimator")
 RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "indicators", "language", "seed", "household_level", "steps")
 _OF_FILES = ("household", "direct_identifiers", "indicators", "language", "household_level")
 HOUSEHOLD_SETTINGS = tuple(name for name in RECIPE_SETTINGS if name not in _OF_FILES)
+# Settings that the configuration of a report has besides (`kanon_lab.report`).
+_OF_REPORTS = {"title", "least", "map", "missing_codes", "na", "risks", "text"}
+_LIMITS = {"k", "global_risk", "household_risk"}
 _INHERITED = ("missing", *_MEASURED)
 
 
@@ -143,6 +146,13 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
         if "grid" in settings:
             raise OptionError(
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
+            )
+        limits = settings.get("thresholds")
+        if (found := sorted(_OF_REPORTS & set(settings))) or (isinstance(limits, Mapping) and _LIMITS & set(limits)):
+            told = f"its {', '.join(found)}" if found else "its thresholds by name"
+            raise OptionError(
+                f"is the configuration of a report, which kanon-lab report takes: {told} and the like are not for a "
+                "recipe, whose thresholds are a list of risks"
             )
         check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
         return replace(_recipe(settings), where=where if level == "person" else "")

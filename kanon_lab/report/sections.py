@@ -22,6 +22,8 @@ _LOSSES = {
     **{"average_class_size": 1, "il1s": 1, "correlations": 1, "numeric_lost": 1},
     **{"key_linkage": 100, "numeric_linkage": 100},
 }
+# Share of records found by their quantities, above which the first screen says so.
+_MOST_LINKED = 0.05
 # Words of the notes about columns that undo the protection of others or find persons by themselves.
 _GRAVE = ("whoever knows a person's value finds the record", "say the same in other words", " tells the original ")
 _DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
@@ -128,6 +130,8 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
     for claim in ("own_class", "true_key"):
         if failing[claim] > failing["compatible"]:
             found.append(w.say(f"caution_{claim}", records=int(failing[claim]), k=said["k"]))
+    if (linked := said["after"].get("numeric_linkage")) is not None and linked > _MOST_LINKED:
+        found.append(w.say("caution_linked", share=w.percent(linked)))
     if said["perturbed"]:
         found.append(w.say("caution_perturbed", names=w.listed(said["perturbed"])))
     grave = [note for note in a.notes if any(words in note for words in _GRAVE)]

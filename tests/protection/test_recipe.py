@@ -301,3 +301,12 @@ def test_the_output_never_replaces_a_hierarchy_file(written, tmp_path, monkeypat
         assert run(["protect", "in.csv", "--recipe", str(path), "--out", out, "--overwrite"]) == 2
         assert "the output path is equal to a hierarchy file of the recipe" in capsys.readouterr().err
         assert ladder.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [({"title": "A file"}, "its title and"), ({"thresholds": {"k": 3}}, "its thresholds by name and")],
+)
+def test_the_configuration_of_a_report_is_told_from_a_recipe(setting, told):
+    with pytest.raises(OptionError, match=f"is the configuration of a report, which kanon-lab report takes: {told}"):
+        as_recipe({"key_variables": ["age"], **setting})

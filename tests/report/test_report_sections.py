@@ -262,3 +262,16 @@ def test_no_count_of_values_out_of_range_is_told():
             "income: 1 values are below the least original one; bottom_code and round mend that after the step"
         )
         assert "1" not in note and texts()["note_10"][language] in note
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "finds the right record in"), ("es", "encuentra su registro en")]
+)
+def test_quantities_that_find_persons_are_told_beside_the_verdict(language, said):
+    """400 distinct incomes that nothing changes: each finds its record, and no limit counts that."""
+    as_it_came = {**SETTINGS, "steps": SETTINGS["steps"][:1]}
+    analysis = analyse(FRAME, as_config(as_it_came), name="survey.csv")
+    shown = "".join(
+        part._repr_html_() for part in section(analysis, "summary", language) if hasattr(part, "_repr_html_")
+    )
+    assert f"{said} {'100%' if language == 'en' else 'el 100%'}" in shown
