@@ -28,9 +28,10 @@ _MEASURED = ("k_required", "k", "thresholds", "estimator")
 RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "indicators", "language", "seed", "household_level", "steps")
 _OF_FILES = ("household", "direct_identifiers", "indicators", "language", "household_level")
 HOUSEHOLD_SETTINGS = tuple(name for name in RECIPE_SETTINGS if name not in _OF_FILES)
-# Settings that the configuration of a report has besides (`kanon_lab.report`).
-_OF_REPORTS = {"title", "least", "map", "missing_codes", "na", "risks", "text"}
-_LIMITS = {"k", "global_risk", "household_risk"}
+#: Settings that the configuration of a report has besides (`kanon_lab.report`).
+REPORT_SETTINGS = ("title", "risks", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
+#: What an office may set a limit to in it: records of a class in the end, and two shares.
+REPORT_THRESHOLDS = ("k", "global_risk", "household_risk")
 _INHERITED = ("missing", *_MEASURED)
 
 
@@ -148,7 +149,8 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
             )
         limits = settings.get("thresholds")
-        if (found := sorted(_OF_REPORTS & set(settings))) or (isinstance(limits, Mapping) and _LIMITS & set(limits)):
+        named = isinstance(limits, Mapping) and any(name in limits for name in REPORT_THRESHOLDS)
+        if (found := [name for name in REPORT_SETTINGS if name in settings]) or named:
             told = f"its {', '.join(found)}" if found else "its thresholds by name"
             raise OptionError(
                 f"is the configuration of a report, which kanon-lab report takes: {told} and the like are not for a "

@@ -24,7 +24,7 @@ from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
 if TYPE_CHECKING:
-    from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.data import MicrodataFile
 
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
@@ -62,8 +62,7 @@ class Analysis:
         of fewer than ``least`` records in the release; keys and sensitive variables), ``missing`` (records).
     categories : DataFrame
         Of the released keys and sensitive variables: ``variable``, ``category``, ``records`` (rounded to multiples of
-        5) and their ``share``; a row with a
-        missing ``category`` is the pool of so many ``pooled`` ones.
+        5) and their ``share``; a row with a missing ``category`` is the pool of so many ``pooled`` ones.
     quantiles : DataFrame
         ``variable`` and `kanon_lab.report.safe.QUANTILES`, of released quantities.
     sizes : DataFrame

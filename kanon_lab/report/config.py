@@ -16,16 +16,13 @@ from kanon_lab.protection import Recipe, as_recipe
 from kanon_lab.protection.chain import USUAL_K
 from kanon_lab.protection.checks import check_names
 from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
-from kanon_lab.protection.recipe import RECIPE_SETTINGS
+from kanon_lab.protection.recipe import RECIPE_SETTINGS, REPORT_SETTINGS
+from kanon_lab.protection.recipe import REPORT_THRESHOLDS as THRESHOLDS
 from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.arguments import as_share
 from kanon_lab.tradeoff import measure_of, planned
 
-#: What the office may set a limit to: records of a class in the end, and two shares.
-THRESHOLDS = ("k", "global_risk", "household_risk")
-#: Settings of a report beside those of a recipe.
-REPORT_SETTINGS = ("title", "risks", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
 CONFIG_SETTINGS = (*RECIPE_SETTINGS, *REPORT_SETTINGS)
 _DIALECT = ("encoding", "separator", "decimal")
 MAP_SETTINGS = ("grid", "steps", "risk", "loss")
