@@ -37,7 +37,7 @@ sensitive_variables: [illness]
 numeric_variables: [income]
 k_required: 3
 missing: category
-thresholds: {k: 3, global_risk: 0.0001, household_risk: 0.0001}
+limits: {k: 3, global_risk: 0.0001, household_risk: 0.0001}
 missing_codes: {sex: [9]}
 indicators: {rates: [illness], means: [income], by: [region, sex, district]}
 seed: 1

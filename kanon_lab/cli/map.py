@@ -98,7 +98,7 @@ def map(  # noqa: A001 (the name of the command)
     found = risk_utility_map(read.frame, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
     result = {"file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
-    result["notes"] = [*found.notes(risk), *reading_notes(read)]
+    result["notes"] = [*candidates[0].recipe.notes, *found.notes(risk), *reading_notes(read)]
     if out is not None:
         write_microdata(found.points, out, overwrite=True)
     best = result["cheapest"]

@@ -154,7 +154,7 @@ def _result(protection, recipe, least, of_reading):
     spec, last = recipe.spec, protection.state.measured
     columns = released.released_columns(protection)
     diversity, of_diversity = verdict.final_diversity(protection)
-    notes = [*protection.notes, *of_diversity, *of_reading]
+    notes = [*recipe.notes, *protection.notes, *of_diversity, *of_reading]
     if recipe.language != "en":
         notes.append(f"language is {recipe.language}: nothing in this report follows it yet")
     below = last.violations["category" if spec.missing == "category" else "wildcard"]

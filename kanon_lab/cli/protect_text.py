@@ -110,7 +110,7 @@ def _print_measures(protection, history, of):
     if protection.spec.household:
         _line("(counted: for an outsider who also counts the members of each household)")
     names = {"step": "step", "global_risk": "mean risk", "expected_reidentifications": "persons"}
-    names |= {f"above_{each}": f"risk above {each:g}" for each in protection.thresholds}
+    names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
     if protection.spec.household:
         names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
     formats = {"mean risk": ".4%", "household risk": ".4%", "persons": ",.2f", "households": ",.2f"}

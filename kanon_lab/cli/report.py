@@ -22,7 +22,7 @@ where report.yml holds
   weight: weight
   household: household
   direct_identifiers: [name]
-  thresholds: {k: 3, global_risk: 0.02, household_risk: 0.05}
+  limits: {k: 3, global_risk: 0.02, household_risk: 0.05}
   steps:
     - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
     - suppress: {importance: {sex: 1, region: 2, age: 3}}
@@ -31,7 +31,7 @@ where report.yml holds
 Others, of many configurations and with settings in place of those in the file:
   kanon-lab report survey.csv --config a.yml --config b.yml --out reports/
   kanon-lab report survey.csv --config a.yml --config b.yml --out survey-{name}.html
-  kanon-lab report survey.csv --config report.yml --set language=es --set thresholds.k=5 --out informe.html
+  kanon-lab report survey.csv --config report.yml --set language=es --set limits.k=5 --out informe.html
 """
 
 
@@ -40,14 +40,14 @@ Others, of many configurations and with settings in place of those in the file:
 @click.option("--config", "configs", multiple=True, metavar="YML", help="A configuration. May repeat.")
 @click.option("--out", metavar="OUT", help="The page to write, a folder, or a name with {name} in it.")
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
-@click.option("--fail", is_flag=True, help="Exit with 3 where a threshold is not met; the report is written.")
+@click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; the report is written.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
 def report(context, file, configs, out, overrides, fail, as_json):
     """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
 
     The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
-    the thresholds, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
+    the limits, key variables, classes, the riskiest combinations as counts, diversity, each step, risk and utility.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow), or a data set such as
     health-survey. A configuration is a recipe, as kanon-lab protect takes it, with settings of the report; all of them
@@ -57,7 +57,7 @@ def report(context, file, configs, out, overrides, fail, as_json):
     Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
     NAME.failed.ipynb.
 
-    Exit code: 0; 2 after bad input; 3 where --fail is given and a threshold is not met.
+    Exit code: 0; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
@@ -84,17 +84,17 @@ def report(context, file, configs, out, overrides, fail, as_json):
             errors.append(f"{name}{str(error).removeprefix(name)}")
     with _written_all_the_same(done), reader_may_leave():
         if as_json:
-            rows = [_row(path, each) for path, each in done.items()]
+            rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
             print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})
         else:
             for path, each in done.items():
-                _print(path, each)
+                _print(path, each, wanted[path].notes)
     for error in errors:
         click.echo(f"kanon-lab: {visible(error)}", err=True)
     if errors:
         context.exit(2)
     if fail and not all(each.met for each in done.values()):
-        click.echo("kanon-lab: a threshold is not met (--fail)", err=True)
+        click.echo("kanon-lab: a limit is not met (--fail)", err=True)
         context.exit(NOT_MET)
 
 
@@ -136,7 +136,7 @@ def _targets(out, configs):
     return dict(zip(configs, targets, strict=True))
 
 
-def _row(path, report):
+def _row(path, report, notes):
     return {
         "report": str(report.path),
         "config": Path(path).name,
@@ -144,10 +144,11 @@ def _row(path, report):
         "seconds": report.seconds,
         "verdict": report.verdict,
         "met": report.met,
+        "notes": notes,
     }
 
 
-def _print(path, report):
+def _print(path, report, notes):
     from kanon_lab.terms import TERMS
 
     click.echo(
@@ -161,4 +162,6 @@ def _print(path, report):
         )
         click.echo(f"  {'met' if each['met'] else 'NOT MET':7}  {label}: {found}, to be {limit}")
     if not report.verdict:
-        click.echo("  no thresholds in the configuration, so no verdict")
+        click.echo("  no limits in the configuration, so no verdict")
+    for note in notes:
+        click.echo(visible(f"  note: {note}"))

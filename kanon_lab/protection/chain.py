@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -25,7 +26,7 @@ from kanon_lab.risk.thresholds import as_share
 from kanon_lab.utility import IndicatorSet, as_indicators
 
 USUAL_K = (2, 3, 5)
-USUAL_THRESHOLDS = (0.05,)
+USUAL_RISKS = (0.05,)
 USUAL_ESTIMATOR = "benedetti-franconi"
 
 
@@ -39,7 +40,7 @@ class Protection:
         The file as it came.
     spec : KeySpec
         The roles of its variables.
-    k, thresholds, estimator
+    k, risks, estimator
         What is measured after each step; see `protect`.
     seed : int
         From which each random step's seed is made, unless it has its own.
@@ -56,7 +57,7 @@ class Protection:
     original: pd.DataFrame = field(repr=False)
     spec: KeySpec
     k: tuple[int, ...]
-    thresholds: tuple[float, ...]
+    risks: tuple[float, ...]
     estimator: str
     seed: int
     where: str
@@ -231,7 +232,7 @@ class Protection:
 
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
-        options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "where": self.where}
+        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "where": self.where}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
         options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
@@ -242,11 +243,12 @@ def protect(
     spec: KeySpec | Iterable[str] | str,
     *,
     k: Iterable[int] = USUAL_K,
-    thresholds: Iterable[float] = USUAL_THRESHOLDS,
+    risks: Iterable[float] = USUAL_RISKS,
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
     where: str = "the data",
+    thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
 
@@ -258,7 +260,7 @@ def protect(
         The roles of its variables, or the names of the key variables.
     k : iterable of int
         Count the records with f_k below these, from 1 on.
-    thresholds : iterable of float
+    risks : iterable of float
         Count the records whose individual risk is above these, 0-1.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
@@ -269,6 +271,8 @@ def protect(
         From 0 on.
     where : str
         What to call the file in messages.
+    thresholds : iterable of float, optional
+        The old name of `risks`.
 
     Returns
     -------
@@ -280,7 +284,7 @@ def protect(
     DataError
         As `kanon_lab.measures.measure`; or a column or an index label stands twice.
     OptionError
-        A k, threshold, estimator or seed that cannot be used.
+        A k, risk, estimator or seed that cannot be used.
 
     Examples
     --------
@@ -290,6 +294,9 @@ def protect(
     >>> chain.history, chain.notes, chain.frame  # doctest: +SKIP
     """
     spec = as_spec(spec)
+    if thresholds is not None:
+        warnings.warn("thresholds of protect are now called risks", DeprecationWarning, stacklevel=2)
+        risks = thresholds
     if not isinstance(frame, pd.DataFrame):
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
     if isinstance(indicators, Mapping):
@@ -302,7 +309,7 @@ def protect(
         raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
         raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
-    options = {**_measures(k, thresholds, estimator), "where": where}
+    options = {**_measures(k, risks, estimator), "where": where}
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
@@ -327,13 +334,13 @@ def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
     return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
 
 
-def _measures(k: object, thresholds: object, estimator: object) -> dict[str, Any]:
-    """What is measured, each threshold once."""
+def _measures(k: object, risks: object, estimator: object) -> dict[str, Any]:
+    """What is measured, each level once."""
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
-    risks = [as_share(each, "thresholds") for each in several(thresholds, "thresholds", "[0.05]")]
+    levels = [as_share(each, "risks") for each in several(risks, "risks", "[0.05]")]
     ks = [check_k(each) for each in several(k, "k", "[2, 3, 5]")]
-    return {"k": tuple(dict.fromkeys(ks)), "thresholds": tuple(dict.fromkeys(risks)), "estimator": estimator}
+    return {"k": tuple(dict.fromkeys(ks)), "risks": tuple(dict.fromkeys(levels)), "estimator": estimator}
 
 
 def _whole(number: object, name: str, most: int) -> int:

@@ -155,7 +155,7 @@ def measured(
     truth: Truth,
     baseline: Baseline,
     k: Iterable[int],
-    thresholds: Iterable[float],
+    risks: Iterable[float],
     estimator: str,
     counted: bool,
     where: str,
@@ -178,7 +178,7 @@ def measured(
         Of each key and sensitive variable.
     baseline : Baseline
         What the file as it came is compared by.
-    k, thresholds, estimator, where
+    k, risks, estimator, where
         As in `kanon_lab.protection.protect`.
     counted : bool
         Whether households are released, so that their members can be counted.
@@ -208,9 +208,9 @@ def measured(
         household_risk=risk.household_risk,
         expected_household_reidentifications=risk.expected_household_reidentifications,
         expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
-        above=_above(risk, thresholds),
+        above=_above(risk, risks),
         by_meaning={
-            means: _risk(each, risk if each is table else None, thresholds, estimator) for means, each in tables.items()
+            means: _risk(each, risk if each is table else None, risks, estimator) for means, each in tables.items()
         },
         with_household_size=with_household_size(table) if counted else None,
         key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
@@ -236,14 +236,14 @@ def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], r
     return {**shares, "distinct_values": distinct_values}
 
 
-def _risk(table: ClassTable, risk: FileRisk | None, thresholds: Iterable[float], estimator: str) -> dict:
+def _risk(table: ClassTable, risk: FileRisk | None, risks: Iterable[float], estimator: str) -> dict:
     """What is given under each meaning of a missing key."""
     try:
         risk = risk or file_risk(table, estimator=estimator)
     except DataError:  # light weights, which only this meaning leaves in a class of their own
         return {"expected_reidentifications": None, "above": None}
-    return {"expected_reidentifications": risk.expected_reidentifications, "above": _above(risk, thresholds)}
+    return {"expected_reidentifications": risk.expected_reidentifications, "above": _above(risk, risks)}
 
 
-def _above(risk: FileRisk, thresholds: Iterable[float]) -> dict[float, int]:
-    return {each: records_above(risk.risk, threshold=each).records for each in thresholds}
+def _above(risk: FileRisk, risks: Iterable[float]) -> dict[float, int]:
+    return {each: records_above(risk.risk, threshold=each).records for each in risks}

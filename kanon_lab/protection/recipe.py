@@ -13,25 +13,25 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import KeySpec, check_k, check_seed
-from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_THRESHOLDS, Protection, protect
+from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Protection, protect
 from kanon_lab.protection.checks import check_columns, check_names, step_errors
 from kanon_lab.protection.hierarchy_files import beside, seen_from
+from kanon_lab.protection.limits import as_limits, in_new_words
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
+from kanon_lab.risk.arguments import as_share
 from kanon_lab.terms import LANGUAGES
 from kanon_lab.utility import IndicatorSet, as_indicators
 
 _ROLES = tuple(role.name for role in fields(KeySpec))
 _ONE_NAME = ("weight", "household", "missing")
-_MEASURED = ("k_required", "k", "thresholds", "estimator")
+_MEASURED = ("k_required", "k", "risks", "estimator")
 #: Settings of a recipe, and of its household level.
-RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "indicators", "language", "seed", "household_level", "steps")
-_OF_FILES = ("household", "direct_identifiers", "indicators", "language", "household_level")
+RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "limits", "indicators", "language", "seed", "household_level", "steps")
+_OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
 HOUSEHOLD_SETTINGS = tuple(name for name in RECIPE_SETTINGS if name not in _OF_FILES)
 #: Settings that the configuration of a report has besides (`kanon_lab.report`).
-REPORT_SETTINGS = ("title", "risks", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
-#: What an office may set a limit to in it: records of a class in the end, and two shares.
-REPORT_THRESHOLDS = ("k", "global_risk", "household_risk")
+REPORT_SETTINGS = ("title", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
 _INHERITED = ("missing", *_MEASURED)
 
 
@@ -47,24 +47,30 @@ class Recipe:
         Name and settings of each step.
     k_required : int or None
         For the steps and reports that do not say another.
-    k, thresholds, estimator, indicators, seed
-        As in `kanon_lab.protection.protect`.
+    k, risks, estimator, indicators, seed
+        As in `kanon_lab.protection.protect`; the levels of a limit ``above_risk`` are among the risks.
+    limits : dict
+        Those of the office, as `kanon_lab.protection.limits.as_limits` gives them; empty where there are none.
     language : str
         Of reports; one of `kanon_lab.terms.LANGUAGES`.
     where : str
         What it is called in messages about a file that it is applied to; nothing where it is empty.
+    notes : tuple of str
+        What is to be known of its settings: old words that it was written in.
     """
 
     spec: KeySpec
     steps: tuple[tuple[str, dict[str, Any]], ...] = ()
     k_required: int | None = None
     k: tuple[int, ...] = USUAL_K
-    thresholds: tuple[float, ...] = USUAL_THRESHOLDS
+    risks: tuple[float, ...] = USUAL_RISKS
     estimator: str = USUAL_ESTIMATOR
     indicators: IndicatorSet | None = None
     seed: int = 0
+    limits: dict[str, Any] = field(default_factory=dict)
     language: str = "en"
     where: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -112,7 +118,7 @@ class Recipe:
         from tqdm import tqdm
 
         self.check(frame, where)
-        options = {"k": self.k, "thresholds": self.thresholds, "estimator": self.estimator, "seed": self.seed}
+        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "seed": self.seed}
         options["indicators"] = self.indicators
         with _named(self.where):
             protection = protect(frame, self.spec, **options, where=where)
@@ -148,16 +154,16 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
             raise OptionError(
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
             )
-        limits = settings.get("thresholds")
-        named = isinstance(limits, Mapping) and any(name in limits for name in REPORT_THRESHOLDS)
-        if (found := [name for name in REPORT_SETTINGS if name in settings]) or named:
-            told = f"its {', '.join(found)}" if found else "its thresholds by name"
+        if found := [name for name in REPORT_SETTINGS if name in settings]:
             raise OptionError(
-                f"is the configuration of a report, which kanon-lab report takes: {told} and the like are not for a "
-                "recipe, whose thresholds are a list of risks"
+                f"is the configuration of a report, which kanon-lab report takes: its {', '.join(found)} and the like "
+                "are not for a recipe"
             )
+        settings, notes = in_new_words(settings)
         check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
-        return replace(_recipe(settings), where=where if level == "person" else "")
+        recipe = _recipe(settings)
+        notes = tuple(dict.fromkeys([*notes, *recipe.notes]))
+        return replace(recipe, notes=notes, where=where if level == "person" else "")
 
 
 def read_recipe(path: str | Path) -> Recipe:
@@ -200,23 +206,43 @@ def _recipe(settings: Mapping[str, Any]) -> Recipe:
     check_seed(options.get("seed", 0))
     if str(options.get("language", "en")) not in LANGUAGES:
         raise OptionError(f"language must be one of {', '.join(LANGUAGES)}, not {shortened(repr(options['language']))}")
-    for name in ("k", "thresholds"):
+    for name in ("k", "risks"):
         if name in settings:
             values = settings[name]
             options[name] = tuple(values) if isinstance(values, (list, tuple)) else (values,)
-    if (k_required := settings.get("k_required")) is not None:
-        options["k_required"] = check_k(k_required, "k_required")
-        options["k"] = tuple(sorted({*map(check_k, options.get("k", USUAL_K)), k_required}))
+    options |= _judged(settings, spec, options)
+    if (k_required := options.get("k_required")) is not None:
+        settings["k_required"] = k_required
     if (wanted := settings.get("indicators")) is not None:
         options["indicators"] = as_indicators(wanted, weight=spec.weight)
     levels: tuple[tuple[str, dict], ...] = ()
     if (household_level := settings.get("household_level")) is not None:
         inherited = {name: settings[name] for name in _INHERITED if name in settings}
-        inner = {**inherited, **household_level} if isinstance(household_level, Mapping) else household_level
+        inner = household_level
+        if isinstance(household_level, Mapping):
+            with _named("household_level"):
+                own, options["notes"] = in_new_words(household_level)
+            inner = {**inherited, **own}
         as_recipe(inner, where="household_level", level="household")
         levels = (("household_level", inner),)
     steps = (*levels, *_steps(settings.get("steps", []), k_required, levels=len(levels)))
     return Recipe(spec, steps, **options)
+
+
+def _judged(settings: Mapping[str, Any], spec: KeySpec, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits of the office, and what has to be measured for them."""
+    risks = tuple(as_share(each, "risks") for each in options.get("risks", USUAL_RISKS))
+    k_required = settings.get("k_required")
+    if k_required is not None:
+        check_k(k_required, "k_required")
+    limits = as_limits(settings.get("limits", {}), spec=spec, risks=risks, k_required=k_required)
+    k_required = limits.get("k") if k_required is None else k_required
+    needed = {each for each in (k_required, limits.get("k")) if each is not None}
+    ks = options.get("k", USUAL_K)
+    found = {"limits": limits, "risks": tuple(dict.fromkeys([*risks, *limits.get("above_risk", ())]))}
+    if needed:
+        found |= {"k_required": k_required, "k": tuple(sorted({*map(check_k, ks), *needed}))}
+    return found
 
 
 def _refuse_nested(settings: Mapping[str, Any]) -> None:

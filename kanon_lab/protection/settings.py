@@ -21,7 +21,7 @@ def chain_settings(protection: Protection) -> dict[str, Any]:
     """Roles that are given, what is measured, the seed, and the steps with their seeds."""
     spec = protection.spec
     roles = {role.name: getattr(spec, role.name) for role in fields(spec)}
-    measures = {name: getattr(protection, name) for name in ("k", "thresholds", "estimator", "seed")}
+    measures = {name: getattr(protection, name) for name in ("k", "risks", "estimator", "seed")}
     settings = {**{role: value for role, value in roles.items() if value}, **measures}
     if protection.baseline.wanted is not None:
         settings["indicators"] = _indicators(protection.baseline.wanted)

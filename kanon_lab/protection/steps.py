@@ -110,7 +110,7 @@ def perturbed_by(step: Step) -> list[str]:
 
 
 # Settings of a whole recipe, which no step has.
-_OF_RECIPES = (*(role.name for role in fields(KeySpec)), "thresholds", "language", "household_level")
+_OF_RECIPES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
 
 
 def check_settings(settings: Mapping[str, Any], known: tuple[str, ...], required: Iterable[str] = ()) -> None:

@@ -19,7 +19,7 @@ from kanon_lab.protection import Protection, final_claims, protect, prove_absent
 from kanon_lab.protection.chain import without_variables
 from kanon_lab.protection.verdict import DECISIVE
 from kanon_lab.report import tables
-from kanon_lab.report.config import THRESHOLDS, ReportConfig
+from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -163,7 +163,7 @@ def analyse(
     where, recipe = found["name"], config.recipe
     protection = _protected(frame, config, where, said)
     said("classes")
-    k = config.thresholds.get("k", recipe.k_required) or 2
+    k = config.limits.get("k", recipe.k_required) or 2
     least = max(config.least, k)
     states = _tables(protection)
     of_risk = {when: tables.Risks.of(table, recipe.estimator) for when, table in states.items()}
@@ -220,7 +220,7 @@ def _protected(frame: pd.DataFrame, config: ReportConfig, where: str, said: Call
     recipe = config.recipe
     said("measuring the file as it came")
     recipe.check(frame, where)
-    measured = {name: getattr(recipe, name) for name in ("k", "thresholds", "estimator", "indicators", "seed")}
+    measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
     protection = protect(frame, recipe.spec, **measured, where=where)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
@@ -283,8 +283,8 @@ def _search_step(protection: Protection) -> int:
 def _verdict(protection: Protection, config: ReportConfig, claims: pd.DataFrame) -> pd.DataFrame:
     """Each limit of the office beside what was found."""
     last, rows = protection.state.measured, []
-    for name in THRESHOLDS:
-        if (limit := config.thresholds.get(name)) is None:
+    for name in ("k", "global_risk", "household_risk"):
+        if (limit := config.limits.get(name)) is None:
             continue
         if name == "k":
             below = int(claims.set_index("claim")["records"][DECISIVE[protection.spec.missing]])

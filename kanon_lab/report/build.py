@@ -45,7 +45,7 @@ class Report:
     seconds : float
         What it took.
     verdict : dict of str to dict
-        By threshold ``limit``, ``found`` and ``met``; empty where the office gave none.
+        By limit of the office ``limit``, ``found`` and ``met``; empty where the office gave none.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class Report:
 
     @property
     def met(self) -> bool:
-        """Whether every threshold is met."""
+        """Whether every limit is met."""
         return all(each["met"] for each in self.verdict.values())
 
 
@@ -97,13 +97,13 @@ def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, prog
     _write(out, page)
     with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
         kept.unlink(missing_ok=True)
-    verdict = {row["name"]: _judged(row, config.thresholds[row["name"]]) for row in found["verdict"]}
+    verdict = {row["name"]: _judged(row, config.limits[row["name"]]) for row in found["verdict"]}
     parameters = {"file": request["name"], **shown_settings(config.shown)}
     return Report(out, parameters, round(time.perf_counter() - began, 3), verdict)
 
 
 def _judged(row: dict[str, Any], limit: int | float) -> dict[str, Any]:
-    """What a threshold found; as JSON came, records may be a float."""
+    """What was found for a limit; as JSON came, records may be a float."""
     found = row["found"]
     return {"limit": limit, "found": found if found is None else type(limit)(found), "met": row["met"]}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,12 @@ from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import check_k
 from kanon_lab.protection import Recipe, as_recipe
-from kanon_lab.protection.chain import USUAL_K
 from kanon_lab.protection.checks import check_names
 from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
+from kanon_lab.protection.limits import OLD_WORD, in_new_words
 from kanon_lab.protection.recipe import RECIPE_SETTINGS, REPORT_SETTINGS
-from kanon_lab.protection.recipe import REPORT_THRESHOLDS as THRESHOLDS
 from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
 from kanon_lab.risk import ESTIMATORS
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.tradeoff import measure_of, planned
 
 CONFIG_SETTINGS = (*RECIPE_SETTINGS, *REPORT_SETTINGS)
@@ -50,9 +48,8 @@ class ReportConfig:
         All that was given, of plain types, as `as_config` takes it.
     title : str
         Of the report; "" for a usual one.
-    thresholds : dict
-        The limits to judge by, those of `THRESHOLDS` that are given: ``k`` records at least, and risks of at most a
-        share, 0-1.
+    limits : dict
+        The limits to judge by: those of the recipe, and ``k`` where ``k_required`` is given.
     least : int
         Categories held by fewer records are pooled.
     reading : dict
@@ -67,7 +64,7 @@ class ReportConfig:
     recipe: Recipe
     settings: dict[str, Any] = field(repr=False)
     title: str = ""
-    thresholds: dict[str, int | float] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
     least: int = LEAST
     reading: dict[str, Any] = field(default_factory=dict)
     map: dict[str, Any] | None = None
@@ -82,7 +79,12 @@ class ReportConfig:
     @property
     def risks(self) -> tuple[float, ...]:
         """The individual risks above which records are counted, 0-1."""
-        return self.recipe.thresholds
+        return self.recipe.risks
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the settings: old words that they were written in."""
+        return self.recipe.notes
 
     @property
     def hierarchies(self) -> tuple[Path, ...]:
@@ -103,7 +105,7 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     path : str or Path
         A YAML file of settings as in `CONFIG_SETTINGS`. Files of hierarchies are looked for in its folder.
     overrides : iterable of str
-        Settings to put in place of the file's, such as ``language=es`` or ``thresholds.k=5``: what stands after the
+        Settings to put in place of the file's, such as ``language=es`` or ``limits.k=5``: what stands after the
         first ``=`` is YAML, and dots lead into mappings.
 
     Raises
@@ -116,6 +118,8 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     path = Path(path)
     with names_only(path, path.absolute()):
         settings = read_yaml(path)
+        with _begun(path.name):
+            settings, notes = in_new_words(settings)
         for override in overrides:
             settings = _overridden(settings, override)
         written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
@@ -124,7 +128,9 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
                 with _begun(f"{path.name}: hierarchy file"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
-            return as_config(beside(settings, path.absolute()), where=path.name)
+            config = as_config(beside(settings, path.absolute()), where=path.name)
+    recipe = replace(config.recipe, notes=tuple(dict.fromkeys([*notes, *config.notes])))
+    return replace(config, recipe=recipe)
 
 
 def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") -> ReportConfig:
@@ -133,9 +139,8 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     Parameters
     ----------
     settings : mapping
-        Names as in `CONFIG_SETTINGS`. ``thresholds`` are the limits of the office, a mapping with some of `THRESHOLDS`;
-        or individual risks as in a recipe, which are ``risks`` otherwise. Without ``thresholds: {k: ...}`` the limit
-        is ``k_required``, and the other way round. ``least`` is 10 or more.
+        Names as in `CONFIG_SETTINGS`. Without ``limits: {k: ...}`` the limit is ``k_required``, and the other way
+        round. ``least`` is 10 or more.
     where : str
         What to call the settings in messages.
 
@@ -150,20 +155,20 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     with _begun(where):
         if "grid" in settings:
             raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
+        settings, notes = in_new_words(settings)
         check_names(settings, CONFIG_SETTINGS)
         _check_plain(settings)
-        of_recipe, thresholds = _of_recipe(settings)
+        of_recipe = _of_recipe(settings)
     recipe = as_recipe(of_recipe, where=where)
+    recipe = replace(recipe, notes=(*notes, *recipe.notes))
     with _begun(where):
         _check_measured(recipe)
-        if "household_risk" in thresholds and recipe.spec.household is None:
-            raise OptionError("thresholds: household_risk needs a household; name its variable (household: ...)")
         options = _map(settings["map"], of_recipe) if "map" in settings else {}
         return ReportConfig(
             recipe,
             deepcopy(settings),
             title=_title(settings.get("title", "")),
-            thresholds=thresholds,
+            limits=_limits(recipe),
             least=_least(settings.get("least", LEAST)),
             reading=_reading(settings),
             **options,
@@ -206,8 +211,8 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
                 raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
             if isinstance(each, str) and any("\ud800" <= letter <= "\udfff" for letter in each):
                 raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
-    limits = settings.get("thresholds")
-    of_limits = {"thresholds: k": limits.get("k")} if isinstance(limits, Mapping) else {}
+    limits = settings.get("limits")
+    of_limits = {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
     for name, value in {**{name: settings.get(name) for name in _OF_RECORDS}, **of_limits}.items():
         if any(isinstance(each, int) and each > _MOST_RECORDS for each in _parts(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
@@ -232,7 +237,9 @@ def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
     name, sign, text = override.partition("=")
     *outer, last = names = [part.strip() for part in name.split(".")]
     if not sign or not all(names):
-        raise OptionError(f"--set {shortened(override)}: write name=value, such as language=es or thresholds.k=5")
+        raise OptionError(f"--set {shortened(override)}: write name=value, such as language=es or limits.k=5")
+    if outer and outer[0] == OLD_WORD:
+        outer[0] = "limits"
     place = settings = deepcopy(settings)
     for part in outer:
         place[part] = place = {} if place.get(part) is None else place[part]
@@ -242,43 +249,23 @@ def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
     return settings
 
 
-def _of_recipe(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int | float]]:
-    """Settings of the recipe, and the limits of the office."""
+def _of_recipe(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the recipe."""
     recipe = {name: value for name, value in settings.items() if name in RECIPE_SETTINGS}
     language = recipe.get("language", "en")
     if language not in REPORT_LANGUAGES:
         wanted = ", ".join(REPORT_LANGUAGES)
         raise OptionError(f"language of a report must be one of {wanted}, not {shortened(repr(language))}")
-    given = recipe.pop("thresholds", {})
-    if not isinstance(given, Mapping):
-        if "risks" in settings:
-            raise OptionError("risks stands beside thresholds that are risks too; keep one of the two")
-        recipe["thresholds"], given = given, {}
-    elif "risks" in settings:
-        recipe["thresholds"] = settings["risks"]
-    thresholds = _limits(given)
-    if "k" not in thresholds and recipe.get("k_required") is not None:
-        thresholds = {"k": check_k(recipe["k_required"], "k_required"), **thresholds}
-    if (k := thresholds.get("k")) is not None:
-        recipe.setdefault("k_required", k)
-        counted = recipe.get("k", USUAL_K)
-        recipe["k"] = [*dict.fromkeys([*(counted if isinstance(counted, (list, tuple)) else [counted]), k])]
-    return recipe, thresholds
+    return recipe
 
 
-def _limits(given: Mapping[str, Any]) -> dict[str, int | float]:
-    """The limits of the office, in the order of `THRESHOLDS`."""
-    with _begun("thresholds"):
-        check_names(given, THRESHOLDS)
-    check = {"k": check_k, "global_risk": as_share, "household_risk": as_share}
-    given = {name: value for name, value in given.items() if value is not None}
-    return {name: check[name](given[name], f"thresholds: {name}") for name in THRESHOLDS if name in given}
+def _limits(recipe: Recipe) -> dict[str, Any]:
+    """The limits of the office; k_required is one of them."""
+    return {**({} if recipe.k_required is None else {"k": recipe.k_required}), **recipe.limits}
 
 
 def _check_measured(recipe: Recipe) -> None:
     """Refuse what `kanon_lab.protection.protect` would refuse, before the file is read."""
-    for risk in recipe.thresholds:
-        as_share(risk, "risks")
     for k in recipe.k:
         check_k(k)
     if not isinstance(recipe.estimator, str) or recipe.estimator not in ESTIMATORS:

@@ -90,7 +90,7 @@ def _line(settings: Any) -> str:
 
 def _limits(texts: dict[str, str], *, household: bool) -> str:
     limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if household else {})}
-    return _comment(texts["limits"]) + dump_yaml({"thresholds": limits})
+    return _comment(texts["limits"]) + dump_yaml({"limits": limits})
 
 
 def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:

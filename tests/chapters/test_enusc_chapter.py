@@ -12,8 +12,9 @@ from kanon_lab.cli import run as run_command
 from kanon_lab.data import read_microdata, write_microdata
 from kanon_lab.notebooks import find_notebooks
 from kanon_lab.notebooks.reading import read_notebook
+from kanon_lab.protection.limits import LIMITS as LIMIT_NAMES
 from kanon_lab.report import Report, as_config, read_config
-from kanon_lab.report.config import CONFIG_SETTINGS, MAP_SETTINGS, THRESHOLDS
+from kanon_lab.report.config import CONFIG_SETTINGS, MAP_SETTINGS
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
 
@@ -39,7 +40,7 @@ def settings_of(heading):
     ]
 
 
-LIMITS, SETTINGS, MAP = map(settings_of, ("## Thresholds", "## Every setting", "The settings inside `map`:"))
+LIMITS, SETTINGS, MAP = map(settings_of, ("## Limits", "## Every setting", "The settings inside `map`:"))
 
 
 def number(table, measure, column):
@@ -133,7 +134,7 @@ def test_the_notebook_on_a_users_file(run, shops):
         "weight": "absent",
         "sensitive_variables": ["fined"],
         "missing": "category",
-        "thresholds": {"k": 3, "household_risk": 0.1},
+        "limits": {"k": 3, "household_risk": 0.1},
         "indicators": {"rates": {"fined": None}, "by": ["area", "absent"]},
         "household_level": {"key_variables": ["area"]},
         "steps": [
@@ -153,7 +154,7 @@ def test_the_notebook_on_a_users_file(run, shops):
     alone = results["given-away"].set_index("the outsider knows")["records alone"]
     assert alone["and size"] == (~frame.duplicated(["area", "owner", "size"], keep=False)).sum()
     assert results["steps"]["after"].tolist() == ["as it came", "recode area", "pram owner", "suppress"]
-    assert results["verdict"]["threshold"].tolist() == ["k"]
+    assert results["verdict"]["measure"].tolist() == ["k"]
     assert results["real-said"].startswith("The file of the real survey was not at hand")
     assert results["profiles"].columns.tolist() == ["measure", "this file"]
 
@@ -202,9 +203,9 @@ def reports(tmp_path, monkeypatch):
 
     def make(file, config, out, *, progress=False):
         asked.append((file, config, Path(out)))
-        met = config.thresholds.get("k", 0) < 5
+        met = config.limits.get("k", 0) < 5
         Path(out).write_text("")
-        return Report(Path(out), {}, 0.1, {"k": {"limit": config.thresholds["k"], "found": 3, "met": met}})
+        return Report(Path(out), {}, 0.1, {"k": {"limit": config.limits["k"], "found": 3, "met": met}})
 
     monkeypatch.setattr(kanon_lab.report, "make_report", make)
     monkeypatch.chdir(tmp_path)
@@ -223,13 +224,13 @@ def test_the_commands_of_the_page_on_reports(reports, tmp_path, monkeypatch, cap
         "informe.html",
     ]
     config = reports[-1][1]
-    assert (config.language, config.thresholds["k"]) == ("es", 5)
+    assert (config.language, config.limits["k"]) == ("es", 5)
     assert run_command([*spanish, "--fail"]) == 3
-    assert "a threshold is not met" in capsys.readouterr().err
+    assert "a limit is not met" in capsys.readouterr().err
     names = {}
     for code in blocks(PAGE, "python"):
         exec(code, names)
-    assert reports[-1][1].thresholds["k"] == 5
+    assert reports[-1][1].limits["k"] == 5
     assert len(read_microdata("health-public.csv")) == len(load_microdata("health-survey"))
 
 
@@ -242,7 +243,7 @@ def test_the_first_configuration_of_the_page_is_one(tmp_path, monkeypatch):
     assert run_command(command) == 2
 
 
-def test_the_configuration_of_the_page_meets_its_thresholds():
+def test_the_configuration_of_the_page_meets_its_limits():
     (text,) = blocks(PAGE, "yaml")
     config = as_config(yaml.safe_load(text))
     chain = config.recipe.apply(load_microdata("health-survey"))
@@ -256,7 +257,7 @@ def name(row):
 
 def test_the_page_lists_every_setting_of_a_report():
     assert {name(row) for row in SETTINGS} == set(CONFIG_SETTINGS)
-    assert [name(row) for row in LIMITS] == list(THRESHOLDS)
+    assert [name(row) for row in LIMITS] == list(LIMIT_NAMES)
     assert [name(row) for row in MAP] == list(MAP_SETTINGS)
 
 
@@ -279,7 +280,7 @@ def test_what_holds_unless_a_setting_is_given():
             place = next(place for place in places if hasattr(place, setting))
             value = getattr(place, setting)
             assert (list(value) if isinstance(value, tuple) else value) == yaml.safe_load(given.strip("`")), setting
-    limited = as_config({"key_variables": ["age"], "thresholds": {"k": 4}}).recipe
+    limited = as_config({"key_variables": ["age"], "limits": {"k": 4}}).recipe
     assert (limited.k_required, limited.k) == (4, (2, 3, 4, 5))
     for row in (*LIMITS, *MAP):
         assert list(yaml.safe_load(row["Example"])) == [name(row)]

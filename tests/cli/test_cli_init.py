@@ -133,7 +133,7 @@ def test_a_first_configuration_is_one_that_a_report_takes(capsys, survey, tmp_pa
     assert spec.key_variables == ("enc_region", "rph_edad", "Sexo")
     assert (spec.weight, spec.household) == ("Fact_Pers", "hogar")
     assert spec.direct_identifiers == ("RUT", "Nombre", "card")
-    assert config.thresholds == {"k": 3, "global_risk": 0.02, "household_risk": 0.05}
+    assert config.limits == {"k": 3, "global_risk": 0.02, "household_risk": 0.05, "exposed_by_columns": 0}
     config.recipe.check(a_file())
 
 
@@ -238,7 +238,7 @@ def test_any_name_of_a_column_is_read_again(names):
         "direct_identifiers",
         "sensitive_variables",
         "numeric_variables",
-        "thresholds",
+        "limits",
     }
 
 

@@ -59,10 +59,11 @@ def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
         "seconds": 1.25,
         "verdict": VERDICT,
         "met": False,
+        "notes": [],
     }
 
 
-def test_people_read_the_verdict_in_a_line_a_threshold(made, capsys):
+def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
     assert command() == 0
     assert capsys.readouterr().out.splitlines() == [
         "r.html: 4 bytes, 1.2 s (a.yml)",
@@ -72,11 +73,11 @@ def test_people_read_the_verdict_in_a_line_a_threshold(made, capsys):
     ]
 
 
-def test_exit_code_is_3_where_asked_and_a_threshold_is_not_met(made, capsys):
+def test_exit_code_is_3_where_asked_and_a_limit_is_not_met(made, capsys):
     assert command("--fail") == 3
     shown = capsys.readouterr()
     assert shown.out.startswith("r.html: 4 bytes")
-    assert shown.err == "kanon-lab: a threshold is not met (--fail)\n"
+    assert shown.err == "kanon-lab: a limit is not met (--fail)\n"
     assert command("--fail", "--set", "title=no verdict") == 0
 
 

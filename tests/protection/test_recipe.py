@@ -22,7 +22,7 @@ numeric_variables: [income]
 direct_identifiers: [birth_date]
 missing: category
 k_required: 3
-thresholds: [0.02, 0.1]
+risks: [0.02, 0.1]
 estimator: exact
 indicators:
   rates: {diagnosis: [diabetes], cholesterol: null}
@@ -75,7 +75,7 @@ def test_every_setting_and_step_does_something(written):
     chain = recipe.apply(survey(), where="survey")
     assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)
     assert all(step.records_touched for step in chain.steps)
-    assert (recipe.k, recipe.thresholds, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
+    assert (recipe.k, recipe.risks, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
     assert chain.spec.missing == chain.steps[0].households.spec.missing == "category"
     assert chain.steps[0].households.estimator == "exact"
     assert chain.steps[11].settings["k_required"] == chain.steps[0].households.steps[1].settings["k_required"] == 3
@@ -103,14 +103,14 @@ def test_a_recipe_written_and_applied_again_gives_the_same_bytes(written, tmp_pa
 
 
 def test_a_chain_made_step_by_step_is_a_recipe_too():
-    chain = protect(survey(), ["age", "sex"], k=[4], thresholds=[0.5], seed=3)
+    chain = protect(survey(), ["age", "sex"], k=[4], risks=[0.5], seed=3)
     chain = chain.apply("round", {"variable": "age", "base": 10}).apply("suppress", {"k_required": 4})
     settings = chain.recipe()
     assert settings == {
         "key_variables": ["age", "sex"],
         "missing": "wildcard",
         "k": [4],
-        "thresholds": [0.5],
+        "risks": [0.5],
         "estimator": "benedetti-franconi",
         "seed": 3,
         "steps": [{"round": {"variable": "age", "base": 10}}, {"suppress": {"k_required": 4}}],
@@ -191,8 +191,9 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"k_required": 0}, "k_required must be a whole number"),
         ({"k_required": "3"}, "k_required must be a whole number"),
         ({"k": [2, "x"]}, "k must be a whole number"),
-        ({"thresholds": [2]}, "thresholds must be"),
-        ({"thresholds": {"a": 1}}, "thresholds must be"),
+        ({"risks": [2]}, "risks must be"),
+        ({"thresholds": [2]}, "risks must be"),
+        ({"thresholds": {"a": 1}}, "limits: there is no limit a"),
         ({"estimator": "guess"}, "estimator must be"),
         ({"language": "fr"}, "language must be one of en, es, ca"),
         ({"language": ["en"]}, "language must be"),
@@ -305,7 +306,7 @@ def test_the_output_never_replaces_a_hierarchy_file(written, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("setting", "told"),
-    [({"title": "A file"}, "its title and"), ({"thresholds": {"k": 3}}, "its thresholds by name and")],
+    [({"title": "A file"}, "its title and")],
 )
 def test_the_configuration_of_a_report_is_told_from_a_recipe(setting, told):
     with pytest.raises(OptionError, match=f"is the configuration of a report, which kanon-lab report takes: {told}"):

@@ -19,7 +19,7 @@ SETTINGS = {
     "direct_identifiers": ["id"],
     "sensitive_variables": ["illness"],
     "numeric_variables": ["income"],
-    "thresholds": {"k": 3, "global_risk": 0.02, "household_risk": 0.9},
+    "limits": {"k": 3, "global_risk": 0.02, "household_risk": 0.9},
     "indicators": {"rates": ["illness"], "means": ["income"], "by": ["region", "group"]},
     "steps": [
         {"recode": {"variable": "age", "width": 20}},
@@ -93,7 +93,7 @@ def test_limits_that_are_just_met_are_met(frame, found):
     risk = found.summary["after"]["global_risk"]
     settings = {**SETTINGS, "map": None}
     for limit, met in ((risk, True), (risk * 0.999, False)):
-        config = as_config({**settings, "thresholds": {"k": 3, "global_risk": limit}})
+        config = as_config({**settings, "limits": {"k": 3, "global_risk": limit}})
         assert analyse(frame, config, name="x").verdict.set_index("name")["met"]["global_risk"] == met
 
 
@@ -135,7 +135,7 @@ def test_categories_are_those_of_the_release_and_pooled_where_rare(frame, found)
 
 
 def test_a_category_needs_k_required_records_too(frame):
-    settings = {"key_variables": ["region"], "thresholds": {"k": 200}}
+    settings = {"key_variables": ["region"], "limits": {"k": 200}}
     found = analyse(frame, as_config(settings), name="x")
     assert (found.categories["records"].dropna() >= 200).all()
 

@@ -19,7 +19,7 @@ CONFIG = {
     "key_variables": ["region", "age"],
     "weight": "w",
     "direct_identifiers": ["name"],
-    "thresholds": {"k": 3, "global_risk": 0.5},
+    "limits": {"k": 3, "global_risk": 0.5},
     "steps": [{"recode": {"variable": "age", "width": 20}}],
 }
 
@@ -101,7 +101,7 @@ def test_without_a_request_the_notebook_has_a_file_of_its_own():
     run = opened()
     assert run.file.found["name"] == "health-survey"
     run.config.recipe.check(run.file.frame)
-    assert {*run.config.thresholds} == {"k", "global_risk", "household_risk"}
+    assert {*run.config.limits} == {"k", "global_risk", "household_risk", "exposed_by_columns"}
     with run.step("nothing is written"):
         run.say("anywhere")
 

@@ -11,6 +11,7 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
 from kanon_lab.protection.yaml_file import dump_yaml
 from kanon_lab.report import as_config, read_config
 
+EXPOSED = {"exposed_by_columns": 0}
 KEYS = {"key_variables": ["region", "age"]}
 
 
@@ -21,35 +22,38 @@ def config(**given):
 def test_what_is_not_said_is_usual():
     found = config()
     assert (found.title, found.language, found.least, found.reading, found.map) == ("", "en", 10, {}, None)
-    assert found.thresholds == {}
+    assert found.limits == {}
     assert found.risks == (0.05,)
     assert found.recipe.k == (2, 3, 5)
     assert found.shown == KEYS | {"seed": 0}
 
 
 @pytest.mark.parametrize(
-    ("given", "thresholds", "k_required"),
+    ("given", "limits", "k_required"),
     [
-        ({"k_required": 4}, {"k": 4}, 4),
-        ({"thresholds": {"k": 4}}, {"k": 4}, 4),
-        ({"thresholds": {"k": 7}, "k_required": 4}, {"k": 7}, 4),
-        ({"thresholds": {"global_risk": 0.02}, "k_required": 4}, {"k": 4, "global_risk": 0.02}, 4),
-        ({"thresholds": {"global_risk": 0, "k": None}}, {"global_risk": 0}, None),
+        ({"k_required": 4}, {"k": 4, **EXPOSED}, 4),
+        ({"limits": {"k": 4}}, {"k": 4, **EXPOSED}, 4),
+        ({"limits": {"k": 7, "exposed_by_columns": None}, "k_required": 4}, {"k": 7}, 4),
+        ({"limits": {"global_risk": 0.02}, "k_required": 4}, {"k": 4, "global_risk": 0.02, **EXPOSED}, 4),
+        ({"limits": {"global_risk": 0, "k": None}}, {"global_risk": 0}, None),
     ],
 )
-def test_limit_of_k_and_k_required_stand_in_for_each_other(given, thresholds, k_required):
+def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_required):
     found = config(**given)
-    assert found.thresholds == thresholds
-    assert list(found.thresholds) == list(thresholds)
+    assert found.limits == limits
+    assert list(found.limits) == list(limits)
     assert found.recipe.k_required == k_required
-    assert {*thresholds.values()} & {4, 7} <= {*found.recipe.k}
+    assert {*limits.values()} & {4, 7} <= {*found.recipe.k}
 
 
-def test_thresholds_may_be_individual_risks_as_in_a_recipe():
+def test_the_old_word_is_taken_for_both():
     assert config(thresholds=[0.1, 0.2]).risks == (0.1, 0.2)
-    assert config(thresholds=0.1).thresholds == {}
+    assert config(thresholds=0.1).limits == {}
     both = config(thresholds={"global_risk": 0.02}, risks=[0.1])
-    assert (both.risks, both.thresholds) == ((0.1,), {"global_risk": 0.02})
+    assert (both.risks, both.limits) == ((0.1,), {"global_risk": 0.02})
+    assert both.settings["limits"] == {"global_risk": 0.02}
+    assert both.notes == ("thresholds is now called limits (names with bounds); the old word is still taken",)
+    assert config(limits={"global_risk": 0.02}, risks=[0.1]).notes == ()
 
 
 def test_map_has_the_recipe_with_its_own_steps_and_grid():
@@ -64,11 +68,11 @@ def test_map_has_the_recipe_with_its_own_steps_and_grid():
 
 FAULTS = {
     "unknown": ({"titel": "x"}, "unknown setting titel; did you mean title?"),
-    "unknown limit": ({"thresholds": {"globalrisk": 0.1}}, "thresholds: unknown setting globalrisk; did you mean gl"),
-    "no share": ({"thresholds": {"global_risk": 2}}, "thresholds: global_risk must be a number from 0 to 1, not 2"),
-    "no k": ({"thresholds": {"k": 0}}, "thresholds: k must be a whole number from 1 on, not 0"),
-    "household": ({"thresholds": {"household_risk": 0.1}}, "household_risk needs a household; name its variable"),
-    "two risks": ({"thresholds": [0.1], "risks": [0.1]}, "risks stands beside thresholds that are risks too"),
+    "unknown limit": ({"limits": {"globalrisk": 0.1}}, "limits: there is no limit globalrisk; did you mean global_r"),
+    "no share": ({"limits": {"global_risk": 2}}, "limits: global_risk must be a number from 0 to 1, not 2"),
+    "no k": ({"thresholds": {"k": 0}}, "limits: k must be a whole number from 1 on, not 0"),
+    "household": ({"limits": {"household_risk": 0.1}}, "household_risk needs a household; name its variable"),
+    "two risks": ({"thresholds": [0.1], "risks": [0.1]}, "thresholds stands beside risks, which is its new name"),
     "risk": ({"risks": [5]}, "risks must be a number from 0 to 1, not 5"),
     "few": ({"least": 9}, "least must be 10 or more"),
     "Catalan": ({"language": "ca"}, "language of a report must be one of en, es, not 'ca'"),
@@ -114,9 +118,9 @@ def written(tmp_path):
 
 def test_overrides_replace_settings_and_lead_into_mappings(written):
     path = written(KEYS | {"title": "a", "k_required": 3})
-    asked = ["title=b = c", "language=es", "thresholds.global_risk=0.02", "key_variables=[sex]", "k_required="]
+    asked = ["title=b = c", "language=es", "limits.global_risk=0.02", "key_variables=[sex]", "k_required="]
     found = read_config(path, asked)
-    assert (found.title, found.language, found.thresholds) == ("b = c", "es", {"global_risk": 0.02})
+    assert (found.title, found.language, found.limits) == ("b = c", "es", {"global_risk": 0.02})
     assert found.recipe.spec.key_variables == ("sex",)
     assert found.recipe.k_required is None
 
@@ -160,7 +164,7 @@ def test_hierarchies_are_found_beside_the_configuration_and_shown_by_name(writte
         ({"estimator": ["exact"]}, "estimator must be one of"),
         *(({name: 10**400}, f"{name}: a number has more than 18 digits") for name in ("k", "k_required", "least")),
         *(({name: 1_000_001}, f"{name} must be 1,000,000 or less") for name in ("k", "k_required", "least")),
-        ({"thresholds": {"k": 10**7}}, "thresholds: k must be 1,000,000 or less"),
+        ({"limits": {"k": 10**7}}, "limits: k must be 1,000,000 or less"),
         ({"steps": [{"suppress": {"k_required": 10**30}}]}, "steps: a number has more than 18 digits"),
         ({"title": "\ud800"}, "title: a text has half a character"),
         *(({"encoding": name}, "there is none such") for name in ("unknown", "idna", "undefined", "utf\0")),
@@ -206,7 +210,10 @@ plain = st.recursive(
 )
 
 
-@given(st.sampled_from(["title", "thresholds", "risks", "least", "map", "missing_codes", "na", "text", "steps"]), plain)
+@given(
+    st.sampled_from(["title", "thresholds", "limits", "risks", "least", "map", "missing_codes", "na", "text", "steps"]),
+    plain,
+)
 @settings(deadline=None, max_examples=150)
 def test_whatever_a_setting_is_there_is_a_configuration_or_one_line(name, value):
     try:

@@ -32,7 +32,7 @@ SETTINGS = {
     "direct_identifiers": ["rut"],
     "sensitive_variables": ["ill"],
     "numeric_variables": ["income"],
-    "thresholds": {"k": 3, "global_risk": 0.0001, "household_risk": 0.0001},
+    "limits": {"k": 3, "global_risk": 0.0001, "household_risk": 0.0001},
     "indicators": {"rates": ["ill"], "means": ["income"], "by": ["region"]},
     "steps": [
         {"recode": {"variable": "age", "width": 30}},
@@ -106,8 +106,8 @@ def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
 
 
 def test_met_limits_and_no_limits_are_said():
-    for thresholds, key in (({"k": 2}, "all_met"), ({}, "no_limit")):
-        config = as_config({"key_variables": ["region"], "thresholds": thresholds})
+    for limits, key in (({"k": 2}, "all_met"), ({}, "no_limit")):
+        config = as_config({"key_variables": ["region"], "limits": limits})
         found = analyse(FRAME, config, name="x")
         assert texts()[key]["en"] in text_of(found, "en", ["summary"])
         assert section(found, "map") == []
@@ -167,7 +167,7 @@ def test_an_unknown_section_is_refused(found):
 
 
 def test_an_identifier_that_is_still_released_is_said_at_the_top():
-    config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "thresholds": {"k": 2}})
+    config = as_config({"key_variables": ["region"], "direct_identifiers": ["rut"], "limits": {"k": 2}})
     found = analyse(FRAME.assign(copy=FRAME["rut"]), config, name="x")
     text = text_of(found, "es", ["summary"])
     assert texts()["identifiers_found"]["es"].split(":")[0] in text and "copy" in text and "R0000" not in text
@@ -177,7 +177,7 @@ ATTACKED = {
     "key_variables": ["region", "sex"],
     "numeric_variables": ["income"],
     "sensitive_variables": ["ill"],
-    "thresholds": {"k": 3},
+    "limits": {"k": 3},
 }
 EVERYBODY = {"means": ["income"], "rates": ["ill"], "by": ["region", "sex", ["region", "sex"]]}
 
