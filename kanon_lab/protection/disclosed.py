@@ -7,14 +7,9 @@ import pandas as pd
 
 from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.changes import same_values
+from kanon_lab.protection.exposure import told_by
 from kanon_lab.protection.released import role_of
 from kanon_lab.recode.columns import distinct
-
-# A column tells a variable where the one value of a variable that goes with a value of the column is missed at most so
-# often, as a share of how often two records differ in the variable ...
-_MISSED = 0.05
-# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)).
-_EVIDENCE = 14
 
 
 def shown_by_members(protection: Protection) -> pd.DataFrame:
@@ -73,10 +68,10 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
         if variable in released:
             lost &= ~same_values(original[variable], released[variable], protection.where)
         for name, column in columns.items() if lost.any() else ():
-            told = None if name == variable else _told(column, code, None if variable == spec.household else home)
-            if told is not None and (told & lost).any():
+            usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
+            if usual is not None and (told := (usual == code) & lost).any():
                 some = (name, role_of(name, protection), int(column.max()) + 1)
-                rows.append((variable, *some, int(lost.sum()), int((told & lost).sum())))
+                rows.append((variable, *some, int(lost.sum()), int(told.sum())))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])
 
 
@@ -85,21 +80,3 @@ def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
     members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
     several = members[members["size"] > 1]
     return float((several["nunique"] == 1).mean()) if len(several) else 0.0
-
-
-def _told(column: np.ndarray, code: np.ndarray, home: np.ndarray | None) -> np.ndarray | None:
-    """Records whose code is the one that goes with their value of a column; None where the column does not tell it."""
-    known = (column >= 0) & (code >= 0)
-    pairs = pd.DataFrame({"column": column[known], "code": code[known]})
-    if home is not None:
-        pairs = pairs.assign(home=home[known]).drop_duplicates()
-    counts = pairs.groupby(["column", "code"], sort=False).size().reset_index(name="times")
-    usual = counts.sort_values("times", kind="stable").drop_duplicates("column", keep="last")
-    repeated = len(pairs) - len(usual)
-    missed = len(pairs) - int(usual["times"].sum())
-    differ = 1 - float((pairs["code"].value_counts(normalize=True) ** 2).sum())
-    if repeated * differ < _EVIDENCE or missed > _MISSED * differ * repeated:
-        return None
-    of_column = np.full(int(column.max()) + 1, -1)
-    of_column[usual["column"]] = usual["code"]
-    return known & (of_column[column] == code)

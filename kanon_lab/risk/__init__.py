@@ -5,7 +5,13 @@ The measures of risk are made for a sample with its weights: F_k stands for the 
 
 from kanon_lab.risk.attackers import attacker_risks
 from kanon_lab.risk.file import FileRisk, file_risk
-from kanon_lab.risk.households import household_risk, household_risks, household_size, with_household_size
+from kanon_lab.risk.households import (
+    household_risk,
+    household_risks,
+    household_size,
+    with_household_composition,
+    with_household_size,
+)
 from kanon_lab.risk.individual import ESTIMATORS, individual_risk
 from kanon_lab.risk.intervals import Interval, interval_disclosure
 from kanon_lab.risk.linkage import LinkageResult, linkage_attack
@@ -43,5 +49,6 @@ __all__ = [
     "robust_disclosure",
     "suda",
     "upper_tail",
+    "with_household_composition",
     "with_household_size",
 ]

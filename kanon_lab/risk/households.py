@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, compatible_sums
-from kanon_lab.classes.coding import Coded, coded, grouped
+from kanon_lab.classes.coding import Coded, coded, distinct_rows, grouped
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.risk.arguments import as_risk
 
@@ -137,9 +137,7 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     DataError
         A record has no household.
     """
-    household = table.household_of_record
-    if household is None:
-        raise OptionError("no household: name the variable that identifies it in the spec")
+    household = _named(table)
     members = np.bincount(household)[household]
     size, sizes = grouped(members, int(members.max()) + 1)
     number, distinct = grouped(table.class_of_record.astype(np.int64) * len(sizes) + size, table.n_classes * len(sizes))
@@ -149,6 +147,48 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
     uniques = int(records[f_k == 1].sum())
     return {"classes": len(distinct), "k_achieved": int(f_k.min()), "sample_uniques": uniques}
+
+
+def with_household_composition(table: ClassTable) -> dict[str, int]:
+    """Classes of a file to somebody who knows the keys of everybody in a household.
+
+    Parameters
+    ----------
+    table : ClassTable
+        Its spec names a household.
+
+    Returns
+    -------
+    dict of str to int
+        ``classes``, ``k_achieved`` and ``sample_uniques``, where the classes of all members (and so their number) are
+        one more key variable. A missing key is a value of its own, whatever the policy.
+
+    Raises
+    ------
+    OptionError
+        The spec names no household.
+    DataError
+        A record has no household.
+    """
+    household = _named(table)
+    members, class_ = np.bincount(household), table.class_of_record[np.lexsort((table.class_of_record, household))]
+    start, composition, found = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
+    for size in np.unique(members):
+        homes = np.flatnonzero(members == size)
+        group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
+        composition[homes] = found + group
+        found += len(some)
+    pair = table.class_of_record.astype(np.int64) * found + composition[household]
+    number, distinct = grouped(pair, table.n_classes * found)
+    records = np.bincount(number, minlength=len(distinct))
+    uniques = int((records == 1).sum())
+    return {"classes": len(distinct), "k_achieved": int(records.min()), "sample_uniques": uniques}
+
+
+def _named(table: ClassTable) -> np.ndarray:
+    if (household := table.household_of_record) is None:
+        raise OptionError("no household: name the variable that identifies it in the spec")
+    return household
 
 
 def _checked(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:

@@ -1,0 +1,312 @@
+"""What released columns that are no keys tell of a key, or of values that were suppressed or recoded.
+
+A region goes with its commune, a date of birth with an age, and a weight with a region if it was made by region. Who
+knows which value goes with which has one more key than the office counted. Two directions are looked for, in sets of at
+most two columns: columns that *tell* a key, and a column that *follows* from keys (a coarser copy of one, say), so that
+it narrows a class in which the key is hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.coding import coded, distinct_rows, grouped
+from kanon_lab.keys import check_k
+from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.protection.changes import same_values
+from kanon_lab.protection.released import role_of
+from kanon_lab.suppress.counting import compatible_records
+
+# One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
+# a share of how often two records differ in the other ...
+_MISSED = 0.05
+# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)); the more sets
+# of columns are tried, the more are asked for.
+_EVIDENCE = 14
+# A column with a value of its own in more than half of the records is told by neighbours in its order, and is itself
+# told in so many parts of equal size.
+_PARTS = 50
+
+#: Columns of `Exposure.columns`.
+COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Records that fall below k once released columns that are no keys are used to tell keys.
+
+    Attributes
+    ----------
+    k : int
+    columns : DataFrame
+        One row a dependence that tells a hidden value: ``columns`` (tuple of one or two names, one of them no key);
+        ``role`` (that of the columns, between " and "); ``direction`` ("tells" where the columns tell the key,
+        "follows" where they follow from it); ``keys`` (tuple of one or two names); ``hidden`` (records in which one of
+        these keys is not as it came); ``told`` (those of them in which the dependence holds); ``records`` (that have at
+        least k alike by the keys alone, and fewer than k by the keys and what the columns tell).
+    records : int
+        Records exposed by one of the rows, or by all of them together.
+    """
+
+    k: int
+    columns: pd.DataFrame = field(repr=False)
+    records: int
+
+
+def exposed_by_columns(protection: Protection, k: int) -> Exposure:
+    """Count the records that released columns bring below k.
+
+    Parameters
+    ----------
+    protection : Protection
+    k : int
+        From 1 on.
+
+    Returns
+    -------
+    Exposure
+        Records are alike as the policy of the spec has it: under ``wildcard`` a missing key is compatible with any
+        value, else it is a value of its own.
+
+    Raises
+    ------
+    OptionError
+        A k below 1.
+
+    Notes
+    -----
+    The attack: somebody knows a target's keys as they were, and which values of a column go with them. Of the records
+    with the target's released keys those drop out whose column says another value. What the column says beyond the key
+    (a date of birth beyond an age) is not taken for known. Where a key is released as it came, its column adds nothing.
+
+    A dependence need not be perfect: see `told_by`. Records in which it does not hold mislead, and are not counted. A
+    column that tells a key for some of its values only, and three columns together, are not found. Members of one
+    household count once, since they share what they share by living together.
+    """
+    k = check_k(k, "k")
+    search = _Search(protection)
+    rows, parts, exposed = [], [], np.zeros(search.n, dtype=bool)
+    for columns, keys, direction, true, shown in search.dependences():
+        hidden = search.hidden(keys)
+        parts.append((keys, true, shown))
+        some = search.below(k, parts[-1:])
+        exposed |= some
+        told = int((hidden & (shown >= 0) & (shown == true)).sum())
+        role = " and ".join(role_of(name, protection) for name in columns)
+        rows.append((columns, role, direction, keys, int(hidden.sum()), told, int(some.sum())))
+    if len(parts) > 1:
+        exposed |= search.below(k, parts)
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
+
+
+def columns_as_keys(protection: Protection, k: int) -> pd.DataFrame:
+    """What each released column would do if it were one more key.
+
+    Returns
+    -------
+    DataFrame
+        One row a released column that is no key: ``column``; ``role``; ``before`` and ``after``, records below k with
+        it among the keys, a missing value being a value of its own.
+    """
+    k, keys = check_k(k, "k"), without_variables(protection.spec, protection.state.removed).key_variables
+    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[protection.original.index]
+    rows = []
+    for name in [name for name in released if name not in keys]:
+        below = [_records_below(frame, [*keys, name], k, protection.where) for frame in (protection.original, released)]
+        rows.append((name, role_of(name, protection), *below))
+    return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
+
+
+def told_by(
+    column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
+) -> np.ndarray | None:
+    """The value of a variable that goes with each record's value of a column, where the column tells the variable.
+
+    Parameters
+    ----------
+    column, code : ndarray of int, shape (n,)
+        Codes of the column and of the variable, from 0 on; -1 is missing.
+    home : ndarray of int, shape (n,), optional
+        Households: records of one with equal values of both count once.
+    evidence : float
+        How many repetitions of a column's value must agree, weighted by how often two records differ in the variable.
+
+    Returns
+    -------
+    ndarray of int, shape (n,), or None
+        -1 where the column is missing; None where the column does not tell the variable: more than 5 % of what chance
+        would miss is missed, or there are too few repetitions.
+    """
+    known = (column >= 0) & (code >= 0)
+    found = _usual(column[known], code[known], evidence)
+    if found is None:
+        return None
+    if home is not None:
+        _, once = distinct_rows(np.column_stack([column, code, home])[known])
+        found = _usual(column[known][once], code[known][once], evidence)
+        if found is None:
+            return None
+    of_column = np.full(int(column.max()) + 2, -1)
+    of_column[found[0]] = found[1]
+    return of_column[column]
+
+
+def _usual(column: np.ndarray, code: np.ndarray, evidence: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Values of the column, each with the code that goes with it; None where that is not so."""
+    if not len(column):
+        return None
+    m = int(code.max()) + 1
+    pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
+    times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
+    order = np.lexsort((times, first))
+    last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
+    repeated, missed = len(column) - len(last), len(column) - int(times[last].sum())
+    differ = 1 - float(((np.bincount(code) / len(code)) ** 2).sum())
+    if repeated * differ < evidence or missed > _MISSED * differ * repeated:
+        return None
+    return first[last], second[last]
+
+
+class _Search:
+    """The columns and keys of a protection as codes, each made once."""
+
+    def __init__(self, protection: Protection):
+        self.protection, self.where = protection, protection.where
+        self.original, state = protection.original, protection.state
+        spec = protection.spec
+        self.keys = spec.key_variables
+        self.n = len(self.original)
+        self.released = state.working.drop(columns=list(state.removed)).loc[self.original.index]
+        self.perturbed = [name for name in self.keys if name in state.truth.perturbed]
+        self.home = None if spec.household is None else self._codes(self.original[spec.household])
+        self.columns = {name: self._codes(column) for name, column in self.released.items()}
+        self.true = {name: self._codes(self.original[name]) for name in self.keys}
+        same = {
+            name: same_values(self.original[name], self.released[name], self.where)
+            for name in self.keys
+            if name in self.released
+        }
+        self.kept = {name: same.get(name, np.zeros(self.n, dtype=bool)) for name in self.keys}
+
+    def hidden(self, keys: Sequence[str]) -> np.ndarray:
+        """Records in which one of the keys is not as it came."""
+        return np.any([(self.true[name] >= 0) & ~self.kept[name] for name in keys], axis=0)
+
+    def dependences(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, np.ndarray, np.ndarray]]:
+        """Columns, keys and direction of each; what it says of each record as it truly is, and as the columns show it.
+
+        Of two columns, or two keys, that say it together only if neither of them does alone.
+        """
+        hidden = [name for name in self.keys if self.hidden([name]).any()]
+        others = [name for name in self.columns if name not in self.keys]
+        sets = [(name,) for name in others]
+        sets += [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
+        of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
+        evidence = _EVIDENCE + log(max(len(sets) * len(hidden) + len(of_keys) * len(others), 1))
+        yield from self._tell(sets, hidden, evidence)
+        yield from self._follow(others, of_keys, evidence)
+
+    def _tell(self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float) -> Iterator[tuple]:
+        """Columns that tell the original of a key that is not as it came."""
+        targets = {key: _in_parts(self.true[key]) for key in hidden}
+        found: set[tuple[str, str]] = set()
+        for columns in sets:
+            joint = None
+            for key, true in targets.items():
+                if key in columns or any((name, key) in found for name in columns):
+                    continue
+                joint = self._predictor(columns) if joint is None else joint
+                if (told := told_by(joint, true, self.home, evidence=evidence)) is None:
+                    continue
+                if len(columns) == 1:
+                    found.add((columns[0], key))
+                if (told == true)[self.hidden([key]) & (true >= 0)].any():
+                    yield columns, (key,), "tells", true, np.where(self.kept[key], true, told)
+
+    def _follow(self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float) -> Iterator[tuple]:
+        """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it."""
+        shown = {name: _in_parts(self.columns[name]) for name in others}
+        found: set[tuple[str, str]] = set()
+        for keys in of_keys:
+            joint = _by_order(self._joint([self.true[name] for name in keys]))
+            kept = np.all([self.kept[name] for name in keys], axis=0)
+            for name in others:
+                if any((key, name) in found for key in keys):
+                    continue
+                if (true := told_by(joint, shown[name], self.home, evidence=evidence)) is None:
+                    continue
+                if len(keys) == 1:
+                    found.add((keys[0], name))
+                yield (name,), keys, "follows", true, np.where(kept, true, shown[name])
+
+    def below(self, k: int, parts: Sequence[tuple[tuple[str, ...], np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Records with k alike by the released keys and fewer by what the columns tell beside them."""
+        true, shown = (np.column_stack([each[side] for each in parts]) for side in (1, 2))
+        agrees = ((true == shown) | (shown < 0)).all(axis=1)
+        # The released value of a perturbed key is not believed where a column tells the true one.
+        told = {name for keys, _, _ in parts for name in keys} & {*self.perturbed}
+        keys = self._released_keys(told)
+        left = _alike(np.column_stack([keys, true]), np.column_stack([keys, shown]))
+        return agrees & (self._alike >= k) & (left < k)
+
+    @cached_property
+    def _alike(self) -> np.ndarray:
+        keys = self._released_keys(())
+        return _alike(keys, keys)
+
+    def _released_keys(self, without: Container[str]) -> np.ndarray:
+        """Codes of the released keys, -1 for a value that may be any."""
+        codes = [self.columns[name] for name in self.keys if name in self.columns and name not in without]
+        if self.protection.spec.missing != "wildcard":
+            codes = [np.where(each < 0, each.max() + 1, each) for each in codes]
+        return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
+
+    def _predictor(self, columns: tuple[str, ...]) -> np.ndarray:
+        """What to tell keys by; of identifiers of households, neighbours in their order are one."""
+        joint = self._joint([self.columns[name] for name in columns])
+        return joint // 2 if columns == (self.protection.spec.household,) else _by_order(joint)
+
+    def _codes(self, column: pd.Series) -> np.ndarray:
+        return coded(column, self.where).codes.astype(np.int64)
+
+    def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
+        """Codes of several columns as one, -1 where one of them is missing."""
+        if len(codes) == 1:
+            return codes[0]
+        width = int(codes[1].max()) + 2
+        group, _ = grouped((codes[0] + 1) * width + codes[1] + 1, (int(codes[0].max()) + 2) * width)
+        return np.where((codes[0] < 0) | (codes[1] < 0), -1, group)
+
+
+def _alike(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """For each record the released ones that its true codes are compatible with, its own among them."""
+    group, some = distinct_rows(shown)
+    target, of_target = distinct_rows(true)
+    return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
+
+
+def _of_own(code: np.ndarray) -> bool:
+    """Whether most records have a value of their own."""
+    return int(code.max()) + 1 > int((code >= 0).sum()) / 2
+
+
+def _by_order(code: np.ndarray) -> np.ndarray:
+    """A column to tell others by; where most values stand once, neighbours in their order are one value."""
+    return np.where(code < 0, -1, code // 2) if _of_own(code) else code
+
+
+def _in_parts(code: np.ndarray) -> np.ndarray:
+    """A variable to be told; where most values stand once, in parts of equal size."""
+    return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if _of_own(code) else code
+
+
+def _records_below(frame: pd.DataFrame, names: list[str], k: int, where: str) -> int:
+    group, _ = distinct_rows(np.column_stack([coded(frame[name], where).codes.astype(np.int64) for name in names]))
+    return int((np.bincount(group)[group] < k).sum())

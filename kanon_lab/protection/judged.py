@@ -1,0 +1,219 @@
+"""The release held against an office's limits, and what no limit counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import class_table
+from kanon_lab.errors import shortened
+from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.protection.exposure import Exposure, exposed_by_columns
+from kanon_lab.protection.verdict import DECISIVE, final_claims, final_diversity
+from kanon_lab.risk import file_risk, records_above, with_household_composition
+
+#: Columns of a verdict.
+VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
+_AT_LEAST = ("k", "distinct", "entropy")
+_OF_SENSITIVE = ("distinct", "entropy", "t_closeness")
+_MEASURED = ("global_risk", "household_risk", "key_linkage")
+# Without a k anywhere, what no limit counts is told of records that stand alone.
+_USUAL_K = 2
+# Share of records found by their quantities, above which that is said.
+_MOST_LINKED = 0.05
+
+
+@dataclass(frozen=True)
+class Caution:
+    """What a release gives away beside its limits.
+
+    Attributes
+    ----------
+    key : str
+        ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``, ``numeric_linkage`` or
+        ``perturbed``.
+    count : int or None
+        Records; None where it is a share.
+    columns : tuple of str
+        Those that give it away.
+    text : str
+        In English, one line.
+    parts : dict
+        What is put into a wording of it.
+    """
+
+    key: str
+    count: int | None
+    columns: tuple[str, ...]
+    text: str
+    parts: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``key``, ``count``, ``columns`` and ``text``."""
+        return {"key": self.key, "count": self.count, "columns": list(self.columns), "text": self.text}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A release beside the limits of an office.
+
+    Attributes
+    ----------
+    k : int
+        The k that was counted with: of the limits, else the required one, else 2.
+    verdict : DataFrame
+        One row a limit: ``name`` (see `kanon_lab.protection.limits`), ``variable`` (of diversity), ``level`` (of
+        ``above_risk``), ``limit``, ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known),
+        ``met`` and ``records`` (behind it, where records are counted).
+    exposure : Exposure
+    claims : DataFrame
+        `kanon_lab.protection.final_claims` for k.
+    cautions : tuple of Caution
+    """
+
+    k: int
+    verdict: pd.DataFrame = field(repr=False)
+    exposure: Exposure = field(repr=False)
+    claims: pd.DataFrame = field(repr=False)
+    cautions: tuple[Caution, ...] = field(repr=False)
+
+    @property
+    def met(self) -> bool:
+        """Whether every limit is met."""
+        return bool(self.verdict["met"].all())
+
+    def to_dict(self) -> dict[str, Any]:
+        """``limits`` (rows with ``value`` for what was found), ``met`` and ``cautions``, in types that JSON has."""
+        rows = self.verdict.rename(columns={"found": "value"}).astype(object)
+        rows = rows.where(rows.notna(), None).to_dict("records")
+        return {"limits": rows, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
+
+
+def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
+    """Hold a release against limits.
+
+    Parameters
+    ----------
+    protection : Protection
+    limits : mapping
+        As `kanon_lab.protection.limits.as_limits` gives it.
+    k_required : int, optional
+        Counted with where the limits have no k. With either, ``exposed_by_columns`` is 0 unless the limits have it.
+
+    Returns
+    -------
+    Judged
+
+    Raises
+    ------
+    DataError
+        A sensitive variable has no value.
+
+    Notes
+    -----
+    A limit on what cannot be measured (links by a key that was perturbed as a quantity) is not met. One on a sensitive
+    variable that is not released, or on households whose identifier is not, does not bind.
+    """
+    k = limits.get("k") or k_required or _USUAL_K
+    if "k" in limits or k_required is not None:
+        limits = {**limits, "exposed_by_columns": limits.get("exposed_by_columns", 0)}
+    release = _Release(protection, k)
+    rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
+    verdict = pd.DataFrame(rows, columns=VERDICT).astype({"limit": float, "found": float, "records": "Int64"})
+    verdict = verdict.astype({"level": float, "met": bool})
+    return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
+
+
+class _Release:
+    """What is counted of a release, each once."""
+
+    def __init__(self, protection: Protection, k: int):
+        self.protection, self.k, self.last = protection, k, protection.state.measured
+        self.claims = final_claims(protection, k)
+        self.exposure = exposed_by_columns(protection, k)
+        spec, removed = protection.spec, protection.state.removed
+        self.table = class_table(protection.state.working, without_variables(spec, removed), where=protection.where)
+        shown = spec.household is not None and spec.household not in removed
+        self.composition = with_household_composition(self.table)["sample_uniques"] if shown else None
+
+    def failing(self, claim: str) -> int:
+        return int(self.claims.set_index("claim")["records"][claim])
+
+    def rows(self, name: str, limit: Any) -> Iterator[tuple]:
+        """The verdict on a limit, one row or one for each variable or level."""
+        if name in _OF_SENSITIVE:
+            yield from self._diversity(name, limit)
+        elif name == "above_risk":
+            for level, most in limit.items():
+                records = records_above(self.risks, threshold=level).records
+                yield _row(name, most, records, level=level, records=records)
+        elif name == "k":
+            below = self.failing(DECISIVE[self.protection.spec.missing])
+            yield (name, None, None, limit, "at least", self.last.k_achieved, below == 0, below)
+        elif name in ("household_uniques", "exposed_by_columns"):
+            records = self.exposure.records if name == "exposed_by_columns" else self.composition or 0
+            yield _row(name, limit, records, records=records)
+        else:
+            found = getattr(self.last, name) if name in _MEASURED else float(self.risks.max())
+            yield _row(name, limit, found)
+
+    @cached_property
+    def risks(self) -> np.ndarray:
+        """Individual risk of each record."""
+        return file_risk(self.table, estimator=self.protection.estimator).risk
+
+    def _diversity(self, name: str, limit: Any) -> Iterator[tuple]:
+        found, _ = final_diversity(self.protection)
+        wanted = limit if isinstance(limit, Mapping) else dict.fromkeys(found, limit)
+        for variable, each in wanted.items():
+            if variable in found:
+                yield _row(name, each, found[variable][name], variable=variable)
+
+
+def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
+    least = name in _AT_LEAST
+    met = found is not None and (found >= limit if least else found <= limit)
+    return name, variable, level, limit, "at least" if least else "at most", found, met, records
+
+
+def _cautions(release: _Release) -> Iterator[Caution]:
+    """Cautions, the gravest first."""
+    protection, last, k = release.protection, release.last, release.k
+    for row in release.exposure.columns.itertuples():
+        if row.records:
+            names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
+            parts = {"names": names, "keys": keys, "direction": row.direction}
+            yield Caution("exposed", row.records, row.columns, _exposed(row, names, keys, k), parts)
+    decisive = release.failing("compatible")
+    for claim, what in (
+        ("own_class", "records are in a released class of fewer than {k}, if a missing value is a value of its own"),
+        ("true_key", "persons are found among fewer than {k} records by somebody who knows their keys as they were"),
+    ):
+        if (failing := release.failing(claim)) > decisive:
+            yield Caution(claim, failing, protection.spec.key_variables, f"{failing:,} {what.format(k=k)}")
+    household = (str(protection.spec.household),)
+    counted = last.with_household_size
+    if counted is not None and (unique := counted["sample_uniques"]) > release.table.sample_uniques:
+        text = f"{unique:,} records are unique once the members of each household are counted"
+        yield Caution("household_size", unique, household, text)
+    if release.composition:
+        text = f"{release.composition:,} records are unique to somebody who knows the keys of all who live with them"
+        yield Caution("household_composition", release.composition, household, text)
+    if (linked := last.numeric_linkage) is not None and linked > _MOST_LINKED:
+        text = f"{linked:.1%} of the records are found by their quantities"
+        yield Caution("numeric_linkage", None, protection.spec.numeric_variables, text, {"share": linked})
+    if names := tuple(name for name in protection.spec.key_variables if name in protection.state.truth.perturbed):
+        yield Caution("perturbed", None, names, "classes, k and the risks take perturbed keys for true")
+
+
+def _exposed(row: Any, names: str, keys: str, k: int) -> str:
+    how = f"tells the original {keys}" if row.direction == "tells" else f"follows from {keys}"
+    return (
+        f"{names} ({row.role}) {how}: by it {row.records:,} records are among fewer than {k} alike; recode or remove "
+        "it too"
+    )

@@ -1,0 +1,225 @@
+"""Columns that are no keys and tell or follow a key, and the verdict that counts them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab import KeySpec
+from kanon_lab.errors import OptionError
+from kanon_lab.protection import protect
+from kanon_lab.protection.exposure import columns_as_keys, exposed_by_columns, told_by
+from kanon_lab.protection.judged import judge
+
+KEYS = ["commune", "sex", "age"]
+
+
+def survey(seed, n=600, communes=40, noise=0.0):
+    """Persons of communes in regions; codes of which the parts say the same; and columns that tell nothing."""
+    rng = np.random.default_rng(seed)
+    commune = rng.choice(communes, n, p=rng.dirichlet(np.ones(communes) * 2))
+    region = np.where(rng.random(n) < noise, rng.integers(0, 9, n), commune // 5)
+    return pd.DataFrame(
+        {
+            "commune": [f"c{code:02d}" for code in commune],
+            "sex": rng.choice(["m", "w"], n),
+            "age": rng.integers(0, 6, n),
+            "region": region,
+            "tens": commune // 10,
+            "units": commune % 10,
+            "weight": 10 + 3 * commune,
+            "luck": rng.integers(0, 7, n),
+            "serial": rng.permutation(n),
+        }
+    )
+
+
+def chain_of(frame, missing="category", k=5, keys=KEYS):
+    return protect(frame, KeySpec(keys, missing=missing)).apply("suppress", {"k_required": k})
+
+
+def exposed_plainly(chain, columns, key, k, *, tells):
+    """Count, person by person, those who have k alike by the released keys, and fewer by what the columns say."""
+    was, now, wild = chain.original, chain.frame, chain.spec.missing == "wildcard"
+    keys = [[None if pd.isna(value) else value for value in row] for row in now[KEYS].itertuples(index=False)]
+    kept = [was[key][i] == now[key][i] for i in now.index]
+    said = [tuple(row) for row in now[columns].itertuples(index=False)]
+    usual = {}
+    for one, other in zip(said, was[key], strict=True):
+        pair = (one, other) if tells else (other, one)
+        usual.setdefault(pair[0], []).append(pair[1])
+    usual = {one: max(set(others), key=others.count) for one, others in usual.items()}
+    true = [value if tells else usual[value] for value in was[key]]
+    shown = [true[i] if kept[i] else usual[said[i]] if tells else said[i] for i in now.index]
+
+    def alike(one, other):
+        return all(a == b or (wild and (a is None or b is None)) for a, b in zip(one, other, strict=True))
+
+    found = 0
+    for i in now.index:
+        same = [j for j in now.index if alike(keys[i], keys[j])]
+        left = [j for j in same if shown[j] == true[i]]
+        found += shown[i] == true[i] and len(same) >= k and len(left) < k
+    return found
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    seed=st.integers(0, 10**6),
+    missing=st.sampled_from(["category", "wildcard"]),
+    column=st.sampled_from(["region", "weight", "tens", ["tens", "units"]]),
+    noise=st.sampled_from([0.0, 0.01]),
+)
+def test_records_that_a_column_brings_below_k_are_counted_as_a_plain_loop_does(seed, missing, column, noise):
+    columns = column if isinstance(column, list) else [column]
+    frame = survey(seed, n=250, communes=12, noise=noise)[[*KEYS, *columns, "luck"]]
+    chain = chain_of(frame, missing, k=4)
+    found = exposed_by_columns(chain, 4).columns.set_index(["columns", "direction"])["records"]
+    told = {name for names, _ in found.index for name in names}
+    assert told - {*columns} <= {*KEYS}  # one beside a key may tell what it nearly tells alone
+    for (names, direction), records in found.items():
+        assert records == exposed_plainly(chain, [*names], "commune", 4, tells=direction == "tells")
+
+
+def test_a_region_that_follows_from_a_suppressed_commune_lowers_k():
+    frame = survey(3)[[*KEYS, "region", "luck"]]
+    chain = chain_of(frame, k=10)
+    exposure = exposed_by_columns(chain, 10)
+    (row,) = exposure.columns.itertuples()
+    assert (row.columns, row.direction, row.keys) == (("region",), "follows", ("commune",))
+    assert row.hidden == chain.steps[-1].suppressed["commune"] == row.told
+    assert exposure.records == row.records > 0
+    counts = chain.frame.fillna({"commune": "?"}).groupby([*KEYS, "region"])["luck"].transform("size")
+    assert row.records == (counts < 10).sum()
+    judged = judge(chain, {"k": 10})
+    assert not judged.met
+    assert judged.verdict.set_index("name")["met"].to_dict() == {"k": True, "exposed_by_columns": False}
+    assert judge(chain, {"k": 10, "exposed_by_columns": row.records}).met
+    assert [each.columns for each in judged.cautions if each.key == "exposed"] == [("region",)]
+
+
+def test_two_columns_tell_together_what_neither_tells_alone():
+    chain = chain_of(survey(4)[[*KEYS, "tens", "units", "luck"]], k=10)
+    rows = exposed_by_columns(chain, 10).columns.set_index(["columns", "direction"])
+    assert rows.loc[(("tens", "units"), "tells"), "keys"] == ("commune",)
+    assert rows.loc[(("tens", "units"), "tells"), "records"] > 0
+    assert not [names for names, direction in rows.index if direction == "tells" and len(names) == 1]
+
+
+def test_a_column_beside_another_key_tells_a_key():
+    """The second digit of a commune says nothing alone; beside its region, a released key, it names the commune."""
+    frame = survey(5).assign(part=lambda each: each["units"] % 5).drop(columns=["tens", "units", "weight"])
+    chain = protect(frame, KeySpec(["commune", "region", "sex"], missing="category"))
+    chain = chain.apply("suppress", {"k_required": 8, "importance": {"commune": 9, "region": 1, "sex": 2}})
+    rows = exposed_by_columns(chain, 8).columns
+    assert (("region", "part"), ("commune",)) in set(zip(rows["columns"], rows["keys"], strict=True))
+
+
+def test_a_column_that_follows_from_two_keys():
+    frame = survey(6).assign(woman_of=lambda each: np.where(each["sex"] == "w", each["age"], each["age"] // 2 + 50))
+    chain = protect(frame[[*KEYS, "woman_of"]], KeySpec(KEYS)).apply("recode", {"variable": "age", "width": 3})
+    rows = exposed_by_columns(chain, 6).columns.set_index("direction")
+    assert ("sex", "age") in rows.loc[["follows"], "keys"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("birth year", lambda age: 2020 - age // 365),
+        ("weight by age", lambda age: 50 + age * 0.25),
+        ("band", lambda age: age // 1825),
+    ],
+)
+def test_a_quantity_of_which_no_value_stands_twice_is_told_by_its_order(name, column):
+    """The key is the age in days, recoded to decades."""
+    rng = np.random.default_rng(7)
+    age = rng.choice(9 * 3650, 3_000, replace=False)
+    frame = pd.DataFrame(
+        {"age": age, "sex": rng.choice(["m", "w"], 3_000), "x": column(age), "luck": rng.random(3_000)}
+    )
+    chain = protect(frame, KeySpec(["age", "sex"])).apply("recode", {"variable": "age", "width": 3650})
+    assert chain.state.measured.k_achieved > 120
+    rows = exposed_by_columns(chain, 120).columns
+    assert set(rows["columns"]) == {("x",)}
+    assert rows["records"].max() > 0
+
+
+def test_a_key_released_as_it_came_is_not_exposed():
+    chain = protect(survey(8), KeySpec(KEYS)).apply("recode", {"variable": "age", "width": 2})
+    rows = exposed_by_columns(chain, 3).columns
+    assert not [keys for keys in rows["keys"] if "age" not in keys]
+
+
+def test_a_removed_key_and_a_perturbed_one_are_told_too():
+    frame = survey(9)[[*KEYS, "weight", "luck"]]
+    gone = protect(frame, KeySpec(KEYS)).apply("remove_variables", {"variables": "commune"})
+    (row, _) = exposed_by_columns(gone, 10).columns.itertuples()
+    assert (row.columns, row.keys, row.hidden, row.direction) == (("weight",), ("commune",), len(frame), "tells")
+    counts = frame.groupby(["sex", "age", "weight"])["luck"].transform("size")
+    assert row.records == (counts < 10).sum()
+    drawn = protect(frame, KeySpec(KEYS)).apply("pram", {"variables": "commune", "keep": 0.6})
+    assert ("weight",) in set(exposed_by_columns(drawn, 2).columns["columns"])
+
+
+def test_members_of_a_household_are_no_evidence():
+    """Each home has a colour of its own and lives in one commune: no more is known of the commune by the colour."""
+    rng = np.random.default_rng(10)
+    home = np.repeat(np.arange(200), 4)
+    frame = pd.DataFrame({"home": home, "commune": rng.integers(0, 9, 200)[home], "colour": rng.permutation(200)[home]})
+    frame["age"] = rng.integers(0, 5, 800)
+    spec = KeySpec(["commune", "age"], household="home", missing="category")
+    chain = protect(frame, spec).apply("suppress", {"k_required": 25}).apply("remove_variables", {"variables": "home"})
+    assert not len(exposed_by_columns(chain, 25).columns)
+    assert len(exposed_by_columns(protect(frame.drop(columns="home"), ["commune", "age"]), 25).columns) == 0
+
+
+def test_numbers_of_households_in_the_order_of_the_communes_tell_them():
+    rng = np.random.default_rng(11)
+    commune = np.sort(rng.integers(0, 9, 400))
+    home = np.repeat(np.arange(400), 2)
+    frame = pd.DataFrame({"home": home, "commune": commune[home], "age": rng.integers(0, 9, 800)})
+    spec = KeySpec(["commune", "age"], household="home", missing="category")
+    rows = exposed_by_columns(protect(frame, spec).apply("suppress", {"k_required": 12}), 12).columns
+    assert ("home",) in set(rows["columns"])
+
+
+def test_independent_columns_are_not_accused():
+    """Two hundred files of columns drawn apart from each other: texts, codes, quantities, serial numbers, gaps."""
+    accused = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, columns = int(rng.integers(40, 300)), {}
+        for number in range(int(rng.integers(4, 8))):
+            values = int(rng.integers(2, 30))
+            drawn = rng.choice(values, n, p=rng.dirichlet(np.ones(values)))
+            columns[f"v{number}"] = [drawn, drawn.astype(str), rng.permutation(n), rng.lognormal(size=n)][
+                int(rng.choice(4, p=[0.4, 0.3, 0.15, 0.15])) if number > 2 else 0
+            ]
+        frame = pd.DataFrame(columns)
+        frame["v3"] = frame["v3"].mask(rng.random(n) < 0.1)
+        missing = str(rng.choice(["wildcard", "category"]))
+        chain = chain_of(frame, missing, k=min(3, n), keys=["v0", "v1", "v2"])
+        accused += [seed] * len(exposed_by_columns(chain, 3).columns)
+    assert not accused
+
+
+def test_columns_as_keys():
+    frame = survey(12)[[*KEYS, "region", "luck"]]
+    chain = chain_of(frame, k=5)
+    found = columns_as_keys(chain, 5).set_index("column")
+    assert found.index.tolist() == ["region", "luck"]
+    for name, row in found.iterrows():
+        for when, data in (("before", frame), ("after", chain.frame)):
+            counts = data.astype(object).fillna("?").groupby([*KEYS, name]).size()
+            assert row[when] == counts[counts < 5].sum()
+
+
+def test_told_by_refuses_what_luck_explains():
+    column, code = np.repeat(np.arange(5), 2), np.repeat([0, 1, 0, 1, 0], 2)
+    assert told_by(column, code) is None
+    many = told_by(np.tile(column, 6), np.tile(code, 6))
+    assert (many == np.tile(code, 6)).all()
+    assert told_by(np.full(40, -1), np.tile(code, 4)) is None
+    with pytest.raises(OptionError, match="k must be"):
+        exposed_by_columns(chain_of(survey(1)), 0)

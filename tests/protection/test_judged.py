@@ -1,0 +1,128 @@
+"""A release held against the limits of an office."""
+
+import json
+from collections import Counter
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab import KeySpec, class_table
+from kanon_lab.protection import final_claims, protect
+from kanon_lab.protection.judged import judge
+from kanon_lab.risk import file_risk, with_household_composition
+
+KEYS = ["region", "sex"]
+
+
+@st.composite
+def frames(draw):
+    """A small survey with gaps, weights and households."""
+    n = draw(st.integers(6, 30))
+
+    def column(values):
+        return draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
+
+    return pd.DataFrame(
+        {
+            "region": pd.Series(column(["n", "s", "e", None]), dtype=object),
+            "sex": column(["m", "w"]),
+            "home": column([1, 2, 3, 4, 5]),
+            "weight": column([1.5, 4.0, 20.0]),
+            "illness": column(["a", "b", "c"]),
+        }
+    )
+
+
+def chain_of(frame, missing="wildcard"):
+    roles = {"weight": "weight", "household": "home", "sensitive_variables": ["illness"], "missing": missing}
+    return protect(frame, KeySpec(KEYS, **roles)).apply("suppress", {"k_required": 2})
+
+
+@settings(deadline=None, max_examples=40)
+@given(frame=frames())
+def test_uniques_with_the_composition_of_the_household_as_a_plain_loop_counts_them(frame):
+    table = class_table(frame, KeySpec(KEYS, household="home"))
+    rows = [tuple("?" if pd.isna(value) else value for value in row) for row in frame[KEYS].itertuples(index=False)]
+    homes = {home: tuple(sorted(rows[i] for i in part.index)) for home, part in frame.groupby("home")}
+    counts = Counter((row, homes[home]) for row, home in zip(rows, frame["home"], strict=True))
+    found = with_household_composition(table)
+    assert found["sample_uniques"] == sum(count == 1 for count in counts.values())
+    assert (found["classes"], found["k_achieved"]) == (len(counts), min(counts.values()))
+
+
+@settings(deadline=None, max_examples=40)
+@given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), share=st.floats(0.01, 0.9))
+def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, missing, share):
+    chain = chain_of(frame, missing)
+    last, table = chain.state.measured, class_table(chain.frame, chain.spec)
+    risk = file_risk(table).risk
+    limits = {
+        "k": 2,
+        "global_risk": share,
+        "household_risk": share,
+        "individual_risk": share,
+        "above_risk": {share: 3},
+        "key_linkage": share,
+        "distinct": 2,
+        "entropy": {"illness": 1.5},
+        "t_closeness": share,
+        "household_uniques": 1,
+    }
+    judged = judge(chain, limits)
+    met = judged.verdict.set_index("name")["met"]
+    found = judged.verdict.set_index("name")["found"]
+    decisive = {"wildcard": "compatible", "category": "own_class"}[missing]
+    assert met["k"] == (final_claims(chain, 2).set_index("claim")["records"][decisive] == 0)
+    for name in ("global_risk", "household_risk", "key_linkage"):
+        assert (found[name], met[name]) == (getattr(last, name), getattr(last, name) <= share)
+    assert (found["individual_risk"], met["individual_risk"]) == (risk.max(), risk.max() <= share)
+    assert found["above_risk"] == (risk > share * (1 + 1e-9)).sum()
+    illness = [set(part) for _, part in frame["illness"].groupby(table.class_of_record)]
+    if missing == "category":
+        assert found["distinct"] == min(map(len, illness))
+    assert met["exposed_by_columns"] == (found["exposed_by_columns"] == 0)
+    assert judged.met == met.all()
+    told = json.loads(json.dumps(judged.to_dict()))
+    assert [row["name"] for row in told["limits"]] == [*limits, "exposed_by_columns"]
+    assert {row["bound"] for row in told["limits"] if row["name"] in ("k", "distinct", "entropy")} == {"at least"}
+    assert told["limits"][4]["level"] == share
+
+
+def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_released_does_not_bind():
+    frame = pd.DataFrame({"age": range(20, 60), "sex": ["m", "w"] * 20, "illness": ["a", "b", "c", "c"] * 10})
+    spec = KeySpec(["age", "sex"], sensitive_variables=["illness"])
+    noisy = protect(frame, spec).apply("add_noise", {"variables": "age", "strength": 0.5})
+    (row,) = judge(noisy, {"key_linkage": 0.5}).verdict.itertuples()
+    assert pd.isna(row.found)
+    assert not row.met
+    assert judge(noisy, {"key_linkage": 0.5}).to_dict()["limits"][0]["value"] is None
+    gone = protect(frame, spec).apply("remove_variables", {"variables": "illness"})
+    assert not len(judge(gone, {"distinct": 3}).verdict)
+
+
+def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
+    age = [n % 9 for n in range(200)]
+    frame = pd.DataFrame({"age": age, "sex": ["m"] * 200, "decade": [2 * each + 50 for each in age]})
+    frame.loc[0, ["age", "decade"]] = [30, 110]
+    chain = protect(frame, KeySpec(["age", "sex"])).apply("recode", {"variable": "age", "width": 50})
+    judged = judge(chain, {})
+    assert judged.met
+    assert {each.key: each.count for each in judged.cautions} == {"exposed": 1}
+    assert not judge(chain, {}, k_required=2).met
+    assert judge(chain, {"k": 2, "exposed_by_columns": 1}).met
+
+
+@pytest.mark.parametrize("missing", ["wildcard", "category"])
+def test_cautions_count_what_no_limit_counts(missing):
+    rows = [("n", "m", 1), ("n", "m", 1), ("s", "w", 2), ("s", "w", 3), ("e", "w", 4), ("n", "w", 5), ("n", "w", 6)]
+    frame = pd.DataFrame(rows, columns=[*KEYS, "home"])
+    chain = protect(frame, KeySpec(KEYS, household="home", missing=missing)).apply("suppress", {"k_required": 2})
+    cautions = {each.key: each for each in judge(chain, {"k": 2}).cautions}
+    claims = final_claims(chain, 2).set_index("claim")["records"]
+    for claim in ("own_class", "true_key"):
+        assert (claim in cautions) == (claims[claim] > claims["compatible"])
+    unique = chain.state.measured.with_household_size["sample_uniques"]
+    assert ("household_size" in cautions) == (unique > 0)
+    assert all("\n" not in each.text for each in cautions.values())
