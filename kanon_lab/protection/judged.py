@@ -14,13 +14,12 @@ from kanon_lab.classes import class_table
 from kanon_lab.errors import shortened
 from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.exposure import Exposure, exposed_by_columns
+from kanon_lab.protection.limits import LIMITS
 from kanon_lab.protection.verdict import DECISIVE, final_claims, final_diversity
 from kanon_lab.risk import file_risk, records_above, with_household_composition
 
 #: Columns of a verdict.
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
-_AT_LEAST = ("k", "distinct", "entropy")
-_OF_SENSITIVE = ("distinct", "entropy", "t_closeness")
 _MEASURED = ("global_risk", "household_risk", "key_linkage")
 # Without a k anywhere, what no limit counts is told of records that stand alone.
 _USUAL_K = 2
@@ -103,7 +102,7 @@ def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int 
     limits : mapping
         As `kanon_lab.protection.limits.as_limits` gives it.
     k_required : int, optional
-        Counted with where the limits have no k. With either, ``exposed_by_columns`` is 0 unless the limits have it.
+        Counted with where the limits have no k.
 
     Returns
     -------
@@ -120,8 +119,6 @@ def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int 
     variable that is not released, or on households whose identifier is not, does not bind.
     """
     k = limits.get("k") or k_required or _USUAL_K
-    if "k" in limits or k_required is not None:
-        limits = {**limits, "exposed_by_columns": limits.get("exposed_by_columns", 0)}
     release = _Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT).astype({"limit": float, "found": float, "records": "Int64"})
@@ -146,15 +143,17 @@ class _Release:
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
-        if name in _OF_SENSITIVE:
-            yield from self._diversity(name, limit)
+        if LIMITS[name].by == "variable":
+            found, _ = final_diversity(self.protection)
+            for variable in [name for name in limit if name in found]:
+                yield _row(name, limit[variable], found[variable][name], variable=variable)
         elif name == "above_risk":
             for level, most in limit.items():
                 records = records_above(self.risks, threshold=level).records
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k":
             below = self.failing(DECISIVE[self.protection.spec.missing])
-            yield (name, None, None, limit, "at least", self.last.k_achieved, below == 0, below)
+            yield (*_row(name, limit, self.last.k_achieved)[:-2], below == 0, below)
         elif name in ("household_uniques", "exposed_by_columns"):
             records = self.exposure.records if name == "exposed_by_columns" else self.composition or 0
             yield _row(name, limit, records, records=records)
@@ -167,18 +166,11 @@ class _Release:
         """Individual risk of each record."""
         return file_risk(self.table, estimator=self.protection.estimator).risk
 
-    def _diversity(self, name: str, limit: Any) -> Iterator[tuple]:
-        found, _ = final_diversity(self.protection)
-        wanted = limit if isinstance(limit, Mapping) else dict.fromkeys(found, limit)
-        for variable, each in wanted.items():
-            if variable in found:
-                yield _row(name, each, found[variable][name], variable=variable)
-
 
 def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
-    least = name in _AT_LEAST
-    met = found is not None and (found >= limit if least else found <= limit)
-    return name, variable, level, limit, "at least" if least else "at most", found, met, records
+    bound = LIMITS[name].bound
+    met = found is not None and (found >= limit if bound == "at least" else found <= limit)
+    return name, variable, level, limit, bound, found, met, records
 
 
 def _cautions(release: _Release) -> Iterator[Caution]:

@@ -11,6 +11,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.protection import protect
 from kanon_lab.protection.exposure import columns_as_keys, exposed_by_columns, told_by
 from kanon_lab.protection.judged import judge
+from kanon_lab.protection.limits import as_limits
 
 KEYS = ["commune", "sex", "age"]
 
@@ -92,7 +93,7 @@ def test_a_region_that_follows_from_a_suppressed_commune_lowers_k():
     assert exposure.records == row.records > 0
     counts = chain.frame.fillna({"commune": "?"}).groupby([*KEYS, "region"])["luck"].transform("size")
     assert row.records == (counts < 10).sum()
-    judged = judge(chain, {"k": 10})
+    judged = judge(chain, as_limits({"k": 10}, spec=chain.spec))
     assert not judged.met
     assert judged.verdict.set_index("name")["met"].to_dict() == {"k": True, "exposed_by_columns": False}
     assert judge(chain, {"k": 10, "exposed_by_columns": row.records}).met

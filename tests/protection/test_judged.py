@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec, class_table
 from kanon_lab.protection import final_claims, protect
 from kanon_lab.protection.judged import judge
+from kanon_lab.protection.limits import as_limits
 from kanon_lab.risk import file_risk, with_household_composition
 
 KEYS = ["region", "sex"]
@@ -70,7 +71,7 @@ def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, miss
         "t_closeness": share,
         "household_uniques": 1,
     }
-    judged = judge(chain, limits)
+    judged = judge(chain, as_limits(limits, spec=chain.spec))
     met = judged.verdict.set_index("name")["met"]
     found = judged.verdict.set_index("name")["found"]
     decisive = {"wildcard": "compatible", "category": "own_class"}[missing]
@@ -99,7 +100,7 @@ def test_a_limit_on_what_cannot_be_measured_is_not_met_and_one_on_what_is_not_re
     assert not row.met
     assert judge(noisy, {"key_linkage": 0.5}).to_dict()["limits"][0]["value"] is None
     gone = protect(frame, spec).apply("remove_variables", {"variables": "illness"})
-    assert not len(judge(gone, {"distinct": 3}).verdict)
+    assert not len(judge(gone, as_limits({"distinct": 3}, spec=spec)).verdict)
 
 
 def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
@@ -110,7 +111,8 @@ def test_without_a_k_columns_do_not_bind_but_are_cautioned_of():
     judged = judge(chain, {})
     assert judged.met
     assert {each.key: each.count for each in judged.cautions} == {"exposed": 1}
-    assert not judge(chain, {}, k_required=2).met
+    assert judge(chain, {}, k_required=2).met
+    assert not judge(chain, as_limits({}, spec=chain.spec, k_required=2)).met
     assert judge(chain, {"k": 2, "exposed_by_columns": 1}).met
 
 
