@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_json, reader_may_leave
@@ -46,9 +47,12 @@ _LABELLED = ("sav", "dta", "sas7bdat")
     metavar="K",
     help="Where a record is below K in the end, write nothing and exit with 1 after the report.",
 )
+@click.option("--fail", is_flag=True, help="Where a limit is not met, write nothing and exit with 3 after the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
-def protect(context, file, recipe_path, out, overwrite, dry_run, neutralise, na, missing_codes, fail_under_k, as_json):
+def protect(
+    context, file, recipe_path, out, overwrite, dry_run, neutralise, na, missing_codes, fail_under_k, fail, as_json
+):
     """Apply the steps of a recipe to the records in FILE, write them to OUT, and report risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
@@ -62,7 +66,7 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, neutralise, na,
 
     The page on recipes of the book has every step and setting. A file of a hierarchy is looked for beside the recipe.
     The verdict is on K, or on the recipe's k_required. Exit
-    code: 0; 1 where --fail-under-k is not met; 2 after bad input.
+    code: 0; 1 where --fail-under-k is not met; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
@@ -99,7 +103,8 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, neutralise, na,
         result["notes"].append("labels of values and variables are not kept: what is written has codes only")
     result |= {"file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
     result["neutralised"] = None
-    failed = least is not None and not result["verdict"]["met"]
+    unmet = fail and not result["met"]
+    failed = unmet or (least is not None and not result["verdict"]["met"])
     if not dry_run and not failed:
         cells = write_microdata(released, out, overwrite=overwrite, check=prove, neutralise=neutralise)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
@@ -110,6 +115,9 @@ def protect(context, file, recipe_path, out, overwrite, dry_run, neutralise, na,
             from kanon_lab.cli.protect_text import print_protection
 
             print_protection(result, protection)
+    if unmet:
+        click.echo(f"kanon-lab: a limit is not met (--fail){'' if dry_run else '; nothing was written'}", err=True)
+        context.exit(NOT_MET)
     if failed:
         below = f"{file}: {result['verdict']['records']:,} records are below {least} (--fail-under-k)"
         click.echo(f"kanon-lab: {visible(below)}{'' if dry_run else '; nothing was written'}", err=True)
@@ -150,6 +158,8 @@ def _refuse(out, inputs):
 
 def _result(protection, recipe, least, of_reading):
     from kanon_lab.protection import disclosed, released, verdict
+    from kanon_lab.protection.exposure import columns_as_keys
+    from kanon_lab.protection.judged import judge
 
     spec, last = recipe.spec, protection.state.measured
     columns = released.released_columns(protection)
@@ -166,6 +176,8 @@ def _result(protection, recipe, least, of_reading):
     return {
         "n": len(protection.original),
         "verdict": _verdict(protection, recipe, least),
+        **judge(protection, recipe.limits, k_required=recipe.k_required or least).to_dict(),
+        "columns_as_keys": columns_as_keys(protection, k) if (k := recipe.k_required or least) else None,
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,

@@ -4,6 +4,7 @@ import textwrap
 
 import click
 
+from kanon_lab.cli.judged import print_judged
 from kanon_lab.cli.output import print_frame
 from kanon_lab.errors import shortened, visible
 
@@ -51,6 +52,7 @@ def _print_verdict(result):
     verdict = result["verdict"]
     if verdict is None:
         _line("no verdict: the recipe has no k_required, and --fail-under-k is not given")
+        print_judged(result)
         return
     met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
     whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
@@ -58,6 +60,7 @@ def _print_verdict(result):
     for row in verdict["claims"].itertuples():
         holds = "holds" if row.holds else f"fails for {row.records:,} ({row.share:.2%})"
         _line(f"  {_CLAIMS[row.claim].format(k=verdict['k'])}: {holds}", indent="    ")
+    print_judged(result)
 
 
 def _print_states(protection, of=""):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from kanon_lab.cli.judged import NOT_MET, print_judged
 from kanon_lab.cli.output import drop_output, print_json, reader_may_leave
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
-NOT_MET = 3
 _EXAMPLES = """
 \b
 Example:
@@ -142,26 +142,17 @@ def _row(path, report, notes):
         "config": Path(path).name,
         "parameters": report.parameters,
         "seconds": report.seconds,
-        "verdict": report.verdict,
-        "met": report.met,
+        **report.judged,
         "notes": notes,
     }
 
 
 def _print(path, report, notes):
-    from kanon_lab.terms import TERMS
-
     click.echo(
         visible(f"{report.path}: {report.path.stat().st_size:,} bytes, {report.seconds:.1f} s ({Path(path).name})")
     )
-    for name, each in report.verdict.items():
-        label = TERMS[name].en if name in TERMS else name.replace("_", " ")
-        limit = f"at least {each['limit']:g}" if name == "k" else f"at most {each['limit']:.2%}"
-        found = (
-            "not known" if each["found"] is None else f"{each['found']:g}" if name == "k" else f"{each['found']:.2%}"
-        )
-        click.echo(f"  {'met' if each['met'] else 'NOT MET':7}  {label}: {found}, to be {limit}")
-    if not report.verdict:
+    print_judged(report.judged)
+    if not report.judged["limits"]:
         click.echo("  no limits in the configuration, so no verdict")
     for note in notes:
         click.echo(visible(f"  note: {note}"))

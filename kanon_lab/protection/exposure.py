@@ -210,13 +210,15 @@ class _Search:
         sets += [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
         of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
         evidence = _EVIDENCE + log(max(len(sets) * len(hidden) + len(of_keys) * len(others), 1))
-        yield from self._tell(sets, hidden, evidence)
-        yield from self._follow(others, of_keys, evidence)
+        telling: set[tuple[str, str]] = set()
+        yield from self._tell(sets, hidden, evidence, telling)
+        yield from self._follow(others, of_keys, evidence, telling)
 
-    def _tell(self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float) -> Iterator[tuple]:
-        """Columns that tell the original of a key that is not as it came."""
+    def _tell(
+        self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]
+    ) -> Iterator[tuple]:
+        """Columns that tell the original of a key that is not as it came; `found` takes single ones and their key."""
         targets = {key: _in_parts(self.true[key]) for key in hidden}
-        found: set[tuple[str, str]] = set()
         for columns in sets:
             joint = None
             for key, true in targets.items():
@@ -230,10 +232,14 @@ class _Search:
                 if (told == true)[self.hidden([key]) & (true >= 0)].any():
                     yield columns, (key,), "tells", true, np.where(self.kept[key], true, told)
 
-    def _follow(self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float) -> Iterator[tuple]:
-        """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it."""
-        shown = {name: _in_parts(self.columns[name]) for name in others}
-        found: set[tuple[str, str]] = set()
+    def _follow(
+        self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float, telling: set[tuple[str, str]]
+    ) -> Iterator[tuple]:
+        """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
+
+        One that tells the key besides has said so already.
+        """
+        shown, found = {name: _in_parts(self.columns[name]) for name in others}, {(key, name) for name, key in telling}
         for keys in of_keys:
             joint = _by_order(self._joint([self.true[name] for name in keys]))
             kept = np.all([self.kept[name] for name in keys], axis=0)

@@ -121,8 +121,8 @@ def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int 
     k = limits.get("k") or k_required or _USUAL_K
     release = _Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
-    verdict = pd.DataFrame(rows, columns=VERDICT).astype({"limit": float, "found": float, "records": "Int64"})
-    verdict = verdict.astype({"level": float, "met": bool})
+    verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
+    verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
 
 
@@ -176,7 +176,7 @@ def _row(name: str, limit: float, found: float | None, *, variable=None, level=N
 def _cautions(release: _Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
-    for row in release.exposure.columns.itertuples():
+    for row in release.exposure.columns.sort_values("records", ascending=False, kind="stable").itertuples():
         if row.records:
             names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
             parts = {"names": names, "keys": keys, "direction": row.direction}

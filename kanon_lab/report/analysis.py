@@ -15,9 +15,9 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import DataError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import Protection, final_claims, protect, prove_absent, released_columns
+from kanon_lab.protection import Protection, protect, prove_absent, released_columns
 from kanon_lab.protection.chain import without_variables
-from kanon_lab.protection.verdict import DECISIVE
+from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
@@ -53,9 +53,8 @@ class Analysis:
         line on one that the release still holds, or None); ``missing``, ``estimator``, ``k`` (the one counted below),
         ``risks`` (above which records are counted), ``least`` (records of a category that is named), ``perturbed``
         (keys); and under ``before`` and ``after`` each measure of `kanon_lab.protection.measured.Measured.row`.
-    verdict : DataFrame
-        One row a limit of the office: ``name`` (k, global_risk, household_risk), ``limit``, ``found``, ``met``,
-        ``records`` (those below k, of the others missing).
+    judged : Judged
+        The verdict on each limit of the office, and what no limit counts.
     variables : DataFrame
         One row a column of the file as it came: ``column``, ``role``, ``fate`` (identifier, removed, changed,
         unchanged), ``kind`` (text, number, date, truth), ``distinct_before``, ``distinct_after``, ``few`` (categories
@@ -105,7 +104,7 @@ class Analysis:
     file: dict[str, Any]
     date: str
     summary: dict[str, Any]
-    verdict: pd.DataFrame = field(repr=False)
+    judged: Judged = field(repr=False)
     variables: pd.DataFrame = field(repr=False)
     categories: pd.DataFrame = field(repr=False)
     quantiles: pd.DataFrame = field(repr=False)
@@ -163,11 +162,12 @@ def analyse(
     where, recipe = found["name"], config.recipe
     protection = _protected(frame, config, where, said)
     said("classes")
-    k = config.limits.get("k", recipe.k_required) or 2
+    said("limits")
+    judged = judge(protection, config.limits, k_required=recipe.k_required)
+    k = judged.k
     least = max(config.least, k)
     states = _tables(protection)
     of_risk = {when: tables.Risks.of(table, recipe.estimator) for when, table in states.items()}
-    claims = final_claims(protection, k)
     said("uniques")
     suda, sets, size = tables.unique_keys(states)
     said("variables")
@@ -182,7 +182,7 @@ def analyse(
         file=found,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         summary=_summary(protection, config, k, least),
-        verdict=_verdict(protection, config, claims),
+        judged=judged,
         variables=variables,
         categories=categories,
         quantiles=quantiles,
@@ -194,7 +194,7 @@ def analyse(
         suda_size=size,
         diversity=tables.diversities(states["after"]),
         steps=_steps(protection, k),
-        claims=claims[["k", "claim", "records", "share"]],
+        claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
         map=_map(frame, config, where),
@@ -278,22 +278,6 @@ def _identifiers(protection: Protection) -> str | None:
 
 def _search_step(protection: Protection) -> int:
     return -(-len(protection.original) // _MOST_SEARCHED)
-
-
-def _verdict(protection: Protection, config: ReportConfig, claims: pd.DataFrame) -> pd.DataFrame:
-    """Each limit of the office beside what was found."""
-    last, rows = protection.state.measured, []
-    for name in ("k", "global_risk", "household_risk"):
-        if (limit := config.limits.get(name)) is None:
-            continue
-        if name == "k":
-            below = int(claims.set_index("claim")["records"][DECISIVE[protection.spec.missing]])
-            rows.append((name, float(limit), float(last.k_achieved), below == 0, below))
-        else:
-            found = getattr(last, name)
-            rows.append((name, float(limit), found, found is not None and found <= limit, None))
-    frame = pd.DataFrame(rows, columns=["name", "limit", "found", "met", "records"])
-    return frame.astype({"limit": float, "found": float, "met": bool, "records": "Int64"})
 
 
 def _steps(protection: Protection, k: int) -> pd.DataFrame:

@@ -44,19 +44,19 @@ class Report:
         Name of the file, and the settings of the configuration without what may be categories of the data.
     seconds : float
         What it took.
-    verdict : dict of str to dict
-        By limit of the office ``limit``, ``found`` and ``met``; empty where the office gave none.
+    judged : dict
+        The verdict: ``limits``, ``met`` and ``cautions``, as `kanon_lab.protection.judged.Judged.to_dict` has them.
     """
 
     path: Path
     parameters: dict[str, Any]
     seconds: float
-    verdict: dict[str, dict[str, Any]]
+    judged: dict[str, Any]
 
     @property
     def met(self) -> bool:
         """Whether every limit is met."""
-        return all(each["met"] for each in self.verdict.values())
+        return self.judged["met"]
 
 
 def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, progress: bool = False) -> Report:
@@ -97,15 +97,8 @@ def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, prog
     _write(out, page)
     with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
         kept.unlink(missing_ok=True)
-    verdict = {row["name"]: _judged(row, config.limits[row["name"]]) for row in found["verdict"]}
     parameters = {"file": request["name"], **shown_settings(config.shown)}
-    return Report(out, parameters, round(time.perf_counter() - began, 3), verdict)
-
-
-def _judged(row: dict[str, Any], limit: int | float) -> dict[str, Any]:
-    """What was found for a limit; as JSON came, records may be a float."""
-    found = row["found"]
-    return {"limit": limit, "found": found if found is None else type(limit)(found), "met": row["met"]}
+    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"])
 
 
 def check_out(out: Path) -> None:

@@ -14,6 +14,7 @@ from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
 
 if TYPE_CHECKING:
+    from kanon_lab.protection.judged import Caution
     from kanon_lab.report.analysis import Analysis
 
 _SIZE = 25
@@ -22,10 +23,10 @@ _LOSSES = {
     **{"average_class_size": 1, "il1s": 1, "correlations": 1, "numeric_lost": 1},
     **{"key_linkage": 100, "numeric_linkage": 100},
 }
-# Share of records found by their quantities, above which the first screen says so.
-_MOST_LINKED = 0.05
+# Limits on a share.
+_SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 # Words of the notes about columns that undo the protection of others or find persons by themselves.
-_GRAVE = ("whoever knows a person's value finds the record", "say the same in other words", " tells the original ")
+_GRAVE = ("whoever knows a person's value finds the record", "say the same in other words")
 _DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
 
 
@@ -74,21 +75,20 @@ def _summary(a: Analysis, w: Words) -> list:
 
 def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
-    if not len(a.verdict):
+    verdict = a.judged.verdict
+    if not len(verdict):
         return [w.paragraph(w.say("no_limit"), kind="kanon-verdict")]
-    unmet = a.verdict[~a.verdict["met"]]
-    whole = w.say("some_unmet", unmet=len(unmet), all=len(a.verdict)) if len(unmet) else w.say("all_met")
+    unmet = verdict[~verdict["met"]]
+    whole = w.say("some_unmet", unmet=len(unmet), all=len(verdict)) if len(unmet) else w.say("all_met")
     parts = [w.paragraph(whole, kind=f"kanon-verdict kanon-{'unmet' if len(unmet) else 'met'}")]
     rows = [
         {
-            w.say("c_limit_name"): w.say(f"n_{row.name}"),
+            w.say("c_limit_name"): w.say(f"n_{row.name}", variable=row.variable, level=w.percent(row.level)),
             w.say("c_verdict"): w.say("v_met" if row.met else "v_unmet"),
-            w.say("c_wanted"): w.say(
-                "at_least" if row.name == "k" else "at_most", value=_value(row.name, row.limit, w)
-            ),
-            w.say("c_found"): _value(row.name, row.found, w),
+            w.say("c_wanted"): w.say(row.bound.replace(" ", "_"), value=_value(row, row.limit, w)),
+            w.say("c_found"): _value(row, row.found, w),
         }
-        for row in a.verdict.itertuples(index=False)
+        for row in verdict.itertuples(index=False)
     ]
     parts.append(w.table(pd.DataFrame(rows), w.say("verdict_caption")))
     if len(unmet):
@@ -97,20 +97,28 @@ def _verdict(a: Analysis, w: Words) -> list:
     return parts
 
 
-def _value(name: str, value: float | None, w: Words) -> str:
-    return w.number(value) if name == "k" else w.percent(value)
+def _value(row: Any, value: float | None, w: Words) -> str:
+    """What a limit asks for, or what was found: records as such, shares in per cent, a diversity as a number."""
+    if row.name in _SHARES:
+        return w.percent(value)
+    return w.number(value, 0 if isinstance(value, int) else 2)
 
 
 def _advice(a: Analysis, row: Any, w: Words) -> str:
     """What to do about a limit that is not met, naming the key that most often makes a record rare."""
     said = a.summary
-    part = {"found": _value(row.name, row.found, w), "limit": _value(row.name, row.limit, w), "key": _rarest(a)}
+    part = {"found": _value(row, row.found, w), "limit": _value(row, row.limit, w), "key": _rarest(a)}
+    part |= {"variable": row.variable, "level": w.percent(row.level), "k": said["k"]}
+    part["columns"] = w.listed(dict.fromkeys(name for each in _exposing(a) for name in each.columns))
     if row.name == "k":
         records = int(row.records)
         part |= {"records": records, "all": said["records"], "share": w.percent(records / said["records"])}
-        part["k"] = int(row.limit)
     persons = w.number(said["after"]["expected_reidentifications"])
     return w.say(f"do_{row.name}", **part, persons=persons, household=said["household"])
+
+
+def _exposing(a: Analysis) -> list[Caution]:
+    return [each for each in a.judged.cautions if each.key == "exposed"]
 
 
 def _rarest(a: Analysis) -> str:
@@ -126,14 +134,11 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
     said, found = a.summary, []
     if said["identifiers_found"]:
         found.append(w.say("identifiers_found", error=said["identifiers_found"]))
-    failing = a.claims.set_index("claim")["records"]
-    for claim in ("own_class", "true_key"):
-        if failing[claim] > failing["compatible"]:
-            found.append(w.say(f"caution_{claim}", records=int(failing[claim]), k=said["k"]))
-    if (linked := said["after"].get("numeric_linkage")) is not None and linked > _MOST_LINKED:
-        found.append(w.say("caution_linked", share=w.percent(linked)))
-    if said["perturbed"]:
-        found.append(w.say("caution_perturbed", names=w.listed(said["perturbed"])))
+    for each in a.judged.cautions:
+        parts = {"records": each.count, "k": said["k"], "names": w.listed(each.columns), **each.parts}
+        parts["share"] = w.percent(parts.get("share"))
+        direction = f"_{each.parts['direction']}" if each.key == "exposed" else ""
+        found.append(w.say(f"caution_{each.key}{direction}", **parts))
     grave = [note for note in a.notes if any(words in note for words in _GRAVE)]
     found += [w.say("caution_grave", note=w.note(note)) for note in grave]
     if others := len(a.notes) - len(grave):

@@ -12,10 +12,23 @@ from kanon_lab.report import Report
 
 cli_report = import_module("kanon_lab.cli.report")
 CONFIG = "key_variables: [region, age]\nk_required: 3\n"
+
+
+def limit(name, bound, limit, value, met):
+    return {
+        **{"name": name, "variable": None, "level": None, "limit": limit, "bound": bound},
+        **{"value": value, "met": met, "records": None},
+    }
+
+
 VERDICT = {
-    "k": {"limit": 3, "found": 2, "met": False},
-    "global_risk": {"limit": 0.02, "found": 0.011, "met": True},
-    "household_risk": {"limit": 0.05, "found": None, "met": True},
+    "limits": [
+        limit("k", "at least", 3, 2, False),
+        limit("global_risk", "at most", 0.02, 0.011, True),
+        limit("household_risk", "at most", 0.05, None, True),
+    ],
+    "met": False,
+    "cautions": [{"key": "perturbed", "count": None, "columns": ["age"], "text": "age was perturbed"}],
 }
 
 
@@ -29,7 +42,7 @@ def made(tmp_path, monkeypatch):
         if config.title == "fails":
             raise DataError("survey.csv: has no records (step: read the file)")
         out.write_text("page")
-        verdict = {} if config.title == "no verdict" else VERDICT
+        verdict = {"limits": [], "met": True, "cautions": []} if config.title == "no verdict" else VERDICT
         return Report(out, {"file": file, **config.shown}, 1.25, verdict)
 
     monkeypatch.setattr(report, "make_report", make_report)
@@ -57,8 +70,7 @@ def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
             "seed": 0,
         },
         "seconds": 1.25,
-        "verdict": VERDICT,
-        "met": False,
+        **VERDICT,
         "notes": [],
     }
 
@@ -68,8 +80,9 @@ def test_people_read_the_verdict_in_a_line_a_limit(made, capsys):
     assert capsys.readouterr().out.splitlines() == [
         "r.html: 4 bytes, 1.2 s (a.yml)",
         "  NOT MET  k: 2, to be at least 3",
-        "  met      global risk: 1.10%, to be at most 2.00%",
-        "  met      household risk: not known, to be at most 5.00%",
+        "  met      global risk: 1.1 %, to be at most 2 %",
+        "  met      household risk: not known, to be at most 5 %",
+        "  caution  age was perturbed",
     ]
 
 

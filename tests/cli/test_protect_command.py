@@ -438,3 +438,25 @@ def test_help_has_an_example(capsys):
     assert "not an identifier in another coding" in text
     assert run(["--help"]) == 0
     assert "protect " in capsys.readouterr().out
+
+
+def test_a_limit_that_is_not_met_exits_with_3_and_writes_nothing(capsys, tmp_path):
+    """The region is a function of a suppressed commune, and goes out untouched."""
+    commune = [code for code in range(12) for _ in range(code + 1)]
+    lines = ["commune,sex,region", *(f"c{code},{'mw'[n % 2]},r{code // 4}" for n, code in enumerate(commune * 4))]
+    (tmp_path / "survey.csv").write_text("\n".join(lines))
+    settings = "key_variables: [commune, sex]\nmissing: category\nk_required: 9\nsteps:\n- suppress: {}\n"
+    out = tmp_path / "out.csv"
+    for limits, code, region in (("", 3, True), ("limits: {exposed_by_columns: 100}\n", 0, True), ("", 0, False)):
+        gone = "" if region else "- remove_variables: {variables: region}\n"
+        (tmp_path / "recipe.yml").write_text(f"{settings}{gone}{limits}")
+        args = [tmp_path / "survey.csv", "--recipe", tmp_path / "recipe.yml", "--out", out, "--fail", "--json"]
+        found, text, err = call(capsys, *args)
+        result = json.loads(text)
+        rows = {row["name"]: row for row in result["limits"]}
+        assert (found, result["met"], out.exists()) == (code, code == 0, code == 0)
+        assert err == ("kanon-lab: a limit is not met (--fail); nothing was written\n" if code else "")
+        assert (rows["exposed_by_columns"]["value"] > 0) == region
+        assert [each["columns"] for each in result["cautions"] if each["key"] == "exposed"] == [["region"]] * region
+        assert {row["column"] for row in result["columns_as_keys"]} == ({"region"} if region else set())
+        out.unlink(missing_ok=True)

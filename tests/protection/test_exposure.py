@@ -155,7 +155,7 @@ def test_a_key_released_as_it_came_is_not_exposed():
 def test_a_removed_key_and_a_perturbed_one_are_told_too():
     frame = survey(9)[[*KEYS, "weight", "luck"]]
     gone = protect(frame, KeySpec(KEYS)).apply("remove_variables", {"variables": "commune"})
-    (row, _) = exposed_by_columns(gone, 10).columns.itertuples()
+    (row,) = exposed_by_columns(gone, 10).columns.itertuples()
     assert (row.columns, row.keys, row.hidden, row.direction) == (("weight",), ("commune",), len(frame), "tells")
     counts = frame.groupby(["sex", "age", "weight"])["luck"].transform("size")
     assert row.records == (counts < 10).sum()

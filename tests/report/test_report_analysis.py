@@ -78,12 +78,12 @@ def below(frame, keys, k):
 
 
 def test_the_verdict_is_that_of_counting_by_hand(frame, found):
-    verdict = found.verdict.set_index("name")
-    assert list(verdict.index) == ["k", "global_risk", "household_risk"]
+    verdict = found.judged.verdict.set_index("name")
+    assert list(verdict.index) == ["k", "global_risk", "household_risk", "exposed_by_columns"]
     unprotected = analyse(frame, as_config({**SETTINGS, "steps": [], "map": None}), name="survey.csv")
     expected = below(frame, ["region", "sex", "age"], 3)
-    assert unprotected.verdict["records"][0] == expected > 0
-    assert unprotected.verdict["met"].tolist()[0] is False
+    assert unprotected.judged.verdict["records"][0] == expected > 0
+    assert unprotected.judged.verdict["met"].tolist()[0] is False
     assert verdict["met"]["k"] and verdict["records"]["k"] == 0 and verdict["found"]["k"] >= 3
     assert found.steps["below"].tolist()[0] == expected and found.steps["below"].tolist()[-1] == 0
     assert verdict["found"]["global_risk"] == found.summary["after"]["global_risk"]
@@ -94,12 +94,12 @@ def test_limits_that_are_just_met_are_met(frame, found):
     settings = {**SETTINGS, "map": None}
     for limit, met in ((risk, True), (risk * 0.999, False)):
         config = as_config({**settings, "limits": {"k": 3, "global_risk": limit}})
-        assert analyse(frame, config, name="x").verdict.set_index("name")["met"]["global_risk"] == met
+        assert analyse(frame, config, name="x").judged.verdict.set_index("name")["met"]["global_risk"] == met
 
 
 def test_without_limits_nothing_is_judged(frame):
     config = as_config({"key_variables": ["sex"]})
-    assert analyse(frame, config, name="x").verdict.empty
+    assert analyse(frame, config, name="x").judged.verdict.empty
 
 
 def test_sizes_and_risks_add_up_to_the_file(frame, found):

@@ -50,10 +50,11 @@ def test_report_is_one_private_file_with_its_verdict(made):
     assert made.path.stat().st_size < 2_000_000
     assert made.parameters == {"file": "survey.csv", **CONFIG, "seed": 0}
     # 300 persons in 2 regions by 5 bands of 20 years: (60, 80] and more than 80 in the north and south are large too.
-    assert list(made.verdict) == ["k", "global_risk"]
-    assert made.verdict["k"]["limit"] == 3
-    assert made.verdict["k"]["found"] >= 3
-    assert isinstance(made.verdict["k"]["found"], int)
+    limits = {row["name"]: row for row in made.judged["limits"]}
+    assert list(limits) == ["k", "global_risk", "exposed_by_columns"]
+    assert limits["k"]["limit"] == 3
+    assert limits["k"]["value"] >= 3
+    assert isinstance(limits["k"]["value"], int)
     assert made.met
     assert 0 < made.seconds < 120
 

@@ -98,7 +98,7 @@ def test_every_section_is_shown_with_a_heading_tables_and_charts(found, language
 
 def test_the_first_screen_says_what_is_not_met_and_what_to_do(found):
     english, spanish = (text_of(found, language, ["summary"]) for language in ("en", "es"))
-    assert "does NOT meet 2 of the 3 limits" in english and "NO cumple 2 de los 3 límites" in spanish
+    assert "does NOT meet 2 of the 4 limits" in english and "NO cumple 2 de los 4 límites" in spanish
     for key in ("do_global_risk", "do_household_risk"):
         start = texts()[key]["es"].split("{")[0]
         assert start in spanish
