@@ -186,7 +186,7 @@ class Reports:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build, "report_page", keep)
             report = build.make_report(self.inputs / name, read_config(self.inputs / "r.yml", overrides), page)
-        (self.outputs / f"{language}.said").write_text(repr((report.parameters, report.verdict)), "utf-8")
+        (self.outputs / f"{language}.said").write_text(repr((report.parameters, report.judged)), "utf-8")
 
     def write(self) -> None:
         """The inputs, by whoever is first."""
