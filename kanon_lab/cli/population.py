@@ -48,15 +48,16 @@ _FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": ".2%"
 @click.option(
     "--columns",
     metavar="NAME=COLUMN,...",
-    help="For csv, xlsx and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
+    help="For csv, xlsx, xls and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
     """Expected number of persons per range of k for the counts in SOURCE.
 
     SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
-    .xlsx or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") and its number of
-    persons. A person is k-anonymous when k persons share place, sex and date of birth, known by day, month or year.
+    .xlsx, .xls or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") or year of
+    age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of birth,
+    known by day, month or year.
     """
     from kanon_lab.data import load_counts, parse_columns
     from kanon_lab.population import PERIODS, anonymity, parse_ranges
@@ -64,15 +65,16 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     parsed = parse_ranges(ranges)
     chosen_dates = parse_dates(dates) if dates else PERIODS
     counts = load_counts(source, year=year, pool_from=_age(pool_ages), columns=parse_columns(columns))
+    notes = counts.attrs.get("notes", [])
     if places:
         counts = only_places(counts, places, source)
     by = by or ("municipality" if places else "all")
     rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
     if as_json:
-        print_json({"source": source, "note": _NOTE, "rows": rows})
+        print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
     else:
         print_frame(rows, _FORMATS)
-        click.echo(f"\n{_NOTE}")
+        click.echo("\n" + "\n".join([_NOTE, *(f"note: {note}" for note in notes)]))
 
 
 def parse_dates(dates):

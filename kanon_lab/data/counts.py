@@ -1,13 +1,12 @@
 """Population counts by place, sex and five-year age group, from the files that hold them."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data import labels, px, table
+from kanon_lab.data import age_groups, labels, px, table
 from kanon_lab.data.checks import CELL, check_unique, checked, first_row
 from kanon_lab.errors import DataError, OptionError
 
@@ -26,16 +25,16 @@ def read_counts(
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Read population counts from a PC-Axis, CSV, Parquet or xlsx file.
+    """Read population counts from a PC-Axis, CSV, Parquet, xlsx or xls file.
 
-    INE's labels are understood in Spanish and English. Rows of totals (nation, province, both sexes, all ages) are
-    compared with the sum of their parts within each place, then left out. A place without a figure in the chosen year
-    did not exist then and is left out too.
+    INE's labels are understood in Spanish and English. Single years of age are added up to five-year groups. Rows
+    of totals (nation, province, both sexes, all ages) are compared with the sum of their parts within each place, then
+    left out. A place without a figure in the chosen year did not exist then and is left out too.
 
     Parameters
     ----------
     path : str or Path
-        ``.px``, ``.csv`` (UTF-8), ``.parquet`` or ``.xlsx`` (first sheet), possibly with ``.gz`` after it.
+        ``.px``, ``.csv`` (UTF-8), ``.parquet``, ``.xlsx`` or ``.xls`` (first sheet), possibly with ``.gz`` after it.
     year : int, optional
         Required when the file holds several years.
     pool_from : int, optional
@@ -50,7 +49,8 @@ def read_counts(
     pandas.DataFrame
         Counts frame: columns place, name, province, sex, age_group (str) and persons (int64, 0 to 10^10), one row per
         cell in file order (place by place in PC-Axis files), with a RangeIndex. Age groups are written ``"0-4"`` to
-        ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``.
+        ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``. What was done to the file stands in
+        ``attrs["notes"]``, a list of str.
 
     Raises
     ------
@@ -59,11 +59,13 @@ def read_counts(
     OptionError
         `year`, `pool_from` or `columns` does not fit the file.
     """
-    cells = _cells(path, year, columns)
+    cells, notes = _cells(path, year, columns)
     parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
     if parts.empty:
         raise DataError(f"{path}: holds totals only; use a file with a row per place, sex and age group")
-    return parts if pool_from is None else pool_ages(parts, pool_from)
+    parts = parts if pool_from is None else pool_ages(parts, pool_from)
+    parts.attrs["notes"] = notes
+    return parts
 
 
 def national_totals(
@@ -89,7 +91,7 @@ def national_totals(
     OptionError
         As in `read_counts`.
     """
-    cells = _cells(path, year, columns)
+    cells, _ = _cells(path, year, columns)
     nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
     if nation.empty:
         raise DataError(f"{path}: has no row for the whole nation (Total Nacional); use the national file")
@@ -119,8 +121,8 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
     return counts.drop_duplicates(CELL).assign(persons=sums.to_numpy()).reset_index(drop=True)
 
 
-def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
-    """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`."""
+def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:
+    """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`. And notes."""
     where = str(path)
     form = files.file_format(path)
     if form == "px":
@@ -133,21 +135,22 @@ def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None
         files.check_file(path)
         known = ", ".join(f".{known}" for known in FORMATS)
         raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
-    _check_ages(cells, where)
+    cells, notes = age_groups.pooled(cells, where)
     _check_totals(cells, where)
     _check_hidden_total(cells, where)
-    return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)]
+    return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)], notes
 
 
 def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
     """Cells of a table with INE's labels of place, sex and age group read; other places and sexes stay as they are."""
     places = {label: labels.place(label) or labels.Place(label, label) for label in cells["place"].unique()}
     named = (cells["name"] != cells["place"]).any()
-    ages = {label: labels.age_group(label) for label in cells["age_group"].unique()}
+    ages = {label: labels.ages(label) for label in cells["age_group"].unique()}
     unread = cells["age_group"].isin([label for label, group in ages.items() if group is None])
     if unread.any():
         raise DataError(
-            f"{where}: row {first_row(unread)}: column age_group holds no five-year age group; write it as 5-9 or 85+"
+            f"{where}: row {first_row(unread)}: column age_group holds no five-year age group and no age; write it as "
+            "5-9, 85+ or, in years, 7"
         )
     read = cells.assign(
         place=cells["place"].map({label: place.code for label, place in places.items()}).astype(str),
@@ -157,15 +160,6 @@ def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
     )
     check_unique(read, where)
     return read
-
-
-def _check_ages(cells: pd.DataFrame, where: str) -> None:
-    """An open group ("85+") must lie above every other one: otherwise persons would count twice."""
-    groups = [group for group in cells["age_group"].unique() if group != labels.TOTAL]
-    opened = min((labels.lowest_age(group) for group in groups if group.endswith("+")), default=math.inf)
-    above = [group for group in groups if labels.lowest_age(group) >= opened]
-    if len(above) > 1:
-        raise DataError(f"{where}: age groups {above[0]} and {above[1]} overlap; leave one of them out")
 
 
 def _check_totals(cells: pd.DataFrame, where: str) -> None:

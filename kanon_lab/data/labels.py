@@ -16,12 +16,16 @@ _SEXES = {
     **dict.fromkeys(("mujeres", "mujer", "women", "female", "females"), "women"),
 }
 _ALL_AGES = {"total", "todas las edades", "all ages"}
-_CLOSED_AGES = re.compile(r"(?:de )?(\d{1,3}) ?(?:-|a|to) ?(\d{1,3})(?: anos| years)?")
-_OPEN_AGES = re.compile(r"(?:de )?(\d{1,3}) ?(?:\+|y mas(?: anos)?|o mas(?: anos)?|anos y mas|and over|and more)")
+_YEARS = r"(?: anos?| years?(?: old)?| anys?)?"
+_CLOSED_AGES = re.compile(rf"(?:de )?(\d{{1,3}}) ?(?:-|a|to) ?(\d{{1,3}}){_YEARS}")
+_ONE_AGE = re.compile(rf"(\d{{1,3}}){_YEARS}")
+_BELOW_ONE = {"menos de 1 ano", "menos de un ano", "less than 1 year", "under 1", "under 1 year", "menys d'1 any"}
+_OPEN_AGES = re.compile(r"(?:de )?(\d{1,3}) ?(?:\+|[yo] mas(?: anos)?|anos [yo] mas|(?:years )?and over|and more)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NATIONS = {"total nacional", "nacional", "total espana", "espana"}
 _PLACE = re.compile(r"(\d{2}|\d{5})(?:\s*-\s*|\s+)(\S.*)")
 GROUP_YEARS = 5
+_OLDEST = 130
 
 COLUMN_NAMES = {
     "place": {"place", "municipality", "municipio", "municipi", "code", "codigo", "código"},
@@ -45,22 +49,34 @@ def sex(label: str) -> str:
     return _SEXES.get(_plain(label), label.strip())
 
 
-def age_group(label: str) -> str | None:
-    """Five-year group as ``"5-9"`` or ``"85+"``, or ``TOTAL``; None when the label is no such group."""
+def ages(label: str) -> str | None:
+    """Ages inside one five-year group as ``"5-9"``, ``"1-4"`` or ``"7"``, from one on as ``"85+"``, or ``TOTAL``.
+
+    None when the label is nothing of that.
+    """
     plain = _plain(label)
     if plain in _ALL_AGES:
         return TOTAL
-    if closed := _CLOSED_AGES.fullmatch(plain):
-        low, high = int(closed[1]), int(closed[2])
-        return f"{low}-{high}" if low % GROUP_YEARS == 0 and high == low + GROUP_YEARS - 1 else None
-    if (opened := _OPEN_AGES.fullmatch(plain)) and int(opened[1]) % GROUP_YEARS == 0:
-        return f"{int(opened[1])}+"
-    return None
+    if plain in _BELOW_ONE:
+        return "0"
+    if opened := _OPEN_AGES.fullmatch(plain):
+        return f"{int(opened[1])}+" if int(opened[1]) <= _OLDEST else None
+    if one := _ONE_AGE.fullmatch(plain):
+        return str(int(one[1])) if int(one[1]) <= _OLDEST else None
+    if not (closed := _CLOSED_AGES.fullmatch(plain)):
+        return None
+    low, high = int(closed[1]), int(closed[2])
+    return f"{low}-{high}" if low < high <= _OLDEST and low // GROUP_YEARS == high // GROUP_YEARS else None
 
 
 def lowest_age(group: str) -> int:
-    """First age of a group that `age_group` made, in completed years."""
+    """First age of a group that `ages` made, in completed years."""
     return int(group.rstrip("+").split("-")[0])
+
+
+def highest_age(group: str) -> int | None:
+    """Last age of a group that `ages` made, in completed years; None of an open one."""
+    return None if group.endswith("+") else int(group.split("-")[-1])
 
 
 def year(label: str) -> int | None:

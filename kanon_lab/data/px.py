@@ -42,7 +42,7 @@ class Table:
     where : str
         The file, for messages.
     sexes, ages : list of str
-        Labels as `labels.sex` and `labels.age_group` give them, in file order.
+        Labels as `labels.sex` and `labels.ages` give them, in file order.
     places : list of labels.Place
     years : list of int
         Empty when the table has no such dimension.
@@ -248,7 +248,7 @@ def _kind(name: str, values: list[str], where: str) -> str:
     if not all(understood[kind]):
         position = understood[kind].index(False) + 1
         raise DataError(
-            f"{where}: dimension {name}: label {position} is no sex, five-year age group, year or coded place; "
+            f"{where}: dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
             "use a table by sex, place, five-year age group and year alone"
         )
     return kind
@@ -259,5 +259,5 @@ def _known_sex(label: str) -> str | None:
     return sex if sex in ("men", "women", labels.TOTAL) else None
 
 
-_READERS = {"sex": _known_sex, "age": labels.age_group, "year": labels.year, "place": labels.place}
+_READERS = {"sex": _known_sex, "age": labels.ages, "year": labels.year, "place": labels.place}
 """Readers of labels; where labels fit several kinds ("01 de enero de 2010" looks like a place), the first is meant."""

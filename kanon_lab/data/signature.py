@@ -8,8 +8,8 @@ from kanon_lab.errors import DataError
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP = b"PK\x03\x04"
 _SIGNATURES = {
-    _ZIP: ("zip archive or a workbook", ("xlsx",)),
-    _OLE: ("workbook of the old or an encrypted kind", ("xlsx",)),
+    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx",)),
+    _OLE: ("workbook of the old or an encrypted kind", ("xlsx", "xls")),
     b"PAR1": ("Parquet file", ("parquet",)),
     b"$FL2": ("SPSS file", ("sav",)),
     b"$FL3": ("SPSS file", ("sav",)),
@@ -33,9 +33,9 @@ def check_signature(content: bytes, form: str, where: str) -> None:
     where : str
         What to call it in messages.
     """
+    if content.startswith(_OLE) and form in ("xlsx", "xls") and _ENCRYPTED in content:
+        raise DataError(f"{where}: is encrypted with a password; save it without one")
     if content.startswith(_OLE) and form == "xlsx":
-        if _ENCRYPTED in content:
-            raise DataError(f"{where}: is encrypted with a password; save it without one")
         raise DataError(f"{where}: is a workbook of the old kind (.xls); save it as xlsx")
     if content.startswith(_ZIP) and _locked(content):
         raise DataError(f"{where}: is an archive protected by a password; unpack it, and save the file without one")

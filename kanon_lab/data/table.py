@@ -1,4 +1,4 @@
-"""Tables of population counts with named columns: CSV, Parquet and xlsx."""
+"""Tables of population counts with named columns: CSV, Parquet, xlsx and xls."""
 
 import io
 import re
@@ -11,12 +11,18 @@ from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.checks import COLUMNS, check_year, first_row
 from kanon_lab.data.csv_text import NO_NAMES, decoded
+from kanon_lab.data.signature import check_signature
 from kanon_lab.errors import DataError, OptionError, shortened
 
 _NAMED = (*COLUMNS, "year")
 NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
 NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
 """What messages say of a damaged file."""
+
+_NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
+# INE's municipal totals: what the columns of its spreadsheets are called, below a row with their title.
+_MUNICIPAL = {"cpro", "cmun", "mujeres"}
+_TITLE_ROWS = 5
 
 _MOST_NAMES = 8
 """Column names that a message lists at most."""
@@ -28,7 +34,7 @@ def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | 
     Parameters
     ----------
     path : str or Path
-        A ``.csv``, ``.parquet`` or ``.xlsx`` file (first sheet), possibly with ``.gz`` after it.
+        A ``.csv``, ``.parquet``, ``.xlsx`` or ``.xls`` file (first sheet), possibly with ``.gz`` after it.
     year : int or None
         Required when the column year holds several.
     columns : mapping of str to str, or None
@@ -49,7 +55,10 @@ def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | 
         `columns` names no column of counts, or `year` is absent, or not given though the file has several.
     """
     where = str(path)
-    frame = _READERS[files.file_format(path)](files.read_bytes(path), where)
+    form, content = files.file_format(path), files.read_bytes(path)
+    if form in _SHEETS:
+        check_signature(content, form, where)
+    frame = _READERS[form](content, where)
     frame = _named(frame, columns or {}, where)
     if len(frame) == 0:
         raise DataError(f"{where}: has no rows; make or download it again")
@@ -114,32 +123,69 @@ def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
     return frame
 
 
-def read_sheet(content: bytes, where: str) -> pd.DataFrame:
-    """First sheet of an xlsx workbook under the names in its first row: cells as they are, empty ones missing.
+def read_sheet(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
+    """First sheet of an xlsx or xls workbook under the names in its first row: cells as they are, empty ones missing.
 
     Raises
     ------
     DataError
         It is no workbook, or its first sheet is empty.
     """
+    read, fault = _SHEETS[form]
     try:
-        frame = pd.read_excel(
-            io.BytesIO(content), engine="openpyxl", header=None, dtype=object, keep_default_na=False, na_values=[""]
-        )
+        frame = read(content)
     except MemoryError:
         raise
-    except Exception:  # as above: the workbook is a zip archive of XML, and any of it may be damaged
-        raise DataError(f"{where}: {NO_WORKBOOK}") from None
+    except Exception:  # as above: the workbook is a zip archive of XML or a container, and any of it may be damaged
+        raise DataError(f"{where}: {fault}") from None
     if frame.empty:
         raise DataError(f"{where}: its first sheet is empty; put the data there")
     return _headed(frame)
 
 
-def _read_xlsx(content: bytes, where: str) -> pd.DataFrame:
-    return read_sheet(content, where).dropna(how="all")
+def _read_xlsx(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
+    frame = read_sheet(content, where, form).dropna(how="all")
+    first = [frame.columns, *frame.head(_TITLE_ROWS).to_numpy()]
+    if any({str(cell).strip().casefold() for cell in row} >= _MUNICIPAL for row in first):
+        raise DataError(
+            f"{where}: is INE's table of municipalities by sex, which has no ages and so serves to check totals only; "
+            "use its table 33570 (kanon-lab data fetch ine-33570), or spain-2010"
+        )
+    return frame
 
 
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx}
+def _read_xls(content: bytes, where: str) -> pd.DataFrame:
+    return _read_xlsx(content, where, "xls")
+
+
+def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
+    return pd.read_excel(
+        io.BytesIO(content), engine="openpyxl", header=None, dtype=object, keep_default_na=False, na_values=[""]
+    )
+
+
+def _cells_of_xls(content: bytes) -> pd.DataFrame:
+    """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
+    import xlrd
+
+    with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
+        rows = [[_xls_value(cell, xlrd) for cell in row] for row in book.sheet_by_index(0).get_rows()]
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _xls_value(cell, xlrd) -> object:
+    """A cell as an xlsx workbook would give it: whole numbers whole, an empty or faulty one missing."""
+    if cell.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK, xlrd.XL_CELL_ERROR) or cell.value == "":
+        return None
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return bool(cell.value)
+    whole = cell.ctype == xlrd.XL_CELL_NUMBER and cell.value.is_integer()
+    return int(cell.value) if whole else cell.value
+
+
+# How the cells of the first sheet are read, and what is said of a damaged file.
+_SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
+_READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx, "xls": _read_xls}
 FORMATS = tuple(_READERS)
 
 

@@ -213,7 +213,8 @@ def test_faults_of_the_file(write, text, fault):
     [
         ("counts.parquet", "is not a Parquet file"),
         ("counts.xlsx", "is not an xlsx workbook"),
-        ("counts.xls", "ends in none of .px, .csv, .parquet, .xlsx"),
+        ("counts.xls", "is not an xls workbook"),
+        ("counts.ods", "ends in none of .px, .csv, .parquet, .xlsx, .xls"),
         ("counts", "ends in none of"),
         ("counts.csv.gz", "is not a gzip file"),
     ],
