@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from kanon_lab.cli.notes import missing_codes_option
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
@@ -26,13 +27,15 @@ Example:
     help="Of the comments, and of the report.",
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
+@missing_codes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-def init(file, out, language, na, as_json):
+def init(file, out, language, na, missing_codes, as_json):
     """Look at the microdata in FILE and write a commented first configuration of a report on it.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. Which column is a key variable, the weight and
-    so on is guessed from the names of columns and how many values they have, and said to be a guess: read it and mend
-    it. No value of a record is written or printed. A file that is there already is never replaced.
+    so on is guessed from the names of columns, how many values they have and of which shape, and said to be a guess:
+    read it and mend it. What it is unsure of it says, with what else it may be. No value of a record is written or
+    printed. A file that is there already is never replaced.
     """
     if not file or not out:
         raise OptionError(f"{'--out' if file else 'FILE'} is empty; name a file")
@@ -41,14 +44,17 @@ def init(file, out, language, na, as_json):
     from kanon_lab.data import read_file
     from kanon_lab.report.config import names_only
     from kanon_lab.report.first_config import first_config
-    from kanon_lab.report.guess import check_named, guess_roles
+    from kanon_lab.report.guess import guess_roles
+    from kanon_lab.report.headed import check_named
 
     _refuse_old(out)
     with names_only(Path(file)):
-        found = read_file(file, na=na)
+        found = read_file(file, na=na, missing_codes=missing_codes)
     check_named(found, found.found["name"])
     guesses = guess_roles(found.frame)
-    text = first_config(guesses, file=Path(file).name, config=Path(out).name, language=language, na=na)
+    codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
+    names = {"file": Path(file).name, "config": Path(out).name}
+    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
@@ -56,10 +62,33 @@ def init(file, out, language, na, as_json):
         if as_json:
             print_json({"file": Path(file).name, "out": out, "language": language, "guesses": guesses})
             return
-        names = [shortened(name, 40) for name in guesses["variable"]]
-        roles = guesses["role"].where(guesses["role"] != "", "none")
-        print_frame(guesses.assign(variable=names, role=roles)[["variable", "role", "why", "kind", "distinct"]])
+        _show(guesses)
         click.echo(visible(f"written: {out}; its roles are guesses: read and mend it before a report"))
+
+
+def _code(text):
+    """A code as a configuration has it: a number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _show(guesses):
+    """Every column with its role and why, and below them those that the command is unsure of."""
+    from kanon_lab.report.first_config import config_texts, doubt, why
+
+    texts = config_texts("en")
+    table = guesses.assign(
+        variable=guesses["variable"].map(shortened),
+        role=guesses["role"].where(guesses["role"] != "", "none"),
+        why=[why(row, texts) for row in guesses.itertuples()],
+    )
+    print_frame(table[["variable", "role", "kind", "distinct", "why"]])
+    for (role, other), rows in table[table["unsure"]].groupby(["role", "other"], sort=False):
+        click.echo(visible(f"{doubt(role, other, texts)}: {', '.join(rows['variable'])}"))
 
 
 def _refuse_old(out):

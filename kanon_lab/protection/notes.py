@@ -35,6 +35,7 @@ def notes_of(protection: Protection) -> Iterator[str]:
             why = "" if spec.weight is None else " (where the weight of persons differs in a household, none is taken)"
             yield f"{step.name}: {UNWEIGHTED}{why}"
     yield from _columns(protection)
+    yield from _one_band(protection)
     stale = dict(_stale_ghosts(protection))
     for key, ghosts in stale.items():
         yield (
@@ -74,6 +75,21 @@ def _columns(protection: Protection) -> Iterator[str]:
             f"{shortened(row.column)}: no role, and {row.distinct_values:,} different values in {n:,} records, so that "
             "whoever knows a person's value finds the record; name it among direct_identifiers, remove or recode it"
         )
+
+
+def _one_band(protection: Protection) -> Iterator[str]:
+    """Bands that hold every record: codes banded as if they were years, say."""
+    before = protection.original
+    for number, step in enumerate(protection.steps, 1):
+        after = step.state.working
+        named = step.settings.get("variable", ()) if {"bands", "width"} & step.settings.keys() else ()
+        for name in [named] if isinstance(named, str) else named:
+            if name in after and before[name].nunique() > 1 and after[name].nunique() == 1:
+                yield (
+                    f"{shortened(name)}: the bands of step {number} leave one value in every record; give bands that "
+                    "fit its values, or remove the variable"
+                )
+        before = after
 
 
 def _perturbed(protection: Protection) -> Iterator[str]:

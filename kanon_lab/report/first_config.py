@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import csv
-import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import visible
+from kanon_lab.errors import shortened, visible
 from kanon_lab.protection.yaml_file import dump_yaml
-from kanon_lab.report.guess import words
 
 _WIDTH = 100
+_SINGLES = ("weight", "household")
 _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
 # A key of more values puts most persons in classes of their own.
 _MANY = 20
-_AGE = re.compile(r"(?:^|_)(?:age|edad|edat)(?:_|$)")
-_AGE_BANDS = [0, 15, 30, 45, 60, 75, None]
+# The last band of an age begins here.
+_OPEN_AGE = 75
+# Columns that a reason names at most.
+_MOST_NAMES = 3
 _LIMITS = {"k": 3, "global_risk": 0.02}
 _HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 def first_config(
-    guesses: pd.DataFrame, *, file: str, config: str = "report.yml", language: str = "en", na: Sequence[str] = ()
+    guesses: pd.DataFrame,
+    *,
+    file: str,
+    config: str = "report.yml",
+    language: str = "en",
+    na: Sequence[str] = (),
+    missing_codes: Mapping[str, Sequence[str | float]] | None = None,
 ) -> str:
     """A commented configuration, as YAML text that `kanon_lab.report.config.read_config` reads.
 
@@ -40,31 +47,35 @@ def first_config(
         Of its comments, and of the report.
     na : sequence of str
         Texts that mean a missing value.
+    missing_codes : mapping of str to sequence, optional
+        Codes that do so, by variable.
 
     Returns
     -------
     str
         Nothing of the data is in it but names of columns, their kinds and how many values they have.
     """
-    texts = _texts(language)
+    texts = config_texts(language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     named = {"file": file, "config": config}
     blocks = [
         "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
-        *(_single(role, guesses, texts) for role in ("weight", "household")),
+        *(_single(role, guesses, texts) for role in _SINGLES),
         *(_several(role, guesses, texts) for role in _LISTS[1:]),
         _limits(texts, household="household" in names),
-        _comment(texts["codes"]) + _comment("missing_codes: {COLUMN: [88, 99]}"),
+        _missing(texts, missing_codes),
     ]
     if wanted := _indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
     blocks.append(_comment(texts["steps"]) + _commented({"steps": _steps(guesses, names.get("key_variables", []))}))
-    rest = guesses[~guesses["role"].isin([*_LISTS, "weight", "household"])]
-    if len(rest):
-        lines = [_comment(f"- {row.variable}: {_reason(row, texts)}", wrap=False) for row in rest.itertuples()]
-        blocks.append(_comment(texts["rest"]) + "".join(lines))
+    rest = guesses[~guesses["role"].isin([*_LISTS, *_SINGLES])]
+    consider = rest["other"].map(lambda other: "key_variables" in other).astype(bool)
+    for key, rows in (("consider", rest[consider]), ("rest", rest[~consider])):
+        lines = [_comment(f"- {row.variable}: {reason(row, texts)}", wrap=False) for row in rows.itertuples()]
+        if lines:
+            blocks.append(_comment(texts[key]) + "".join(lines))
     return "\n".join(blocks)
 
 
@@ -73,14 +84,23 @@ def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     rows = guesses[guesses["role"] == role]
     if rows.empty:
         return _comment(texts[role]) + f"{role}: []  # {texts['none']}\n"
-    lines = [f"{_line([row.variable])}  # {_reason(row, texts)}\n" for row in rows.itertuples()]
+    lines = [f"{_line([row.variable])}  # {reason(row, texts)}\n" for row in rows.itertuples()]
     return _comment(texts[role]) + f"{role}:\n" + "".join(lines)
 
 
 def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     for row in guesses[guesses["role"] == role].itertuples():
-        return _comment(texts[role]) + f"{_line({role: row.variable})}  # {_reason(row, texts)}\n"
-    return _comment(texts[role]) + _comment(f"{role}: COLUMN  # {texts['none']}")
+        return _comment(texts[role]) + f"{_line({role: row.variable})}  # {reason(row, texts)}\n"
+    maybe = guesses[guesses["other"].map(lambda other: role in other).astype(bool)]
+    lines = [
+        _comment(f"{_line({role: row.variable})}  # {reason(row, texts)}", wrap=False) for row in maybe.itertuples()
+    ]
+    return _comment(texts[role]) + ("".join(lines) or _comment(f"{role}: COLUMN  # {texts['none']}"))
+
+
+def _missing(texts: dict[str, str], codes: Mapping[str, Sequence[str | float]] | None) -> str:
+    written = dump_yaml({"missing_codes": dict(codes)}) if codes else _comment("missing_codes: {COLUMN: [88, 99]}")
+    return _comment(texts["codes"]) + written
 
 
 def _line(settings: Any) -> str:
@@ -104,21 +124,37 @@ def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def _steps(guesses: pd.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
-    """Steps to begin with: bands of the age in years, and local suppression."""
-    rows = guesses[guesses["variable"].isin(keys) & (guesses["kind"] == "whole numbers")]
-    ages = [name for name in rows["variable"] if _AGE.search(words(name))]
-    recode = [{"recode": {"variable": name, "bands": _AGE_BANDS, "closed": "left"}} for name in ages[:1]]
-    return [*recode, {"suppress": {"importance": {name: place for place, name in enumerate(keys, 1)}}}]
+    """Steps to begin with: bands of the age in years, where they leave two or more, and local suppression."""
+    recode = [
+        {"recode": {"variable": row.variable, "bands": [*range(0, _OPEN_AGE + 1, row.bands), None], "closed": "left"}}
+        for row in guesses[guesses["variable"].isin(keys) & (guesses["bands"] > 0)].itertuples()
+    ]
+    return [*recode[:1], {"suppress": {"importance": {name: place for place, name in enumerate(keys, 1)}}}]
 
 
-def _reason(row: Any, texts: dict[str, str]) -> str:
+def reason(row: Any, texts: dict[str, str]) -> str:
+    """Why a column has its role, of how many values of which kind it is, and what else it may be."""
     kind = texts[f"kind_{row.kind.replace(' ', '_')}"]
-    parts = [texts[f"by_{row.why}"], texts["shape"].format(kind=kind, distinct=row.distinct)]
+    parts = [doubt(row.role, row.other, texts)] if row.unsure else []
+    parts += [why(row, texts), texts["shape"].format(kind=kind, distinct=row.distinct)]
     if row.role.startswith("indicators."):
         parts.append(texts["design"])
     if row.role == "key_variables" and row.distinct > _MANY:
         parts.append(texts["recode"])
     return "; ".join(parts)
+
+
+def doubt(role: str, other: Sequence[str], texts: dict[str, str]) -> str:
+    """What a column may be that is not surely of its role."""
+    roles = f" {texts['or']} ".join([role or texts["no_role"], *other])
+    return f"{texts['unsure']}: {roles}"
+
+
+def why(row: Any, texts: dict[str, str]) -> str:
+    """Why a column has its role, or none."""
+    names = [shortened(name) for name in row.columns[:_MOST_NAMES]]
+    more = f" {texts['more'].format(number=len(row.columns) - _MOST_NAMES)}" if len(row.columns) > _MOST_NAMES else ""
+    return texts[f"by_{row.why}"].format(columns=", ".join(names) + more)
 
 
 def _comment(text: str, *, wrap: bool = True) -> str:
@@ -131,6 +167,7 @@ def _commented(settings: dict[str, Any]) -> str:
     return "".join(_comment(line, wrap=False) for line in dump_yaml(settings).splitlines())
 
 
-def _texts(language: str) -> dict[str, str]:
+def config_texts(language: str) -> dict[str, str]:
+    """Wordings of a first configuration in a language, by key of ``first_config.csv``."""
     with files("kanon_lab.report").joinpath("first_config.csv").open(encoding="utf-8", newline="") as table:
         return {row["key"]: row[language] for row in csv.DictReader(table)}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kanon_lab.errors import KanonLabError
 from kanon_lab.protection.yaml_file import parse_yaml
 from kanon_lab.report.config import ReportConfig, as_config, names_only
-from kanon_lab.report.guess import check_named
+from kanon_lab.report.headed import check_named
 
 if TYPE_CHECKING:
     from kanon_lab.data import MicrodataFile

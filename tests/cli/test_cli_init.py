@@ -2,6 +2,7 @@
 
 import json
 import unicodedata
+from dataclasses import asdict
 
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.protection.yaml_file import parse_yaml
 from kanon_lab.report.config import as_config, read_config
 from kanon_lab.report.first_config import first_config
-from kanon_lab.report.guess import ROLES, guess_roles
+from kanon_lab.report.guess import ROLES, Guess, guess_roles
 
 RECORDS = 120
 
@@ -26,7 +27,7 @@ def a_file():
         "RUT": [f"SECRET-{i}" for i in rows],
         "Nombre": [f"SECRET Person {i // 2}" for i in rows],
         "enc_region": [f"SECRET{i % 6}" for i in rows],
-        "rph_edad": [700_000 + i % 80 for i in rows],
+        "rph_edad": [i % 80 for i in rows],
         "Sexo": [f"SECRET{i % 2}" for i in rows],
         "hogar": [700_000 + i // 3 for i in rows],
         "tam_hogar": [700_003 for i in rows],
@@ -109,7 +110,7 @@ def test_names_are_known_in_three_languages(name, role):
     [
         ({"weight": [0.5, 1.5, 2.5]}, ("", "below_1")),
         ({"weight": ["a", "b", "a"]}, ("key_variables", "few")),
-        ({"weight": [1.5, None, 2.5]}, ("key_variables", "few")),
+        ({"weight": [1.5, None, 2.5]}, ("", "weight_missing")),
         ({"hogar": [1, 2, 3] * 40}, ("key_variables", "few")),
         ({"empty": [None] * 3}, ("", "empty")),
         ({"x": [i / 7 for i in range(40)]}, ("numeric_variables", "quantity")),
@@ -192,6 +193,16 @@ def test_what_cannot_be_is_refused_in_one_line(capsys, tmp_path, monkeypatch, ar
         ("sex,P8_1_1,q2", "m,1,2\nf,2,2", True),
         ("sex,99", "m,1\nf,2", True),
         (",sex,age", "1,m,20\n2,f,30", True),
+        ("ann,97,flu", "bob,20,cold\neve,41,flu", False),
+        ("ann,97,x", "bob,20,cold\neve,41,flu", False),
+        ("ann,2000,x", "bob,1500,cold\neve,3000,flu", False),
+        ("ann,south,flu", "bob,north,cold\neve,south,flu", False),
+        ("ann,00123", "bob,00456\neve,00789", False),
+        ("ann,12345678-9", "bob,22345678-9\neve,32345678-K", False),
+        ("ann,12345678Z", "bob,22345678X\neve,32345678K", False),
+        ("ann,ann@place.org", "bob,\neve,eve@place.org", False),
+        ("sex,P2019", "m,P1\nf,P2", True),
+        ("sex,wave2019", "m,a\nf,b", True),
     ],
 )
 def test_a_first_row_without_names_is_refused_and_not_quoted(capsys, tmp_path, first, rows, names):
@@ -225,13 +236,13 @@ NAMES = st.text(LETTERS, min_size=1, max_size=150).filter(str.strip)
     )
 )
 def test_any_name_of_a_column_is_read_again(names):
-    names = [unicodedata.normalize("NFC", name) for name in names]
-    rows = [(name, "text", 2, 0, "key_variables", "few") for name in dict.fromkeys(names)]
-    rows += [(f"{name}?", "text", 2, 0, "", "few") for name in names]
-    guesses = pd.DataFrame(rows, columns=["variable", "kind", "distinct", "missing", "role", "why"])
+    names = list(dict.fromkeys(unicodedata.normalize("NFC", name) for name in names))
+    rows = [Guess(name, "text", 2, 0, "key_variables", "few", True, ("weight",), (name,)) for name in names]
+    rows += [Guess(f"{name}?", "text", 2, 0, "", "few") for name in names]
+    guesses = pd.DataFrame(map(asdict, rows), columns=list(Guess.__dataclass_fields__))
     text = first_config(guesses, file="a.csv")
     found = parse_yaml(text, "text")
-    assert found["key_variables"] == list(dict.fromkeys(names))
+    assert found["key_variables"] == names
     assert set(found) == {
         "language",
         "key_variables",

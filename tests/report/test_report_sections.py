@@ -141,6 +141,7 @@ def test_every_note_of_a_protection_is_known_in_spanish():
         [{"remove_variables": {"variables": ["home", "region"]}}, {"pram": {"variables": "age", "keep": 0.5}}],
         [{"add_noise": {"variables": ["income", "age"], "strength": 0.9}}],
         [{"shuffle_members": {"seed": 3}}],
+        [{"recode": {"variable": "age", "bands": [0, 200]}}],
     ]
     spanish = Words("es")
     notes = [note for steps in chains for note in as_recipe({**recipe, "steps": steps}).apply(frame).notes]

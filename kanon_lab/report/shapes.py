@@ -1,0 +1,171 @@
+"""What the values of a column are like, never which: kinds, lengths of numbers, and what is constant within what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+
+import numpy as np
+import pandas as pd
+
+NUMBERS = ("whole numbers", "numbers")
+
+# Coded groups of age are up to five-year ones, and more than these are years of the young or groups.
+_MOST_CODES, _SURE_CODES = 22, 12
+# What questionnaires write where there is no age.
+_NO_ANSWER = (77, 88, 96, 97, 98, 99, 777, 888, 997, 998, 999)
+_OLDEST = 120
+_STEP = 5
+# Widths of bands of age, in years, the first choice first; the share of records that one of them may hold.
+_WIDTHS, _LARGEST = (15, 5), 0.95
+# Numbers of records are spread over not much more numbers than there are records.
+_SPREAD = 1.5
+# Households by shape: records a value in the mean, and at most, and of how many the values of others are the same.
+_MEANS, _MOST_MEMBERS, _SAME, _BY_CHANCE = (1.2, 6.0), 20, 0.95, 0.7
+_FEWEST = 10
+# Units of a sample have so often the same number of records; households have not.
+_EQUAL = 0.9
+
+
+def kind_of(column: pd.Series) -> str:
+    """One of "text", "whole numbers", "numbers", "dates", "truth" and "other"."""
+    types = pd.api.types
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.cat.categories.to_series()
+    if types.is_bool_dtype(column):
+        return "truth"
+    if types.is_integer_dtype(column):
+        return "whole numbers"
+    if types.is_numeric_dtype(column):
+        return "numbers"
+    if types.is_datetime64_any_dtype(column):
+        return "dates"
+    return "text" if isinstance(column.dtype, pd.StringDtype) or column.dtype == object else "other"
+
+
+def are_dates(column: pd.Series) -> bool:
+    """Whether all texts of a column are dates, such as 2001-12-31 or 31/12/2001."""
+    texts = pd.Series(pd.unique(column.dropna().astype("str"))).str.strip()
+    return bool(texts.str.fullmatch(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?").all())
+
+
+def digits(column: pd.Series) -> tuple[int, int]:
+    """Digits that whole numbers have, at least and at most; (0, 0) where one is negative."""
+    known = column.dropna()
+    return (len(str(int(known.min()))), len(str(int(known.max())))) if len(known) and known.min() >= 0 else (0, 0)
+
+
+def are_running(column: pd.Series) -> bool:
+    """Whether whole numbers, each in one record, are so close to each other that they number the records."""
+    known = column.dropna()
+    return bool(known.max() - known.min() + 1 <= _SPREAD * len(known))
+
+
+def ages(column: pd.Series) -> tuple[str, bool]:
+    """What whole numbers called ages are, "years", "codes" (of groups) or "no_ages", and whether that is sure."""
+    values = sorted(int(value) for value in column.dropna().unique())
+    core = [value for value in values if value not in _NO_ANSWER and value >= 0] or values
+    steps = reduce(gcd, np.diff(core).tolist(), 0)
+    if core[-1] <= _SURE_CODES or (core[-1] <= _MOST_CODES and core[0] <= 1):
+        return "codes", core[-1] <= _SURE_CODES and core[0] <= 1
+    if steps >= _STEP and len(core) > 2:
+        return "codes", True
+    if values[0] < 0 or values[-1] > _OLDEST:
+        return "no_ages", False
+    return "years", values[-1] > _MOST_CODES
+
+
+def width_of_bands(column: pd.Series) -> int:
+    """Years of the bands of age to begin with: the first that leaves two bands with records to show for; else 0."""
+    known = column.dropna()
+    for width in _WIDTHS:
+        shares = known.floordiv(width).clip(upper=75 // width).value_counts(normalize=True)
+        if len(shares) > 1 and shares.max() <= _LARGEST:
+            return width
+    return 0
+
+
+def starts_with(column: pd.Series, others: pd.DataFrame) -> str | None:
+    """The column, of whole numbers too, that is the first digits of each of these whole numbers; None without one."""
+    distinct = column.nunique()
+    for name, other in others.items():
+        if kind_of(other) != "whole numbers" or not 1 < other.nunique() < distinct:
+            continue
+        both = pd.concat([column, other], axis=1, keys=["code", "first"]).dropna().drop_duplicates()
+        if any((both["code"] // 10**power == both["first"]).all() for power in (1, 2, 3, 4)):
+            return str(name)
+    return None
+
+
+def told(column: pd.Series, others: pd.DataFrame) -> list[str]:
+    """Columns of two values or more, and fewer than this one, that are the same wherever this one is."""
+    few = [name for name, other in others.items() if 1 < other.nunique(dropna=False) < column.nunique(dropna=False)]
+    return [str(name) for name in few if depends(others[name], column)]
+
+
+def depends(column: pd.Series, other: pd.Series) -> bool:
+    """Whether a column is the same wherever the other one is."""
+    codes, values = pd.factorize(other, use_na_sentinel=False)
+    own, distinct = pd.factorize(column, use_na_sentinel=False)
+    return len(np.unique(codes * len(distinct) + own)) == len(values)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A column that looks like one of households.
+
+    Attributes
+    ----------
+    variable : str
+    same : tuple of str
+        Columns that members of a group share.
+    varied : bool
+        Whether groups differ in size, as households do.
+    """
+
+    variable: str
+    same: tuple[str, ...]
+    varied: bool
+
+
+def households(frame: pd.DataFrame, candidates: Iterable[str]) -> Groups | None:
+    """The finest of some columns whose values stand in few records each, which share other columns; None without one.
+
+    Two columns are shared, or one where the records of each value follow each other, in more values than chance would
+    give; and some column is not.
+    """
+    found = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
+    return max(found, key=lambda groups: frame[groups.variable].nunique(), default=None)
+
+
+def _groups(frame: pd.DataFrame, name: str) -> Groups | None:
+    column = frame[name]
+    if column.isna().any() or not (_MEANS[0] <= len(column) / column.nunique() <= _MEANS[1]):
+        return None
+    codes = pd.factorize(column)[0]
+    sizes = np.bincount(codes)
+    if len(sizes) < _FEWEST or sizes.max() > _MOST_MEMBERS:
+        return None
+    followed = int((np.diff(codes) != 0).sum()) + 1 == len(sizes)
+    mixed = np.random.default_rng(0).permutation(len(codes))
+    same, differs = [], False
+    for other, values in frame.drop(columns=name).items():
+        own = pd.factorize(values, use_na_sentinel=False)[0]
+        shared = _shared(codes, own)
+        differs |= shared < _SAME
+        if own.max() > 0 and shared >= _SAME and _shared(codes, own[mixed]) <= _BY_CHANCE:
+            same.append(str(other))
+    if not differs or len(same) + followed < 2 or not same:
+        return None
+    return Groups(name, tuple(same), bool(np.bincount(sizes).max() < _EQUAL * len(sizes)))
+
+
+def _shared(codes: np.ndarray, own: np.ndarray) -> float:
+    """Share of the groups of several records that have one value of another column."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(codes[order]) != 0])
+    several = np.bincount(codes) > 1
+    low, high = (each.reduceat(own[order], starts) for each in (np.minimum, np.maximum))
+    return float((low == high)[several].mean())

@@ -1,0 +1,199 @@
+"""What `init` makes of a column: one row a shape, and what is expected of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kanon_lab.protection import as_recipe
+from kanon_lab.protection.yaml_file import parse_yaml
+from kanon_lab.report.first_config import config_texts, first_config, reason
+from kanon_lab.report.guess import ROLES, guess_roles
+
+RANDOM = np.random.default_rng(14)
+SIZES = RANDOM.choice([1, 2, 3, 4, 5], 600, p=[0.25, 0.3, 0.2, 0.15, 0.1])
+HOMES = len(SIZES)
+N = int(SIZES.sum())
+ROW, HOME = np.arange(N), np.repeat(np.arange(HOMES), SIZES)
+MIXED = RANDOM.permutation(N)
+UNIT = HOME // 10
+REGION = UNIT % 7 + 1
+KEYS = {"sexo": ROW % 2, "region": REGION}
+
+
+def ints(low, high):
+    return RANDOM.integers(low, high + 1, N)
+
+
+def drawn(mean=3.0, digits=2, least=0.0):
+    return np.round(least + RANDOM.lognormal(mean, 0.7, N), digits)
+
+
+AGE = ints(0, 95)
+DATES = pd.Timestamp("1930-01-01") + pd.to_timedelta(ints(0, 30_000), unit="D")
+KEY, WEIGHT, HOUSEHOLD, DIRECT = "key_variables", "weight", "household", "direct_identifiers"
+SENSITIVE, NUMERIC, UNITS = "sensitive_variables", "numeric_variables", "indicators.sampling_unit"
+# Name and values of a column, other columns of its file, its role, why, and what else it may be (None: it is sure).
+SHAPES = {
+    "ages in years": ("edad", AGE, KEYS, KEY, "name", None),
+    "codes of age bands": ("edad", ints(1, 7), KEYS, KEY, "codes", None),
+    "codes of age bands, and 99": ("age", np.where(ROW % 9, ints(1, 7), 99), KEYS, KEY, "codes", None),
+    "five-year codes or children": ("age", ints(0, 17), KEYS, KEY, "codes", ()),
+    "lowest years of bands": ("age", ints(0, 9) * 10, KEYS, KEY, "codes", None),
+    "ages with 999": ("age", np.where(ROW % 9, AGE, 999), KEYS, KEY, "no_ages", ()),
+    "ages with -1": ("age", np.where(ROW % 9, AGE, -1), KEYS, KEY, "no_ages", ()),
+    "the young": ("age", ints(15, 21), KEYS, KEY, "years", ()),
+    "communes as numbers": ("cod_mun", REGION * 1000 + UNIT, KEYS, KEY, "place", None),
+    "postcodes as numbers": ("cp", 28_000 + ints(1, 60), KEYS, KEY, "place", None),
+    "an area in hectares": ("area_ha", drawn(), KEYS, NUMERIC, "decimals", (KEY,)),
+    "a code that begins with the region": ("v7", REGION * 100 + UNIT, KEYS, KEY, "digits", None),
+    "a code that the region depends on": ("v7", 4000 + 7 * UNIT, KEYS, KEY, "nested", (NUMERIC, UNITS)),
+    "a unit numbered from 1": ("v7", UNIT + 1, {**KEYS, "z": UNIT % 5}, "", "nested", (KEY, NUMERIC, UNITS)),
+    "numbers of one length": ("v7", ints(100, 180), {"sexo": ROW % 2}, NUMERIC, "lengths", (KEY, UNITS)),
+    "few whole numbers": ("q1", ints(1, 9), KEYS, "", "few", (KEY, SENSITIVE)),
+    "answers on fear": ("insg_calle", ints(1, 2), KEYS, "", "few", (SENSITIVE,)),
+    "a quantity": ("q9", ints(0, 5000), KEYS, NUMERIC, "quantity", None),
+    "income": ("ingreso", ints(0, 5000), KEYS, NUMERIC, "name", None),
+    "a person weight": ("Fact_Pers", drawn(least=1), KEYS, WEIGHT, "name", None),
+    "a person weight beside another": (
+        *("Fact_Pers", drawn(least=1), {"Fact_Hog": drawn(least=1), **KEYS}, WEIGHT, "person", None),
+    ),
+    "one weight of two": ("peso_a", drawn(least=1), {**KEYS, "peso_b": drawn(least=1)}, WEIGHT, "several", ()),
+    "a weight of replication": ("wgt_rep_1", drawn(least=1), {"wgt": drawn(least=1)}, "", "another", None),
+    "a normalised weight": ("weight", 0.1 + 0.9 * drawn() / drawn().mean(), KEYS, "", "below_1", None),
+    "a weight of mean 1": ("weight", np.where(ROW < N // 2 * 2, 0.5 + ROW % 2, 1.0), KEYS, "", "normalised", None),
+    "a weight with gaps": ("weight", np.where(ROW % 9, drawn(least=1), np.nan), KEYS, "", "weight_missing", (WEIGHT,)),
+    "weight in kilograms": ("peso_kg", drawn(least=40), KEYS, NUMERIC, "quantity", None),
+    "weight beside height": (
+        *("weight", drawn(least=40), {**KEYS, "height": ints(120, 200)}, "", "body", (NUMERIC, WEIGHT)),
+    ),
+    "low whole numbers called w": ("w", ints(1, 5), KEYS, "", "small", (WEIGHT, KEY)),
+    "a weight by its shape": (
+        "v3",
+        100.5 + 3.7 * (UNIT % 9),
+        {**KEYS, "psu": UNIT},
+        "",
+        "like_weight",
+        (KEY, SENSITIVE, WEIGHT),
+    ),
+    "a household by its name": ("hogar", HOME, KEYS, HOUSEHOLD, "name", None),
+    "a household by its shape": (
+        *("v1", 7001 + 11 * HOME, {**KEYS, "psu": UNIT, "rooms": HOME % 6}, HOUSEHOLD, "shape", None),
+    ),
+    "a household in texts": ("v1", [f"h{i}" for i in HOME], {**KEYS, "rooms": HOME % 6}, HOUSEHOLD, "shape", None),
+    "pairs by their shape": (
+        *("v1", ROW // 2, {"sexo": MIXED % 2, "a": ROW // 2 % 6, "b": ROW // 2 % 5}, HOUSEHOLD, "shape", (UNITS,)),
+    ),
+    "a person in several years": (
+        *("v1", HOME, {"sexo": HOME % 2, "a": HOME % 6, "x": MIXED % 4}, HOUSEHOLD, "shape", (DIRECT,)),
+    ),
+    "a number within another unit": ("hogar", ROW % 40, KEYS, "", "members", (UNITS,)),
+    "sampling units": ("Conglomerado", UNIT, KEYS, UNITS, "name", None),
+    "strata": ("VarStrat", UNIT % 5, KEYS, "indicators.strata", "name", None),
+    "a running number": ("id", ROW + 1, KEYS, DIRECT, "unique", None),
+    "cards in texts": ("card", [f"c{i:05}" for i in ROW], KEYS, DIRECT, "unique", None),
+    "long numbers of one length": ("v2", 10_000_000 + 977 * MIXED, KEYS, DIRECT, "unique", (NUMERIC,)),
+    "whole amounts, each once": ("v2", 3 * MIXED**2 + MIXED, KEYS, NUMERIC, "unequal", (DIRECT,)),
+    "names": ("apellidos", [f"a{i // 2}" for i in ROW], KEYS, DIRECT, "name", None),
+    "a latitude": ("lat", 40 + drawn(digits=5) / 100, KEYS, DIRECT, "name", None),
+    "has a telephone": ("telefono", ints(0, 1), KEYS, "", "few", (KEY, SENSITIVE)),
+    "dates in texts": ("x", DATES.strftime("%Y-%m-%d"), KEYS, "", "date", (KEY, DIRECT)),
+    "dates of birth": ("birth_date", DATES, KEYS, KEY, "name", None),
+    "many texts": ("note", [f"t{i % 90}" for i in ROW], KEYS, "", "many", (KEY, DIRECT)),
+    "a diagnosis": ("diagnosis", [f"d{i % 8}" for i in ROW], KEYS, SENSITIVE, "name", None),
+    "one value": ("kish", np.ones(N, int), KEYS, "", "constant", None),
+    "nothing": ("x", [None] * N, KEYS, "", "empty", None),
+}
+
+
+def test_there_are_enough_shapes_and_every_role_and_reason_among_them():
+    assert len(SHAPES) >= 30
+    assert {shape[3] for shape in SHAPES.values()} == set(ROLES)
+    reasons = {key.removeprefix("by_") for key in config_texts("en") if key.startswith("by_")}
+    assert {shape[4] for shape in SHAPES.values()} == reasons
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["in order", "mixed"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_made_of_each_shape(shape, mixed):
+    name, values, others, role, why, other = SHAPES[shape]
+    frame = pd.DataFrame({name: values, **others})
+    frame = frame.iloc[MIXED] if mixed else frame
+    found = guess_roles(frame).set_index("variable").loc[name]
+    assert (found["role"], found["why"]) == (role, why)
+    assert (found["other"] if found["unsure"] else None) == other
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
+    name, values, others, role, _, other = SHAPES[shape]
+    guesses = guess_roles(pd.DataFrame({name: values, **others}))
+    text, texts = first_config(guesses, file="a.csv", language=language), config_texts(language)
+    row = next(guesses[guesses["variable"] == name].itertuples())
+    lines = [line for line in text.splitlines() if reason(row, texts) in line]
+    assert lines or role.startswith("indicators")
+    assert all((texts["unsure"] in line) == (other is not None) for line in lines)
+    assert all(each in line for line in lines for each in other or ())
+    assert parse_yaml(text, "text")["language"] == language
+
+
+def proposed(frame):
+    """The steps of the first configuration on a file, and its key variables."""
+    guesses = guess_roles(frame)
+    (block,) = [each for each in first_config(guesses, file="a.csv").split("\n\n") if "\n# steps:" in each]
+    steps = "\n".join(line[2:] for line in block[block.index("# steps:") :].splitlines())
+    return parse_yaml(steps, "text")["steps"], list(guesses["variable"][guesses["role"] == KEY])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(-9, 140), min_size=1, max_size=60)
+    | st.lists(st.integers(1, 7), min_size=1, max_size=60)
+    | st.lists(st.integers(20, 33), min_size=1, max_size=60)
+    | st.lists(st.sampled_from([1, 2, 3, 88, 99, 2011, 700_000]), min_size=1, max_size=60)
+)
+def test_proposed_bands_leave_two_at_least_whatever_the_ages(ages):
+    frame = pd.DataFrame({"sex": ["m", "f"] * len(ages), "age": ages + ages})
+    steps, keys = proposed(frame)
+    recodings = [step["recode"] for step in steps if "recode" in step]
+    if recodings:
+        recipe = as_recipe({"key_variables": keys, "steps": [{"recode": each} for each in recodings]})
+        done = recipe.apply(frame)
+        assert done.state.working["age"].nunique() >= 2
+        assert not any("leave one value" in note for note in done.notes)
+
+
+@pytest.mark.parametrize(
+    ("ages", "width"),
+    [(range(95), 15), (range(15, 30), 5), (range(1, 8), None), (range(15, 20), None), ([*range(90)] + [999], None)],
+)
+def test_bands_are_proposed_for_years_alone_and_fit_their_range(ages, width):
+    ages = list(ages) * 20
+    steps, _ = proposed(pd.DataFrame({"age": ages, "sex": ["m", "f"] * (len(ages) // 2) + ["m"] * (len(ages) % 2)}))
+    bands = [step["recode"]["bands"] for step in steps if "recode" in step]
+    assert [each[1] - each[0] for each in bands] == ([width] if width else [])
+
+
+def test_bands_that_hold_every_record_are_noted():
+    frame = pd.DataFrame({"age": [1, 2, 3, 4] * 5, "sex": ["m", "f"] * 10})
+    for setting, noted in (({"bands": [0, 15, 30]}, True), ({"width": 50}, True), ({"bands": [0, 3, 9]}, False)):
+        steps = [{"recode": {"variable": "age", **setting}}]
+        notes = as_recipe({"key_variables": ["age", "sex"], "steps": steps}).apply(frame).notes
+        assert any("age: the bands of step 1 leave one value in every record" in note for note in notes) is noted
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data())
+def test_no_frame_is_too_strange(data):
+    n = data.draw(st.integers(1, 30))
+    names = data.draw(st.lists(st.sampled_from(["age", "w", "hogar", "v1", "region", "cp", "id", "x"]), unique=True))
+    columns = {}
+    for name in names:
+        kind = data.draw(st.sampled_from([st.integers(0, 10**6), st.floats(0, 99), st.text(max_size=4)]))
+        columns[name] = data.draw(st.lists(kind | st.none(), min_size=n, max_size=n))
+    frame = pd.DataFrame(columns, index=range(n)).convert_dtypes()
+    found = guess_roles(frame)
+    assert list(found["variable"]) == list(frame.columns)
+    assert parse_yaml(first_config(found, file="a.csv"), "text")
