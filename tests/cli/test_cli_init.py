@@ -223,6 +223,30 @@ def test_json_holds_the_guesses(capsys, survey, tmp_path):
     assert read_config(tmp_path / "r.yml").settings["na"] == ["NA"]
 
 
+def test_codes_that_mean_missing_are_read_so_and_written_down(capsys, tmp_path):
+    ages = [*range(20, 60), 999] * 3
+    pd.DataFrame({"edad": ages, "sexo": [i % 2 for i in range(len(ages))]}).to_csv(tmp_path / "a.csv", index=False)
+    call(capsys, tmp_path / "a.csv", "--out", tmp_path / "before.yml")
+    assert "bands" not in (tmp_path / "before.yml").read_text("utf-8").split("# steps:")[1]
+    args = (tmp_path / "a.csv", "--out", tmp_path / "r.yml", "--missing-codes")
+    code, _, err = call(capsys, *args, "edad=999,x")
+    assert (code, err) == (0, "")
+    assert read_config(tmp_path / "r.yml").settings["missing_codes"] == {"edad": [999, "x"]}
+    assert "bands" in (tmp_path / "r.yml").read_text("utf-8").split("# steps:")[1]
+    for wrong in ("edad", "none=3", "=3"):
+        code, out, err = call(capsys, tmp_path / "a.csv", "--out", tmp_path / "new.yml", "--missing-codes", wrong)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert not (tmp_path / "new.yml").exists()
+
+
+def test_what_is_unsure_is_listed(capsys, tmp_path):
+    pd.DataFrame({"sexo": [1, 2] * 30, "q1": [1, 2, 3] * 20, "q2": [1, 2, 3, 4] * 15}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    _, out, _ = call(capsys, tmp_path / "a.csv", "--out", tmp_path / "r.yml")
+    assert "unsure: none or key_variables or sensitive_variables: q1, q2\n" in out
+
+
 # Without the ends of lines that hardly any program knows, which PyYAML folds.
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u2028\u2029")
 NAMES = st.text(LETTERS, min_size=1, max_size=150).filter(str.strip)
