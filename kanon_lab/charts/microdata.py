@@ -14,9 +14,9 @@ from kanon_lab.charts.style import (
     check_columns,
     finish,
     inline,
-    percent,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
             *([alt.Tooltip("version:N", title="version")] if len(versions) > 1 else []),
             alt.Tooltip("label:N", title="size of the class"),
             alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("share:Q", title="share of the records", format=".2%"),
+            alt.Tooltip("share:Q", title="share of the records", format=".3~p"),
         ],
     )
     legend = {"title": None} if len(versions) > 1 else {"legend": None}
@@ -159,7 +159,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
                     alt.Tooltip("version:N", title="version"),
                     alt.Tooltip("outcome:N", title="outcome"),
                     alt.Tooltip("persons:Q", title="persons", format=","),
-                    alt.Tooltip("share:Q", title="share", format=".1%"),
+                    alt.Tooltip("share:Q", title="share", format=".3~p"),
                 ],
             ),
             names.mark_text(align="left", fontSize=13, fontWeight="bold").encode(x=alt.value(0), y=y, text="version:N"),
@@ -216,8 +216,8 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("class_label:N", title="class"),
             alt.Tooltip("value:N", title="value"),
-            alt.Tooltip("share:Q", title="in the class", format=".1%"),
-            alt.Tooltip("overall:Q", title="in the whole file", format=".1%"),
+            alt.Tooltip("share:Q", title="in the class", format=".3~p"),
+            alt.Tooltip("overall:Q", title="in the whole file", format=".3~p"),
         ],
     )
     domain = ["in the class", "in the whole file"]
