@@ -1,5 +1,6 @@
 """``kanon-lab map``: many recipes on one microdata file, and the cheapest that meets a required risk."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
+from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -195,11 +197,11 @@ def _print(result, of_risk, of_loss):
     if len(frontier) < len(result["frontier"]):
         click.echo("(alike: the same risk and loss, so that neither measure sees what they differ in)")
     if result["cheapest"] is not None:
-        best = result["cheapest"]
+        best, limit = result["cheapest"], result["at_most"]
         click.echo()
-        click.echo(f"Least loss with {result['risk']} at most {result['at_most']:g}")
+        click.echo(f"Least loss with {result['risk']} at most {forms['risk'](limit, best['risk'])}")
         click.echo(
-            visible(f"{best['label']}: risk {best['risk']:{forms['risk']}}, loss {best['loss']:{forms['loss']}}")
+            visible(f"{best['label']}: risk {forms['risk'](best['risk'], limit)}, loss {forms['loss'](best['loss'])}")
         )
     if failed:
         click.echo()
@@ -213,4 +215,4 @@ def _print(result, of_risk, of_loss):
 
 
 def _form(measure):
-    return ".3%" if measure.share else ",.6g"
+    return partial(percent if measure.share else number, digits=4)
