@@ -113,6 +113,10 @@ def _print_measures(protection, history, of):
         }
     _title(f"Anonymity after each step{of}")
     _print(history[list(names)].rename(columns=names))
+    if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
+        _line(
+            "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
+        )
     if protection.spec.household:
         _line("(counted: for an outsider who also counts the members of each household)")
     names = {"step": "step", "global_risk": "mean risk", "expected_reidentifications": "persons"}
