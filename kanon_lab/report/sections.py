@@ -12,6 +12,7 @@ from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.report import drawings
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
+from kanon_lab.tradeoff.unseen import seeing
 
 if TYPE_CHECKING:
     from kanon_lab.protection.judged import Caution
@@ -321,7 +322,19 @@ def _map(a: Analysis, w: Words) -> list:
         return [w.paragraph(w.say("map_all_failed", count=len(points), risk=risk, loss=loss))]
     said = {"count": len(points), "front": len(front), "failed": int(points["error"].notna().sum())}
     rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
-    return [w.paragraph(w.say("map_text", **said)), drawn, w.table(w.named(rows), w.say("map_caption"))]
+    table = w.table(w.named(rows), w.say("map_caption"))
+    return [w.paragraph(w.say("map_text", **said)), drawn, table, *_unseen(a, front, loss, w)]
+
+
+def _unseen(a: Analysis, front: pd.DataFrame, loss: str, w: Words) -> list:
+    """Where recipes look cheaper than they are, since the loss does not see a step."""
+    blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
+    if not blind:
+        return []
+    others = w.listed(name for name in seeing(a.map.unseen.values(), loss) if name in a.map.points)
+    said = {"loss": loss, "count": len(blind), "recipe": blind[0]}
+    text = w.say("map_unseen", **said, others=others) if others else w.say("map_unseen_by_all", **said)
+    return [w.paragraph(text, kind="kanon-caution")]
 
 
 def _release(a: Analysis, w: Words) -> list:
