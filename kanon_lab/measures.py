@@ -70,9 +70,10 @@ class Measures:
         -------
         dict
             ``n`` (records), ``keys``, ``weight``, ``household``, ``missing`` (the policy), ``classes`` (patterns under
-            ``wildcard``), ``k_achieved``, ``sample_uniques``, ``violations`` (k as str), ``estimator``, ``global_risk``
-            (0-1), ``expected_reidentifications`` (records), ``records_above`` (records by threshold as str),
-            ``household_risk`` (0-1), ``expected_household_reidentifications`` (households),
+            ``wildcard``), ``k_achieved``, ``sample_uniques``, ``violations`` (k as str), ``own_class`` (the last three
+            with a missing key as a value of its own, where keys are missing under ``wildcard``; else None),
+            ``estimator``, ``global_risk`` (0-1), ``expected_reidentifications`` (records), ``records_above`` (records
+            by threshold as str), ``household_risk`` (0-1), ``expected_household_reidentifications`` (households),
             ``expected_persons_in_reidentified_households`` (records) and ``with_household_size``, these four None
             without a household, ``sum_population_frequency`` (sum over records of F_k), ``diversity`` (per variable the
             file's worst value of each of `kanon_lab.diversity.MEASURES`, None where it is infinite; ``recursive_c`` and
@@ -89,6 +90,7 @@ class Measures:
             "k_achieved": table.k_achieved,
             "sample_uniques": table.sample_uniques,
             "violations": {str(k): records for k, records in self.violations.items()},
+            "own_class": self._own_class(),
             "estimator": risk.estimator,
             "global_risk": risk.global_risk,
             "expected_reidentifications": risk.expected_reidentifications,
@@ -101,6 +103,13 @@ class Measures:
             "diversity": {name: _diversity(each) for name, each in self.diversity.items()},
             "notes": list(self.notes),
         }
+
+    def _own_class(self) -> dict | None:
+        sizes = self.table.records
+        if (sizes == self.table.f_k).all():
+            return None
+        below = {str(k): int(sizes[sizes < k].sum()) for k in self.violations}
+        return {"k_achieved": int(sizes.min()), "sample_uniques": int(sizes[sizes == 1].sum()), "violations": below}
 
 
 def measure(

@@ -434,7 +434,7 @@ def test_values_of_one_class_or_of_some(labels, words):
     spec = charts.class_distribution(frame).to_dict()
     assert f"Sensitive values in {words}" in " ".join(spec["title"]["text"])
     assert f"in {words} (" in spec["description"]
-    assert '"none" is 0.0% of "a" and 30.0% of the whole file.' in spec["description"]
+    assert '"none" is 0% of "a" and 30% of the whole file.' in spec["description"]
 
 
 WITHOUT_DRAWING = """

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.charts.style import GREY, altair
+from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.risk.arguments import check_positive
 
@@ -25,25 +26,15 @@ LINE = 17
 #: Where a logarithmic axis of shares ends at the latest: rounding leaves nothing of smaller ones.
 LEAST = 1e-15
 _PERCENT = "format(100 * datum.value, '~r') + '%'"
-# Nobody reads more zeros than those of this share.
-_LEAST_SAID = 1e-9
 # Digits of numbers in a chart's specification that count.
 _DIGITS = 9
 
 
-def share_words(share: float) -> str:
-    """A share of 0-1 with three digits that count: ``0.0443%``; of NaN, ``unknown``; below 1e-9 only that it is."""
-    if math.isnan(share):
-        return "unknown"
-    if 0 < share < _LEAST_SAID:
-        return f"under {share_words(_LEAST_SAID)}"
-    return f"{np.format_float_positional(100 * share, precision=3, fractional=False, trim='-')}%"
-
-
 def share_expression(field: str) -> str:
-    """`share_words` of a field, as an expression of Vega."""
-    small = f"{field} > 0 && {field} < {_LEAST_SAID}"
-    return f"({small} ? 'under {share_words(_LEAST_SAID)}' : format({field}, '.3~p'))"
+    """`kanon_lab.digits.percent` of a field, as an expression of Vega."""
+    field = f"({field})"
+    small, nearly = f"{field} > 0 && {field} < {LEAST_SHARE}", f"{field} >= 0.9995 && {field} < 1"
+    return f"({small} ? '{percent(LEAST_SHARE / 2)}' : format({field}, {nearly} ? '.6~p' : '.3~p'))"
 
 
 def inline_rounded(frame: pd.DataFrame) -> alt.InlineData:
@@ -133,17 +124,17 @@ def _log(channel: str, field: str, ends: tuple[float, float], text: str, **look:
     return getattr(alt, channel)(
         f"{field}:Q",
         scale=alt.Scale(type="log", domain=list(ends), nice=False),
-        axis=alt.Axis(values=_ticks(*ends), **look),
+        axis=alt.Axis(values=ticks(*ends), **look),
         title=text,
     )
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """Powers of ten between two numbers; where fewer than three fit, twice and five times them as well."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 2, 5)):
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-        ticks = [tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high]
-        if len(ticks) > 2:
+        places = [float(f"{step}e{power}") for power in powers for step in steps]
+        places = [place for place in places if 0.999 * low <= place <= 1.001 * high]
+        if len(places) > 2:
             break
-    return ticks
+    return places

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.style import BLACK, GREY, ORANGE, altair, check_columns, finish, inline, percent, title
+from kanon_lab.charts.style import BLACK, GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     sides = list(_SIDES)
     color = alt.Color("side:N", scale=alt.Scale(domain=sides, range=list(_SIDES.values())), title=None)
     shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=list(_SHAPES.values())), title=None)
-    number = ".1%" if share else ",.0f"
+    number = ".3~p" if share else ",.0f"
     base = alt.Chart(data).encode(
         y=y,
         yOffset=alt.YOffset("side:N", sort=sides),
@@ -150,7 +151,7 @@ def _long(rows: pd.DataFrame) -> pd.DataFrame:
 def _verdict(status: str, overlap: float) -> str:
     if status == "lost":
         return "lost"
-    return "no interval" if overlap != overlap else f"{100 * overlap:.0f}%"
+    return "no interval" if overlap != overlap else percent(overlap)
 
 
 def _name(row: pd.Series) -> str:

@@ -18,9 +18,9 @@ from kanon_lab.charts.axes import (
     inline_rounded,
     log_shares,
     share_expression,
-    share_words,
 )
 from kanon_lab.charts.style import BLACK, LIGHT_GREY, ORANGE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ class DetailState:
         """What the chart shows in this state."""
         row = self.row
         return (
-            f"{self.subject} With {self.name} and a fraction of {share_words(self.fraction)}: estimated "
-            f"{share_words(row['p_identification'])}, with true shares {share_words(row['true_p_identification'])}."
+            f"{self.subject} With {self.name} and a fraction of {percent(self.fraction)}: estimated "
+            f"{percent(row['p_identification'])}, with true shares {percent(row['true_p_identification'])}."
         )
 
     def rows(self) -> list[dict]:
@@ -234,7 +234,7 @@ def _controls(state: DetailState) -> list[alt.Parameter]:
     count = len(state.fractions)
     # A slider would show its position, and not the fraction.
     shown = alt.binding_select(
-        options=list(range(count)), labels=list(map(share_words, state.fractions)), name="sampling fraction: "
+        options=list(range(count)), labels=list(map(percent, state.fractions)), name="sampling fraction: "
     )
     words = {
         "place": place,

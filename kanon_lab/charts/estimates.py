@@ -16,9 +16,9 @@ from kanon_lab.charts.axes import (
     inline_rounded,
     left_out,
     log_shares,
-    share_words,
 )
 from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.subsample.estimators import check_methods
@@ -76,7 +76,7 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     rows = table[["p_identification", *extra]].assign(
         geography=table[geography].astype(str), age=table[age].astype(str)
     )
-    rows["label"] = rows["p_identification"].map(share_words)
+    rows["label"] = rows["p_identification"].map(percent)
     places, ages = (list(dict.fromkeys(rows[name])) for name in ("geography", "age"))
     found = drawable(rows["p_identification"])
     check_some(found, "risk")
@@ -199,14 +199,14 @@ def estimates_against_truth(
     rows = rows.assign(low=(rows["mean"] - sd).clip(lower=low), high=(rows["mean"] + sd).clip(upper=high))
     layers = _against(rows, truth, names, ends, (low, high), _QUANTITIES[quantity])
     means = rows[rows["fraction"] == last["fraction"]]
-    said = ", ".join(f"{share_words(row.mean)} by {row.what}" for row in means.itertuples())
+    said = ", ".join(f"{percent(row.mean)} by {row.what}" for row in means.itertuples())
     return finish(
         alt.layer(*layers),
         title=title(_QUANTITIES[quantity], "; ".join([_LINES, *lost])),
         description=(
             f"Line chart of {_QUANTITIES[quantity]}, as {', '.join(names)} estimate it, by sampling fraction, on "
-            f"logarithmic axes, with the truth. At a fraction of {share_words(last['fraction'])} the truth is "
-            f"{share_words(last['truth'])}; means are {said or 'unknown'}."
+            f"logarithmic axes, with the truth. At a fraction of {percent(last['fraction'])} the truth is "
+            f"{percent(last['truth'])}; means are {said or 'unknown'}."
             f"{''.join(f' {each.capitalize()}.' for each in lost)}"
         ),
         height=340,

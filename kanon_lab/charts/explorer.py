@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kanon_lab.charts.axes import share_expression
 from kanon_lab.charts.style import (
     GREY,
     altair,
@@ -15,9 +16,9 @@ from kanon_lab.charts.style import (
     date_dash,
     date_tooltip,
     finish,
-    percent,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.grid import GRID_COLUMNS
 
@@ -35,8 +36,8 @@ _UP_TO_K = f"datum.cumulative[k - 1] * {UNIT}"
 # and a page tells it to screen readers (`kanon_lab.page`).
 _WORDS = {
     "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
-    "up_to": f"format(row.cumulative[k - 1] * {100 * UNIT:g}, '.2f') + '%'",
-    "exactly": f"format((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {100 * UNIT:g}, '.2f') + '%'",
+    "up_to": share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
+    "exactly": share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
     "words": (
         "[row.name + ', ' + dates + ' of birth:',"
         " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"
@@ -142,7 +143,8 @@ def _last_k(grid: pd.DataFrame) -> int:
 
 def _description(grid: pd.DataFrame, k_max: int, names: list[str], k: int, dates: str, place: str) -> str:
     share = grid.loc[(grid["place"] == place) & (grid["dates"] == dates), k].iloc[0]
-    return f"{_subject(k_max, names)} At k = {k}, by {dates}, in {_places(grid)[place]}: {percent(share, 2)}."
+    told = percent(round(share / UNIT) * UNIT)  # what has travelled
+    return f"{_subject(k_max, names)} At k = {k}, by {dates}, in {_places(grid)[place]}: {told}."
 
 
 def _subject(k_max: int, names: list[str]) -> str:
@@ -228,7 +230,7 @@ def _curves(x: alt.X, y: alt.Y, names: list[str], k_max: int) -> tuple:
             alt.Tooltip("population:Q", title="population", format=","),
             date_tooltip(),
             alt.Tooltip("k:Q", title="k"),
-            alt.Tooltip("share:Q", title="in a group of k or fewer", format=".2%"),
+            alt.Tooltip("share:Q", title="in a group of k or fewer", format=".3~p"),
         ],
     )
     return lines, hover

@@ -21,9 +21,9 @@ from kanon_lab.charts.axes import (
     log_counts,
     log_shares,
     rules,
-    share_words,
 )
 from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.risk.arguments import check_positive
 
@@ -87,13 +87,10 @@ def fraction_effect(
         None if place is None else check_positive(place, name, 1)
         for name, place in {"ceiling": ceiling, "chosen": chosen}.items()
     )
-    marked = {} if ceiling is None else {f"ceiling {share_words(ceiling)}": ceiling}
-    marked |= {} if chosen is None else {share_words(chosen): chosen}
+    marked = {} if ceiling is None else {f"ceiling {percent(ceiling)}": ceiling}
+    marked |= {} if chosen is None else {percent(chosen): chosen}
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
-    told = [
-        f"{share_words(row['p_identification'])} at a fraction of {share_words(row['fraction'])}"
-        for row in (first, last)
-    ]
+    told = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
         alt.layer(
             *rules(marked, x, "fraction", ends),
@@ -106,7 +103,7 @@ def fraction_effect(
         description=(
             "Line chart, on logarithmic axes, of the probability of identification and its factors by sampling "
             f"fraction: {'; '.join(looks)}. The estimated probability is {told[0]} and {told[1]}."
-            f"{f' A line marks the ceiling of {share_words(ceiling)}.' if ceiling is not None else ''}"
+            f"{f' A line marks the ceiling of {percent(ceiling)}.' if ceiling is not None else ''}"
             f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=_HEIGHT,
@@ -239,7 +236,7 @@ def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[st
             if not line["population"].min() <= persons <= line["population"].max():
                 continue
             share = math.exp(np.interp(math.log(persons), np.log(line["population"]), np.log(line["share"])))
-            found.append((mark, name, persons, share, share_words(share)))
+            found.append((mark, name, persons, share, percent(share)))
     read = pd.DataFrame(found, columns=["mark", "what", "population", "share", "label"])
     shares = read.sort_values("share").groupby("mark")["share"]
     lowest, to_next = shares.cumcount().eq(0), shares.shift(-1) / read["share"]

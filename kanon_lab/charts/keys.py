@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kanon_lab.charts.style import BLUE, GREY, ORANGE, altair, check_columns, finish, percent, title
+from kanon_lab.charts.axes import share_expression
+from kanon_lab.charts.style import BLUE, GREY, ORANGE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
@@ -28,11 +30,10 @@ _WORDS = {
     ),
     "count": (
         "(small ? format(small, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (small ? ' (' + format(100 * small / records, '.1f') + '%)' : '')"
+        " + (small ? ' (' + " + share_expression("small / records") + " + ')' : '')"
     ),
     "all": (
-        "set == whole.set ? '' : 'with all key variables: '"
-        " + format(100 * whole.up_to[k_class - 1] / records, '.1f') + '%'"
+        "set == whole.set ? '' : 'with all key variables: ' + " + share_expression("whole.up_to[k_class - 1] / records")
     ),
     "alike": "'all ' + format(records, ',') + ' records look alike'",
     "words": "set ? (all ? [count, are, all] : [count, are]) : ['Nothing is known:', alike]",
@@ -217,7 +218,7 @@ def _layers(keys: int, k_max: int) -> list:
             alt.Tooltip("known:N", title="set"),
             alt.Tooltip("k:Q", title="k"),
             alt.Tooltip("count:Q", title="records in a class of k or fewer", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".2%"),
+            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
         ]
     )
     return [lines, *_chosen(x, y), hover]

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.charts.style import BLACK, BLUE, GREY, ORANGE, altair, check_columns, finish, percent, title
+from kanon_lab.charts.axes import share_expression
+from kanon_lab.charts.style import BLACK, BLUE, GREY, ORANGE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ _WORDS = {
     "removed": _REMOVED.format("row"),
     "count": (
         "(removed ? format(removed, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (removed ? ' (' + format(100 * removed / records, '.1f') + '%)' : '')"
+        " + (removed ? ' (' + " + share_expression("removed / records") + " + ')' : '')"
     ),
     "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + '% limit'",
     "cost": "['k = ' + k_required + ': ' + count, 'must be removed: ' + verdict]",
@@ -362,7 +364,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
         tooltip=[
             *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
             alt.Tooltip("removed:Q", title="records to be removed", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".1%"),
+            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
             alt.Tooltip("classes:Q", title="classes", format=","),
             alt.Tooltip("k:Q", title="smallest class", format=","),
         ],

@@ -14,9 +14,10 @@ from kanon_lab.charts.style import (
     check_columns,
     finish,
     inline,
-    percent,
     title,
 )
+from kanon_lab.classes.sizes import by_meaning
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4",
 _OUTCOME_FILLS = ("#8c2d04", "#e6763a", "#f8cfae", "#f7f7f8")
 # Pixels: of a character of the words beside a bar, and of the narrowest drawing behind its axis.
 _CHARACTER, _NARROW = 5.7, 270
+_CLASS = "Class: the records that have the same key values"
+_MEANINGS = "Compatible: a missing value may be any value"
 _OUTCOMES = ("version", "outcome", "persons")
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
@@ -40,7 +43,8 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     ----------
     frame : DataFrame
         From `kanon_lab.classes.sizes.size_ranges`; for several versions the frames of all, one below the other, with a
-        column ``version``: their names, as short as can be, in the order of the bars.
+        column ``version``: their names, as short as can be, in the order of the bars. A version in which keys are
+        missing takes two: by the own class of each record, and by the records compatible with it (`by_meaning`).
 
     Returns
     -------
@@ -54,7 +58,9 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     """
     alt = altair()
     check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
-    rows = frame.assign(version=frame.get("version", ""))
+    if "version" not in frame and frame["label"].duplicated().any():
+        raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
+    rows = by_meaning(frame)
     versions, labels = list(dict.fromkeys(rows["version"])), list(dict.fromkeys(rows["label"]))
     if len(versions) > len(_VERSION_COLORS):
         raise OptionError(
@@ -63,6 +69,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     if rows.duplicated(["version", "label"]).any():
         raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
     rows["words"] = rows["share"].map(percent)
+    same = {*versions} <= {*frame.get("version", [""])}
     base = alt.Chart(inline(rows[["label", "version", "records", "share", "words"]])).encode(
         y=alt.Y(
             "label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False, labelPadding=5)
@@ -72,7 +79,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
             *([alt.Tooltip("version:N", title="version")] if len(versions) > 1 else []),
             alt.Tooltip("label:N", title="size of the class"),
             alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("share:Q", title="share of the records", format=".2%"),
+            alt.Tooltip("share:Q", title="share of the records", format=".3~p"),
         ],
     )
     legend = {"title": None} if len(versions) > 1 else {"legend": None}
@@ -91,9 +98,10 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     )
     return finish(
         alt.layer(bars, words),
-        title=title("Records by the size of their class", "Class: the records that have the same key values"),
+        title=title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
         description=(
-            f"Bar chart of the share of records by the size of their equivalence class, {', '.join(labels)} records"
+            f"Bar chart of the share of records by the size of their equivalence class"
+            f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
             f"{', for ' + ', '.join(versions) if len(versions) > 1 else ''}. In classes of {labels[0]}: {said}."
         ),
         height=(17 if len(versions) > 1 else 28) * len(rows) + 10 * len(labels),
@@ -159,7 +167,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
                     alt.Tooltip("version:N", title="version"),
                     alt.Tooltip("outcome:N", title="outcome"),
                     alt.Tooltip("persons:Q", title="persons", format=","),
-                    alt.Tooltip("share:Q", title="share", format=".1%"),
+                    alt.Tooltip("share:Q", title="share", format=".3~p"),
                 ],
             ),
             names.mark_text(align="left", fontSize=13, fontWeight="bold").encode(x=alt.value(0), y=y, text="version:N"),
@@ -216,8 +224,8 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("class_label:N", title="class"),
             alt.Tooltip("value:N", title="value"),
-            alt.Tooltip("share:Q", title="in the class", format=".1%"),
-            alt.Tooltip("overall:Q", title="in the whole file", format=".1%"),
+            alt.Tooltip("share:Q", title="in the class", format=".3~p"),
+            alt.Tooltip("overall:Q", title="in the whole file", format=".3~p"),
         ],
     )
     domain = ["in the class", "in the whole file"]

@@ -6,6 +6,7 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
+from kanon_lab.charts.axes import share_expression
 from kanon_lab.charts.style import (
     BLACK,
     BLUE,
@@ -16,9 +17,9 @@ from kanon_lab.charts.style import (
     check_columns,
     finish,
     inline,
-    percent,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
         tooltip=[
             alt.Tooltip("series:N", title="series"),
             alt.Tooltip("strength:Q", title="strength", format="~g"),
-            alt.Tooltip("share:Q", title="share", format=".1%"),
+            alt.Tooltip("share:Q", title="share", format=".3~p"),
         ],
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("series:N", **shape))
@@ -219,8 +220,8 @@ def _words(steps: list[int], few: str) -> dict[str, str]:
     return {
         "state": f"method + ' ' + min(step, {steps}[method])",
         "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
-        "words": "[row.method + ', ' + row.label + ':', 'right links ' + format(row.linked, '.1%') + ', loss ' +"
-        f" format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + format(row.outlying, '.1%')]",
+        "words": f"[row.method + ', ' + row.label + ':', 'right links ' + {share_expression('row.linked')} +"
+        f" ', loss ' + format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + {share_expression('row.outlying')}]",
         "told": "[words[0] + ' ' + words[1] + ' ' + words[2]]",
     }
 
@@ -237,8 +238,8 @@ def _explored(methods: list[str]) -> list:
         tooltip=[
             alt.Tooltip("method:N", title="method"),
             alt.Tooltip("label:N", title="strength"),
-            alt.Tooltip("linked:Q", title="right links", format=".1%"),
-            alt.Tooltip("outlying:Q", title="of the few", format=".1%"),
+            alt.Tooltip("linked:Q", title="right links", format=".3~p"),
+            alt.Tooltip("outlying:Q", title="of the few", format=".3~p"),
             alt.Tooltip("il1s:Q", title="loss", format=".3f"),
         ],
     )

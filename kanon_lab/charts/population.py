@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from kanon_lab.charts.axes import share_expression
 from kanon_lab.charts.style import (
     GREY,
     LIGHT_GREY,
@@ -17,9 +18,9 @@ from kanon_lab.charts.style import (
     date_tooltip,
     finish,
     inline,
-    percent,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.ranges import KRange
 
@@ -80,7 +81,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
                 alt.Tooltip("municipalities:Q", title="municipalities"),
                 alt.Tooltip("population_from:Q", title="population from", format=","),
                 alt.Tooltip("population_to:Q", title="population to", format=","),
-                alt.Tooltip("share:Q", title="alone, mean share", format=".1%"),
+                alt.Tooltip("share:Q", title="alone, mean share", format=".3~p"),
             ],
         )
     )
@@ -97,7 +98,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
                 alt.Tooltip("name:N", title="municipality"),
                 alt.Tooltip("population:Q", title="population", format=","),
                 date_tooltip(),
-                alt.Tooltip("share:Q", title="alone", format=".1%"),
+                alt.Tooltip("share:Q", title="alone", format=".3~p"),
             ],
         )
     )
@@ -153,7 +154,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("k:N", title="k"),
             date_tooltip(),
-            alt.Tooltip("share:Q", title="share of persons", format=".2%"),
+            alt.Tooltip("share:Q", title="share of persons", format=".3~p"),
             alt.Tooltip("spread:Q", title="half-width of the 95 % interval", format=".2~%"),
         ],
     )
@@ -167,7 +168,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     bars = base.mark_bar().encode(x=x, color=date_color(dates))
     intervals = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
     # Each bar says its date and value: nothing rests on colour.
-    words = base.transform_calculate(words="datum.dates + ' ' + format(100 * datum.share, '.2f') + '%'")
+    words = base.transform_calculate(words=f"datum.dates + ' ' + {share_expression('datum.share')}")
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     return finish(
@@ -234,7 +235,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("name:N", title="province"),
             alt.Tooltip("population:Q", title="population", format=","),
             date_tooltip(),
-            alt.Tooltip("share:Q", title="alone", format=".2%"),
+            alt.Tooltip("share:Q", title="alone", format=".3~p"),
         ],
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
@@ -288,7 +289,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("n:Q", title="persons in the cell", format=","),
             date_tooltip(),
             alt.Tooltip("periods:Q", title="days, months or years in the age group", format=","),
-            alt.Tooltip("probability:Q", title="probability of being alone", format=".1%"),
+            alt.Tooltip("probability:Q", title="probability of being alone", format=".3~p"),
         ],
     )
     halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)

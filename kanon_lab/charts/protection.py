@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kanon_lab.charts.axes import share_expression
 from kanon_lab.charts.style import (
     BLACK,
     BLUE,
@@ -17,6 +18,7 @@ from kanon_lab.charts.style import (
     inline,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ _WORDS = {
         "['k = ' + k_required + ', ' + orders[order] + ':',"
         " (row.total ? format(row.total, ',') : 'no') + (row.total == 1 ? ' cell' : ' cells') + ' suppressed',"
         " 'in ' + format(row.touched, ',') + (row.touched == 1 ? ' record' : ' records')"
-        " + ' (' + format(row.touched / records, '.1%') + ')']"
+        " + ' (' + " + share_expression("row.touched / records") + " + ')']"
     ),
     "told": (
         "[join(cost, ' ') + '. Records below k before: ' + format(row.counts[keys], ',') + '; after, by compatible"
@@ -70,12 +72,12 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     alt = altair()
     check_columns(frame, ("variable", "contribution"), "suda(table)")
     rows = frame[["variable", "contribution"]].astype({"variable": str}).sort_values("contribution", ascending=False)
-    rows["words"] = rows["contribution"].map("{:.1%}".format)
+    rows["words"] = rows["contribution"].map(percent)
     base = alt.Chart(inline(rows.rename(columns={"contribution": "share"}))).encode(
         y=_lines(list(rows["variable"]), "variable"),
         tooltip=[
             alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("share:Q", title="contribution", format=".1%"),
+            alt.Tooltip("share:Q", title="contribution", format=".3~p"),
         ],
     )
     x = _shares("Contribution (% of all scores)", rows["contribution"].max(), 7)
@@ -191,7 +193,7 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
         raise OptionError(f"the chart has room for {len(_VERSIONS['fill'])} versions, not {len(versions)}")
     if rows.duplicated(["version", "variable"]).any():
         raise OptionError("a variable stands twice: tell the versions apart in a column version")
-    rows["words"] = [f"{row.cells:,} ({row.share:.1%})" for row in rows.itertuples()]
+    rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
     several = len(versions) > 1
     base = alt.Chart(inline(rows)).encode(
         y=_lines(names, "variable"),
@@ -200,7 +202,7 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
             *([alt.Tooltip("version:N", title="version")] if several else []),
             alt.Tooltip("variable:N", title="variable"),
             alt.Tooltip("cells:Q", title="cells suppressed", format=","),
-            alt.Tooltip("share:Q", title="of the records", format=".2%"),
+            alt.Tooltip("share:Q", title="of the records", format=".3~p"),
         ],
     )
     legend = {"title": None} if several else {"legend": None}
@@ -347,14 +349,14 @@ def _explored(names: list[str], records: int, states: list[dict]) -> list:
         .transform_flatten(["counts", "lines", "names", "kinds"], ["count", "line", "name", "series"])
         .transform_calculate(
             share="datum.count / records",
-            words="format(datum.count, ',') + ' (' + format(datum.share, '.1%') + ')'",
+            words=f"format(datum.count, ',') + ' (' + {share_expression('datum.share')} + ')'",
         )
         .encode(
             y=y,
             tooltip=[
                 alt.Tooltip("name:N", title="bar"),
                 alt.Tooltip("count:Q", title="records", format=","),
-                alt.Tooltip("share:Q", title="of the file", format=".2%"),
+                alt.Tooltip("share:Q", title="of the file", format=".3~p"),
             ],
         )
     )

@@ -72,7 +72,7 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("table:N", title="table"),
             alt.Tooltip("verdict:N", title="verdict"),
             alt.Tooltip("figures:Q", title="figures", format=","),
-            alt.Tooltip("share:Q", title="of the table's figures", format=".1%"),
+            alt.Tooltip("share:Q", title="of the table's figures", format=".3~p"),
         ],
     )
     grounds = base.mark_rect(stroke="white", strokeWidth=2).encode(color=alt.Color("fill:N", scale=None))

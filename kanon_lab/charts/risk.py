@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kanon_lab.charts.axes import inline_rounded, share_expression, ticks
 from kanon_lab.charts.style import (
     BLACK,
     BLUE,
@@ -14,9 +15,9 @@ from kanon_lab.charts.style import (
     check_columns,
     finish,
     inline,
-    percent,
     title,
 )
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 # Series in the order given; what is known for certain comes first, in black.
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
 _DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
-_RISK_TICKS = (0.0001, 0.001, 0.01, 0.1, 1)
-_FINE_TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 
 _LOG_RISK = "Individual risk (%, log scale)"
 _EXPLORED = ("f_k", "F_k", "exact", "benedetti-franconi")
@@ -38,7 +37,7 @@ _WORDS = {
     "risk": "row.exact[weight - 1]",
     "times": "format(risk * f_k * weight, '.2f')",
     "alike": "(f_k > 1 ? f_k + ' records alike' : 'One record alone') + ', estimated F_k ' + format(f_k * weight, ',')",
-    "both": "'risk ' + format(risk, '.2%') + ', 1/estimate ' + format(1 / (f_k * weight), '.2%')",
+    "both": f"'risk ' + {share_expression('risk')} + ', 1/estimate ' + {share_expression('(1 / (f_k * weight))')}",
     "words": "[alike + ':', both, weight == 1 ? 'they agree' : 'the risk is ' + times + ' times 1/estimate']",
     "told": "[words[0] + ' ' + words[1] + ', ' + words[2]]",
 }
@@ -89,7 +88,7 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
         "of 1/F_k, its approximation, and 1 over the estimate."
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
-    start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk, 2)}, {percent(1 / f / weight, 2)}."
+    start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
     chart = finish(
         alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows)).add_params(
             *params
@@ -140,7 +139,7 @@ def _explored(largest: int) -> list:
             alt.Tooltip("series:N", title="measure"),
             alt.Tooltip("f:Q", title="f_k"),
             alt.Tooltip("F:Q", title="estimated F_k", format=","),
-            alt.Tooltip("risk:Q", title="risk", format=".3%"),
+            alt.Tooltip("risk:Q", title="risk", format=".3~p"),
         ],
     )
     chosen = (
@@ -181,11 +180,11 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     x = alt.X(
         "low:Q",
         scale=alt.Scale(type="log", domain=[least, 1], nice=False),
-        axis=alt.Axis(values=[tick for tick in _FINE_TICKS if tick >= least], format="~%", grid=False),
+        axis=alt.Axis(values=ticks(least, 1), format="~%", grid=False),
         title=_LOG_RISK,
     )
     y = alt.Y("records:Q", title="Records", axis=alt.Axis(format=",d", tickCount=5))
-    base = alt.Chart(inline(rows, 6)).encode(
+    base = alt.Chart(inline_rounded(rows)).encode(
         tooltip=[
             alt.Tooltip("low:Q", title="risk above", format="~%"),
             alt.Tooltip("high:Q", title="up to", format="~%"),
@@ -200,7 +199,7 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
         known = base.mark_point(shape="diamond", size=110, filled=True, color=BLACK, stroke="white", opacity=1)
         layers.append(known.encode(x=alt.X("middle:Q", title=_LOG_RISK), y=alt.Y("known:Q", title="Records")))
     if threshold is not None:
-        line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {100 * threshold:g}%"}]))
+        line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {percent(threshold)}"}]))
         layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
         word = line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N")
         layers.append(word)
@@ -250,13 +249,13 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     color = alt.Color("measure:N", scale=_scale(measures, _COLORS), title=None, legend=legend)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
-        y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)", _FINE_TICKS),
+        y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)"),
         color=color,
         tooltip=[
             alt.Tooltip("measure:N", title="measure"),
             alt.Tooltip("f_k:N", title="f_k"),
             alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("risk:Q", title="mean risk", format=".1%"),
+            alt.Tooltip("risk:Q", title="mean risk", format=".3~p"),
         ],
     )
     firsts = rows[rows["f_k"] == labels[0]]
@@ -311,9 +310,9 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("members:N", title="members"),
             alt.Tooltip("households:Q", title="households", format=","),
-            *(alt.Tooltip(f"{name}:Q", title=f"{name}, mean", format=".1%") for name in ("person", "lower")),
-            alt.Tooltip("risk:Q", title="if independent, mean", format=".1%"),
-            alt.Tooltip("upper:Q", title="upper, mean", format=".1%"),
+            *(alt.Tooltip(f"{name}:Q", title=f"{name}, mean", format=".3~p") for name in ("person", "lower")),
+            alt.Tooltip("risk:Q", title="if independent, mean", format=".3~p"),
+            alt.Tooltip("upper:Q", title="upper, mean", format=".3~p"),
         ],
     )
     x = alt.X(
@@ -346,13 +345,13 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def _log_risk(field: str, least: float, text: str, ticks: tuple[float, ...] = _RISK_TICKS) -> alt.Y:
+def _log_risk(field: str, least: float, text: str) -> alt.Y:
     """An axis of risks up to 1, on a logarithmic scale."""
     alt = altair()
     return alt.Y(
         field,
         scale=alt.Scale(type="log", domain=[min(0.8 * least, 0.5), 1], nice=False),
-        axis=alt.Axis(values=[tick for tick in ticks if tick >= 0.8 * least], format="~%"),
+        axis=alt.Axis(values=ticks(min(0.8 * least, 0.5), 1), format="~%"),
         title=text,
     )
 

@@ -148,8 +148,3 @@ def date_tooltip() -> alt.Tooltip:
 
 def _date_scale(dates: Sequence[str], values: dict) -> alt.Scale:
     return altair().Scale(domain=list(dates), range=[values[d] for d in dates])
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """A share of 0-1 as people write it: ``42.4 %``."""
-    return f"{100 * share:.{digits}f}%"

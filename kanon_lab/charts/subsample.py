@@ -16,9 +16,9 @@ from kanon_lab.charts.axes import (
     drawable,
     inline_rounded,
     log_shares,
-    share_words,
 )
 from kanon_lab.charts.style import BLACK, BLUE, GREY, GRID, ORANGE, altair, check_columns, finish, title
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.subsample.sizes import as_fraction
 
@@ -103,7 +103,7 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
 
 
 def _curve_told(read: pd.DataFrame) -> str:
-    said = read["share"].map(share_words)
+    said = read["share"].map(percent)
     drawn, tangent = "Line chart", ""
     if "tangent" in said:
         drawn, tangent = "Line chart with a tangent", f", the tangent at the sample at {said['tangent']}"
@@ -131,7 +131,7 @@ def _reading(study: pd.Series) -> pd.DataFrame:
     }
     read = pd.DataFrame.from_dict(shares, orient="index", columns=["fraction", "share"])
     lines, shapes = zip(*_PLACES.values(), strict=True)
-    return read.assign(label=read.index + " " + read["share"].map(share_words), line=lines, shape=shapes)
+    return read.assign(label=read.index + " " + read["share"].map(percent), line=lines, shape=shapes)
 
 
 def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[float, float]]:

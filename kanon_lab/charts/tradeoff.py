@@ -212,8 +212,8 @@ def _compact(state: MapState) -> list[dict]:
             "number": number,
             "label": row["label"],
             "lines": told_of(row),
-            "risk": float(f"{row[state.risk]:.6g}"),
-            "losses": [None if cost is None else float(f"{cost:.6g}") for cost in costs_of.loc[number]],
+            "risk": float(f"{row[state.risk]:.9g}"),
+            "losses": [None if cost is None else float(f"{cost:.9g}") for cost in costs_of.loc[number]],
             "front": [number in front for front in fronts],
         }
         for number, row in enumerate(state.rows.to_dict("records"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.charts.style import check_columns
+from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, frontier, measure_of
 from kanon_lab.tradeoff.best import USUAL_LOSS, check_required, least_loss, middle_step, risk_steps
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
 # Characters of a line of words, at most.
 _WIDEST = 46
-# One decimal of a per cent tells shares apart, unless all of them are below this one.
-_FINE = 0.05
+# Digits of a number, at least, and steps of an axis, at most.
+_DIGITS, _TICKS = 4, 10
 
 
 @dataclass(frozen=True)
@@ -74,18 +76,20 @@ class MapState:
 
     def form(self, name: str) -> str:
         """How Vega writes the measure."""
-        if not measure_of(name).share:
-            return ",.4~r"
-        return ".4~p" if self._fine(name) else ".1~%"
+        return f".{self._digits(name)}~p" if measure_of(name).share else f",.{self._digits(name)}~r"
 
     def worded(self, name: str, value: float) -> str:
         """The same in Python."""
-        if not measure_of(name).share:
-            return f"{value:,.6g}"
-        return f"{100 * value:.4g}%" if self._fine(name) else f"{round(100 * value, 1):g}%"
+        return (percent if measure_of(name).share else number)(value, digits=self._digits(name))
 
-    def _fine(self, name: str) -> bool:
-        return bool(self.rows[name].max() < _FINE)
+    def _digits(self, name: str) -> int:
+        """Digits that count, of the largest value, so that steps of an axis look different, and whole numbers whole."""
+        largest, least = float(self.rows[name].abs().max()), float(self.rows[name].min())
+        if not largest > 0:
+            return _DIGITS
+        top, step = math.floor(math.log10(largest)), (largest - least) / _TICKS
+        whole = 0 if measure_of(name).share else top + 1
+        return max(_DIGITS, whole, 1 + top - math.floor(math.log10(step)) if step > 1e-9 * largest else 0)
 
     def subject(self, kind: str) -> str:
         """What the chart shows in any of its states."""

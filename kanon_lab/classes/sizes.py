@@ -13,7 +13,11 @@ SIZE_RANGES = "1,2,3-4,5-9,10-19,20+"
 
 
 def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANGES) -> pd.DataFrame:
-    """Classes and records by the size f_k of their class.
+    """Records by the size of their own class, and by how many records are compatible with them.
+
+    The two differ only where keys are missing under the policy ``wildcard``: three records of a class of their own,
+    each of which misses the sex, may have fifty compatible records. They are counted apart, since the classes of
+    neither have the records of the other.
 
     Parameters
     ----------
@@ -24,8 +28,10 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     Returns
     -------
     DataFrame
-        One row a range, in the order given: ``size_from``, ``size_to`` (missing where open), ``label``, ``classes``,
-        ``records`` and ``share`` (of the file's records, 0-1).
+        One row a range, in the order given: ``size_from``, ``size_to`` (missing where open), ``label``; ``classes``,
+        ``records`` and ``share`` (of the file's records, 0-1): classes of so many records with exactly the same key
+        values, a missing one being a value of its own, and the records in them; ``compatible`` and
+        ``compatible_share``: the records with f_k in the range, whatever the size of their own class.
 
     Raises
     ------
@@ -34,8 +40,37 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     """
     rows = []
     for each in as_ranges(ranges):
-        here = (table.f_k >= each.k_from) & (each.k_to is None or table.f_k <= each.k_to)
-        records = int(table.records[here].sum())
-        rows.append((each.k_from, each.k_to, each.label, int(here.sum()), records, records / table.n))
-    frame = pd.DataFrame(rows, columns=["size_from", "size_to", "label", "classes", "records", "share"])
-    return frame.astype({"size_to": "Int64"})
+        own, compatible = (
+            (sizes >= each.k_from) & (each.k_to is None or sizes <= each.k_to) for sizes in (table.records, table.f_k)
+        )
+        records, alike = int(table.records[own].sum()), int(table.records[compatible].sum())
+        bounds = (each.k_from, each.k_to, each.label)
+        rows.append((*bounds, int(own.sum()), records, records / table.n, alike, alike / table.n))
+    names = ["size_from", "size_to", "label", "classes", "records", "share", "compatible", "compatible_share"]
+    return pd.DataFrame(rows, columns=names).astype({"size_to": "Int64"})
+
+
+def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str = "compatible") -> pd.DataFrame:
+    """`size_ranges` with a version for each meaning of a missing key, of the versions for which they differ.
+
+    Parameters
+    ----------
+    sizes : DataFrame
+        From `size_ranges`, also of several versions (column ``version``), one below the other.
+    own, compatible : str
+        What the two are called; after the name of their version, if it has one.
+
+    Returns
+    -------
+    DataFrame
+        ``version``, ``label``, ``records`` and ``share``.
+    """
+    parts, names = [], ["label", "records", "share"]
+    for version, part in sizes.assign(version=sizes.get("version", "")).groupby("version", sort=False):
+        kinds = {version: part[names]}
+        if "compatible" in part and (part["compatible"] != part["records"]).any():
+            shown = part[["label", "compatible", "compatible_share"]].set_axis(names, axis=1)
+            texts = [f"{version}: {each}" if version else each for each in (own, compatible)]
+            kinds = dict(zip(texts, (part[names], shown), strict=True))
+        parts += [each.assign(version=name) for name, each in kinds.items()]
+    return pd.concat(parts, ignore_index=True)

@@ -4,6 +4,7 @@ import textwrap
 
 import click
 
+from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
 
 #: Exit code where --fail is given and a limit is not met.
@@ -11,7 +12,7 @@ NOT_MET = 3
 # What is limited, where the terms of the field have no name for it.
 _LABELS = {
     "individual_risk": "largest individual risk",
-    "above_risk": "records with a risk above {level:.4g}",
+    "above_risk": "records with a risk above {level}",
     "key_linkage": "records linked by their true keys",
     "distinct": "different values of {variable} in each class",
     "entropy": "entropy l-diversity of {variable}",
@@ -29,9 +30,10 @@ def print_judged(judged):
     for row in judged["limits"]:
         name = row["name"]
         label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
-        label = label.format(level=row["level"], variable=shortened(str(row["variable"])))
-        found = "not known" if row["value"] is None else _number(name, row["value"])
-        line = f"{label}: {found}, to be {row['bound']} {_number(name, row['limit'])}"
+        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
+        told = percent if name in _SHARES else number
+        found = "not known" if row["value"] is None else told(row["value"], row["limit"])
+        line = f"{label}: {found}, to be {row['bound']} {told(row['limit'], row['value'])}"
         _line("met" if row["met"] else "NOT MET", line)
     for each in judged["cautions"]:
         _line("caution", each["text"])
@@ -39,7 +41,3 @@ def print_judged(judged):
 
 def _line(mark, text):
     click.echo(textwrap.fill(visible(text), 100, initial_indent=f"  {mark:7}  ", subsequent_indent=" " * 13))
-
-
-def _number(name, value):
-    return f"{100 * value:.4g} %" if name in _SHARES else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

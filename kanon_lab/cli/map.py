@@ -1,5 +1,6 @@
 """``kanon-lab map``: many recipes on one microdata file, and the cheapest that meets a required risk."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
+from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -142,13 +144,22 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
 
 def _result(found, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
+    from kanon_lab.tradeoff import measure_of
+    from kanon_lab.tradeoff.unseen import seeing
+
     frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
+    caution = None
     spread = found.spread.loc[frontier.index]
     shown = ["label", *found.parameters, "repeats", "risk", "loss"]
-    frontier = frontier[shown].assign(risk_sd=spread[axes["risk"]], loss_sd=spread[axes["loss"]])
+    loss = axes["loss"]
+    unseen = [list(found.unseen.get(label, {}).get(loss, ())) for label in frontier["label"]]
+    beside = next((name for name in seeing(found.unseen.values(), loss) if any(unseen) and name in frontier), None)
+    costs = {} if beside is None else {beside: measure_of(beside).cost(frontier[beside])}
+    frontier = frontier[shown].assign(risk_sd=spread[axes["risk"]], loss_sd=spread[loss], unseen=unseen, **costs)
     if limit is not None:
         try:
             cheapest = found.cheapest(at_most=limit, **axes)[shown].to_dict()
+            caution = found.caution(cheapest["label"], loss)
         except OptionError as error:  # none meets it
             unmet = str(error)
     return {
@@ -159,6 +170,8 @@ def _result(found, axes, limit):
         "frontier": frontier,
         "cheapest": cheapest,
         "unmet": unmet,
+        "cautions": [] if caution is None else [caution],
+        "beside": beside,
         "points": points,
     }
 
@@ -170,16 +183,19 @@ def _write_recipe(settings, path):
     files.write_text(path, dump_yaml(seen_from(settings, path)))
 
 
-def _collapsed(frontier):
-    """The first of those recipes whose risk and loss are the same, and how many are like it."""
-    alike = frontier.groupby(["risk", "loss"], sort=False)["label"]
+def _collapsed(frontier, beside):
+    """The first of those recipes whose risk and losses are the same, and how many are like it."""
+    same = ["risk", "loss", *beside]
+    alike = frontier.groupby(same, sort=False, dropna=False)["label"]
     more = alike.transform("size") - 1
     labels = frontier["label"].where(more == 0, frontier["label"] + " (and " + more.astype(str) + " alike)")
-    return frontier.assign(label=labels)[~frontier.duplicated(["risk", "loss"])]
+    return frontier.assign(label=labels)[~frontier.duplicated(same)]
 
 
 def _print(result, of_risk, of_loss):
     """Print the result for people; names of files, columns and recipes must not command the terminal."""
+    from kanon_lab.tradeoff import measure_of
+
     failed = len(result["failed"])
     click.echo(visible(f"{result['file']}: {result['n']:,} records"))
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"
@@ -190,17 +206,24 @@ def _print(result, of_risk, of_loss):
     click.echo("Recipes that no other beats in both")
     forms = {"risk": _form(of_risk), "loss": _form(of_loss), "risk_sd": _form(of_risk), "loss_sd": _form(of_loss)}
     spread = ["risk_sd", "loss_sd"] if (result["frontier"]["repeats"] > 1).any() else []
-    frontier = _collapsed(result["frontier"])
-    print_frame(frontier[["label", "risk", "loss", *spread]].rename(columns={"label": "recipe"}), forms)
+    beside = [] if result["beside"] is None else [result["beside"]]
+    frontier = _collapsed(result["frontier"], beside)
+    forms |= {name: _form(measure_of(name)) for name in beside}
+    print_frame(frontier[["label", "risk", "loss", *beside, *spread]].rename(columns={"label": "recipe"}), forms)
+    if blind := int(result["frontier"]["unseen"].astype(bool).sum()):
+        seen = f"; {result['beside']} does" if beside else ", nor does another measure here"
+        click.echo(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
     if len(frontier) < len(result["frontier"]):
         click.echo("(alike: the same risk and loss, so that neither measure sees what they differ in)")
     if result["cheapest"] is not None:
-        best = result["cheapest"]
+        best, limit = result["cheapest"], result["at_most"]
         click.echo()
-        click.echo(f"Least loss with {result['risk']} at most {result['at_most']:g}")
+        click.echo(f"Least loss with {result['risk']} at most {limit:g}")
         click.echo(
-            visible(f"{best['label']}: risk {best['risk']:{forms['risk']}}, loss {best['loss']:{forms['loss']}}")
+            visible(f"{best['label']}: risk {forms['risk'](best['risk'], limit)}, loss {forms['loss'](best['loss'])}")
         )
+        for caution in result["cautions"]:
+            click.echo(visible(f"caution: {caution}"))
     if failed:
         click.echo()
         click.echo(visible(f"The first that could not be applied: {result['failed'].iloc[0]['label']}"))
@@ -213,4 +236,4 @@ def _print(result, of_risk, of_loss):
 
 
 def _form(measure):
-    return ".3%" if measure.share else ",.6g"
+    return partial(percent if measure.share else number, digits=4)

@@ -6,6 +6,7 @@ import click
 
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_json, reader_may_leave
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened, visible
 
 _EXAMPLES = """
@@ -17,6 +18,9 @@ Examples:
 """
 
 _ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
+# What f_k counts where keys are missing: two tables, since neither has the records of the other.
+_COMPATIBLE = "Anonymity by compatible records (a missing key may be any value)"
+_OWN_CLASS = "Anonymity by own class (a missing key is a value of its own)"
 _POLICIES = ["wildcard", "category", "error"]
 
 
@@ -225,19 +229,19 @@ def _lines(result):
     yield f"{result['file']}: {n:,} records, {result['classes']:,} combinations of {', '.join(result['keys'])}"
     yield f"missing keys: {missing} ({MISSING_POLICIES[missing]})"
     yield f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}"
-    uniques = {"sample uniques (f_k = 1)": result["sample_uniques"]}
-    below = {f"records with f_k below {k}": records for k, records in result["violations"].items()}
-    counts = {name: f"{records:,} ({records / n:.2%})" for name, records in {**uniques, **below}.items()}
-    yield from aligned("Anonymity", {"k achieved": f"{result['k_achieved']:,}", **counts})
+    own = result["own_class"]
+    yield from aligned("Anonymity" if own is None else _COMPATIBLE, _anonymity(result, n))
+    if own is not None:
+        yield from aligned(_OWN_CLASS, _anonymity(own, n))
     risk = {
-        "global risk": f"{result['global_risk']:.4%}",
+        "global risk": percent(result["global_risk"], digits=4),
         "expected re-identifications": f"{result['expected_reidentifications']:,.2f}",
         "sum of F_k over records": f"{result['sum_population_frequency']:,.1f}",
     }
     for threshold, records in result["records_above"].items():
-        risk[f"records with a risk above {threshold}"] = f"{records:,} ({records / n:.2%})"
+        risk[f"records with a risk above {threshold}"] = f"{records:,} ({percent(records / n)})"
     if result["household"]:
-        risk["household risk"] = f"{result['household_risk']:.4%}"
+        risk["household risk"] = percent(result["household_risk"], digits=4)
         risk["expected households re-identified"] = f"{result['expected_household_reidentifications']:,.2f}"
         risk["expected persons in those households"] = f"{result['expected_persons_in_reidentified_households']:,.2f}"
     yield from aligned(f"Risk of re-identification ({result['estimator']})", risk)
@@ -256,6 +260,13 @@ def _lines(result):
     if result["notes"]:
         yield ""
     yield from result["notes"]
+
+
+def _anonymity(counts, n):
+    found = {"sample uniques (f_k = 1)": counts["sample_uniques"]}
+    found |= {f"records with f_k below {k}": records for k, records in counts["violations"].items()}
+    texts = {name: f"{records:,} ({percent(records / n)})" for name, records in found.items()}
+    return {"k achieved": f"{counts['k_achieved']:,}", **texts}
 
 
 def aligned(title, texts):

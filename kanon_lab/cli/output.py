@@ -4,7 +4,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ def drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None) -> None:
+def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
     """Print a frame as aligned text: numbers to the right, text to the left, a missing value as ``-``.
 
     Control characters are shown as escapes: a name from a file must not command the terminal.
@@ -46,16 +46,16 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str] | None = None)
     ----------
     frame : pandas.DataFrame
         The index is not printed.
-    formats : mapping of str to str, optional
-        Format specification by column, such as ``{"share": ".2%"}``. Without one, whole numbers stand in full and
-        others with six significant digits.
+    formats : mapping of str to str or callable, optional
+        How the values of a column become text: a format specification, or a function such as
+        `kanon_lab.digits.percent`. Without one, whole numbers stand in full and others with six significant digits.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     formats = formats or {}
     columns = []
     for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(_text(value, formats.get(name)) for value in values))]
+        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(name)) for value in values))]
         width = max(map(len, texts))
         right = is_numeric_dtype(values) and not is_bool_dtype(values)
         columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
@@ -77,13 +77,14 @@ def print_json(result: Any) -> None:
     click.echo(text)
 
 
-def _text(value: Any, form: str | None) -> str:
+def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
+    """A value as `print_frame` prints it."""
     value = _plain(value)
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return format(value, form or (".6g" if isinstance(value, float) else ""))
+    return form(value) if callable(form) else format(value, form or (".6g" if isinstance(value, float) else ""))
 
 
 def _plain(value: Any) -> Any:

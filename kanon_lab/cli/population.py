@@ -3,6 +3,7 @@
 import click
 
 from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
 _EXAMPLES = """
@@ -18,7 +19,7 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
-_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": ".2%", "sd": ",.1f", "half_width": ",.1f"}
+_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": percent, "sd": ",.1f", "half_width": ",.1f"}
 
 
 @click.command(name="population", epilog=_EXAMPLES)

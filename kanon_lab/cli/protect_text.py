@@ -1,11 +1,13 @@
 """The report of ``kanon-lab protect`` for people, at most a hundred characters wide."""
 
 import textwrap
+from functools import partial
 
 import click
 
 from kanon_lab.cli.judged import print_judged
-from kanon_lab.cli.output import print_frame
+from kanon_lab.cli.output import cell_text, print_frame
+from kanon_lab.digits import percent
 from kanon_lab.errors import shortened, visible
 
 _WIDTH = 100
@@ -19,6 +21,7 @@ _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
 # An estimate of fewer records would tell their values.
 _FEW = 10
+_risk = partial(percent, digits=4)
 
 
 def print_protection(result, protection):
@@ -58,7 +61,7 @@ def _print_verdict(result):
     whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
     _line(f"k = {verdict['k']} ({whence}): {met} (missing keys: {result['missing']})")
     for row in verdict["claims"].itertuples():
-        holds = "holds" if row.holds else f"fails for {row.records:,} ({row.share:.2%})"
+        holds = "holds" if row.holds else f"fails for {row.records:,} ({percent(row.share)})"
         _line(f"  {_CLAIMS[row.claim].format(k=verdict['k'])}: {holds}", indent="    ")
     print_judged(result)
 
@@ -110,13 +113,17 @@ def _print_measures(protection, history, of):
         }
     _title(f"Anonymity after each step{of}")
     _print(history[list(names)].rename(columns=names))
+    if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
+        _line(
+            "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
+        )
     if protection.spec.household:
         _line("(counted: for an outsider who also counts the members of each household)")
     names = {"step": "step", "global_risk": "mean risk", "expected_reidentifications": "persons"}
     names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
     if protection.spec.household:
         names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
-    formats = {"mean risk": ".4%", "household risk": ".4%", "persons": ",.2f", "households": ",.2f"}
+    formats = {"mean risk": _risk, "household risk": _risk, "persons": ",.2f", "households": ",.2f"}
     _title(f"Risk and expected re-identifications after each step{of} ({protection.estimator})")
     _print(history[list(names)].rename(columns=names), formats)
     _line("(persons, households: expected to be re-identified; risk above: records)")
@@ -125,7 +132,7 @@ def _print_measures(protection, history, of):
         **{f"distinct_{name}": f"values of {shortened(name)}" for name in protection.spec.key_variables},
     }
     _title(f"Key cells after each step{of}: shares, and different values")
-    _print(history[list(names)].rename(columns=names), {"as they came": ".2%", "not missing": ".2%"})
+    _print(history[list(names)].rename(columns=names), {"as they came": percent, "not missing": percent})
     _print_cost(protection, history, of)
 
 
@@ -134,7 +141,7 @@ def _print_cost(protection, history, of):
     if not protection.spec.numeric_variables:
         del names["numeric_linkage"]
     _title(f"Links after each step{of}: records that an outsider with the true values links to their own")
-    _print(history[list(names)].rename(columns=names), dict.fromkeys(names.values(), ".2%") | {"step": ""})
+    _print(history[list(names)].rename(columns=names), dict.fromkeys(names.values(), percent) | {"step": ""})
     names = {
         **{"step": "step", "granularity": "granularity", "non_uniform_entropy": "entropy"},
         **{"table_distance": "tables", "discernibility": "discernibility", "average_class_size": "class size"},
@@ -177,7 +184,7 @@ def _print_claims(claims, number, of):
         _line(f"  {row.claim}: {row.meaning}", indent="    ")
     if len(shown):
         keys = [shortened(text, 60) for text in shown["keys"]]
-        _print(shown.assign(keys=keys)[["claim", "k", "records", "share", "keys"]], {"share": ".2%"})
+        _print(shown.assign(keys=keys)[["claim", "k", "records", "share", "keys"]], {"share": percent})
 
 
 def _print_end(result, protection):
@@ -196,7 +203,7 @@ def _print_end(result, protection):
     if len(shown := result["shown_by_members"]):
         _title("Suppressed values that another member of the household shows")
         names = {"shared": "households that share one value"}
-        _print(shown.rename(columns=names), {"households that share one value": ".1%"})
+        _print(shown.rename(columns=names), {"households that share one value": percent})
     if len(worst := _worst_indicators(protection)):
         _title(f"Indicators that suffered most, of those with {_FEW} records or more")
         _print(worst, dict.fromkeys(["before", "after", "overlap"], ".4g"))
@@ -244,8 +251,7 @@ def _width(frame, formats):
     """Of the printed frame: that of the widest text of each column, and the gaps."""
 
     def texts(name):
-        form = formats.get(name) or (".6g" if frame[name].dtype.kind == "f" else "")
-        return [name, *(format(value, form) for value in frame[name].dropna())]
+        return [name, *(cell_text(value, formats.get(name)) for value in frame[name])]
 
     return sum(max(map(len, texts(name))) + 2 for name in frame) - 2
 

@@ -1,12 +1,11 @@
 """``kanon-lab subsample``: the risk of identification in a sample, from subsamples of it."""
 
-import math
-
 import click
 
 from kanon_lab.cli.measure import aligned, names, one_name
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, visible
 
 _EXAMPLES = """
@@ -144,4 +143,4 @@ def _conditions(risk):
         "a record unique in the sample is unique in the population, p(d)": risk.p_d,
         "identification, the product of the four": risk.p_identification,
     }
-    return {name: "unknown" if math.isnan(share) else f"{share:.4%}" for name, share in shares.items()}
+    return {name: percent(share, digits=4) for name, share in shares.items()}

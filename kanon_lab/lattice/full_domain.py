@@ -9,6 +9,7 @@ from math import floor
 import numpy as np
 import pandas as pd
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, node_table
@@ -181,13 +182,13 @@ def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[st
     if not satisfied.empty:
         return satisfied.sort_values(["loss", "suppressed", "weighted_level"], kind="stable").index[0]
     fewest = nodes.loc[nodes["suppressed"].astype(float).idxmin()]
-    share = np.ceil(1000 * fewest["suppressed"] / n) / 10
+    share, limit = percent(fewest["suppressed"] / n), np.ceil(1000 * fewest["suppressed"] / n) / 1000
     asked = f"k_required {required.k_required}" + (" with the diversity asked for" if required.needs_values else "")
     at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in names)
     remedy = "give the hierarchies a higher level or ask for less"
     if fewest["suppressed"] < n:
-        remedy = f"raise suppression_limit to {share / 100:.3f}, or {remedy}"
+        remedy = f"raise suppression_limit to {limit:.3f}, or {remedy}"
     raise OptionError(
-        f"no node meets {asked} within the suppression limit: the best one removes {share:.1f} % of the records "
+        f"no node meets {asked} within the suppression limit: the best one removes {share} of the records "
         f"(levels {at}); {remedy}"
     )

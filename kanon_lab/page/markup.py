@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,8 @@ def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: s
 
     A `caption` stands above it and is its name instead. It has no index column: frames of this package keep their
     labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
-    with as many decimals as their column needs, six at most, and commas between thousands. Keyboards reach it too
-    (``tabindex``).
+    with as many decimals as their column needs, six at most (each `Decimal` with its own), and commas between
+    thousands. Keyboards reach it too (``tabindex``).
     """
     are_numbers = _are_numbers(frame)
     columns = [
@@ -88,7 +89,14 @@ def _row(cells: Iterable[str], kinds: list[str], scopes: list[str]) -> str:
 def _are_numbers(frame: pandas.DataFrame) -> list[bool]:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    return [is_numeric_dtype(dtype) and not is_bool_dtype(dtype) for dtype in frame.dtypes]
+    return [
+        (is_numeric_dtype(column) and not is_bool_dtype(column)) or _are_decimals(column) for _, column in frame.items()
+    ]
+
+
+def _are_decimals(column: pandas.Series) -> bool:
+    kinds = {type(value) for value in column if not _is_missing(value)} if column.dtype == object else set()
+    return kinds == {Decimal}
 
 
 def _is_missing(value: Any) -> bool:
@@ -98,7 +106,13 @@ def _is_missing(value: Any) -> bool:
 
 
 def _number_texts(column: pandas.Series) -> list[str]:
-    """The numbers of one column, all with the same decimals and a true minus sign; a missing one as an empty text."""
+    """The numbers of one column, with a true minus sign; a missing one as an empty text.
+
+    All have the same decimals, but a `Decimal` has its own: those that count.
+    """
+    if _are_decimals(column):
+        texts = ["" if _is_missing(value) else f"{value.normalize():,f}" for value in column]
+        return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
     values = [float(value) for value in column.dropna() if math.isfinite(value)]
     decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in values)), _DECIMALS)
     texts = (f"{value:z,.{decimals}f}".replace("-", "\N{MINUS SIGN}") for value in column.fillna(0))

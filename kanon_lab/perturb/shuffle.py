@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded
+from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_order
@@ -208,8 +209,9 @@ def _refuse_told(names: Sequence[str], left: np.ndarray, whole: np.ndarray, wher
     told = left < (1 - MOST_EXPLAINED) * whole
     if told.any():
         raise DataError(
-            f"{where}: column {shortened(names[int(told.argmax())])}: those given tell more than {MOST_EXPLAINED:.0%} "
-            "of the order of its values, so that shuffling would hide little; give fewer variables"
+            f"{where}: column {shortened(names[int(told.argmax())])}: those given tell more than "
+            f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give fewer "
+            "variables"
         )
 
 

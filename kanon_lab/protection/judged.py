@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
+from kanon_lab.digits import percent
 from kanon_lab.errors import shortened
 from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.exposure import Exposure, exposed_by_columns
@@ -197,7 +198,7 @@ def _cautions(release: _Release) -> Iterator[Caution]:
         text = f"{release.composition:,} records are unique to somebody who knows the keys of all who live with them"
         yield Caution("household_composition", release.composition, household, text)
     if (linked := last.numeric_linkage) is not None and linked > _MOST_LINKED:
-        text = f"{linked:.1%} of the records are found by their quantities"
+        text = f"{percent(linked)} of the records are found by their quantities"
         yield Caution("numeric_linkage", None, protection.spec.numeric_variables, text, {"share": linked})
     if names := tuple(name for name in protection.spec.key_variables if name in protection.state.truth.perturbed):
         yield Caution("perturbed", None, names, "classes, k and the risks take perturbed keys for true")

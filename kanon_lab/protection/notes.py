@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import shortened
 from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
@@ -147,8 +148,8 @@ def _outvoted(protection: Protection, released: list[str]) -> Iterator[str]:
         code, _ = distinct(original[name], protection.where)
         if (share := shared_by_members(home, code)) >= _OF_HOUSEHOLDS:
             yield (
-                f"{shortened(name)}: perturbed person by person, though {share:.1%} of the households share one value: "
-                "the members' released values together tell it; perturb it at the household level"
+                f"{shortened(name)}: perturbed person by person, though {percent(share)} of the households share one "
+                "value: the members' released values together tell it; perturb it at the household level"
             )
 
 
@@ -185,8 +186,8 @@ def _households(protection: Protection) -> Iterator[str]:
         if row.shown and row.shared >= _OF_HOUSEHOLDS:
             yield (
                 f"{shortened(row.variable)}: {row.shown:,} of {row.suppressed:,} suppressed values are shown by "
-                f"another member of the household ({row.shared:.1%} of the households share one); suppress it at the "
-                f"household level, or remove {shortened(spec.household)}"
+                f"another member of the household ({percent(row.shared)} of the households share one); suppress it "
+                f"at the household level, or remove {shortened(spec.household)}"
             )
     name, counted, last = shortened(spec.household), state.measured.with_household_size, state.measured
     largest = int(household_size(state.working[spec.household]).max())

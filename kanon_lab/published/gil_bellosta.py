@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from kanon_lab.data import load_counts
+from kanon_lab.digits import percent
 from kanon_lab.population import CUADRO_1_RANGES, CUADRO_2_RANGES, PERIODS, anonymity
 from kanon_lab.published.figures import recomputed
 
@@ -280,5 +281,5 @@ def _threshold(national: np.ndarray, share: float, limit: int, against: int, sco
         "computed": computed,
         "tolerance": _TOLERANCE_THRESHOLD * limit,
         "holds": bool(computed >= limit and against == 0),
-        "reason": f"with national ages the share falls below {share:.0%} here; {scope}",
+        "reason": f"with national ages the share falls below {percent(share)} here; {scope}",
     }

@@ -69,7 +69,8 @@ class Analysis:
     risks : DataFrame
         Records by range of individual risk: ``version``, ``low``, ``high``, ``records``, ``share``.
     riskiest : DataFrame
-        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``classes``, ``records``.
+        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless
+        f_k counts compatible records of other classes).
     suda : DataFrame
         ``version``, ``variable``, ``contribution``, ``msus``; without rows where no record is unique.
     unique_sets : DataFrame

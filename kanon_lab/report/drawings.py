@@ -21,14 +21,15 @@ _WIDTHS = {"text": 40, "subtitle": 52}
 def sizes(analysis: Analysis, words: Words) -> Figure:
     """Records by the size of their class, before and in the release."""
     from kanon_lab.charts import class_sizes
+    from kanon_lab.classes.sizes import by_meaning
 
-    frame = _versions(analysis.sizes, words)
+    said, k = analysis.summary, analysis.summary["k"]
+    means = "category" if said["missing"] == "category" else "wildcard"
+    frame = by_meaning(_versions(analysis.sizes, words), own=words.say("own_class"), compatible=words.say("compatible"))
     below = {
-        name: part.loc[part["size_from"] < analysis.summary["k"], "share"].sum()
-        for name, part in analysis.sizes.groupby("version")
+        when: words.percent(said[when][f"violations_{k}_{means}"] / said["records"]) for when in ("before", "after")
     }
-    said = {name: words.percent(share) for name, share in below.items()}
-    return _figure(class_sizes(frame), "sizes", words, k=analysis.summary["k"], **said)
+    return _figure(class_sizes(frame), "sizes", words, k=k, **below)
 
 
 def risks(analysis: Analysis, words: Words) -> Figure:

@@ -12,6 +12,7 @@ from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.report import drawings
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
+from kanon_lab.tradeoff.unseen import seeing
 
 if TYPE_CHECKING:
     from kanon_lab.protection.judged import Caution
@@ -85,8 +86,8 @@ def _verdict(a: Analysis, w: Words) -> list:
         {
             w.say("c_limit_name"): w.say(f"n_{row.name}", variable=row.variable, level=w.percent(row.level)),
             w.say("c_verdict"): w.say("v_met" if row.met else "v_unmet"),
-            w.say("c_wanted"): w.say(row.bound.replace(" ", "_"), value=_value(row, row.limit, w)),
-            w.say("c_found"): _value(row, row.found, w),
+            w.say("c_wanted"): w.say(row.bound.replace(" ", "_"), value=_value(row, row.limit, row.found, w)),
+            w.say("c_found"): _value(row, row.found, row.limit, w),
         }
         for row in verdict.itertuples(index=False)
     ]
@@ -97,23 +98,21 @@ def _verdict(a: Analysis, w: Words) -> list:
     return parts
 
 
-def _value(row: Any, value: float | None, w: Words) -> str:
-    """What a limit asks for, or what was found: records as such, shares in per cent, a diversity as a number."""
-    if row.name in _SHARES:
-        return w.percent(value)
-    return w.number(value, 0 if isinstance(value, int) else 2)
+def _value(row: Any, value: float | None, beside: float | None, w: Words) -> str:
+    """What a limit asks for beside what was found, or the other way: shares in per cent, all else as numbers."""
+    return w.percent(value, beside) if row.name in _SHARES else w.told(value, beside)
 
 
 def _advice(a: Analysis, row: Any, w: Words) -> str:
     """What to do about a limit that is not met, naming the key that most often makes a record rare."""
     said = a.summary
-    part = {"found": _value(row, row.found, w), "limit": _value(row, row.limit, w), "key": _rarest(a)}
-    part |= {"variable": row.variable, "level": w.percent(row.level), "k": said["k"]}
+    part = {"found": _value(row, row.found, row.limit, w), "limit": _value(row, row.limit, row.found, w)}
+    part |= {"key": _rarest(a), "variable": row.variable, "level": w.percent(row.level), "k": said["k"]}
     part["columns"] = w.listed(dict.fromkeys(name for each in _exposing(a) for name in each.columns))
     if row.name == "k":
         records = int(row.records)
         part |= {"records": records, "all": said["records"], "share": w.percent(records / said["records"])}
-    persons = w.number(said["after"]["expected_reidentifications"])
+    persons = w.told(said["after"]["expected_reidentifications"])
     return w.say(f"do_{row.name}", **part, persons=persons, household=said["household"])
 
 
@@ -155,10 +154,10 @@ def _main(a: Analysis, w: Words) -> pd.DataFrame:
         (w.say("m_below", k=k), f"violations_{k}_{means}", w.number),
         (w.say("m_unique"), f"violations_2_{means}", w.number),
         (w.say("m_global"), "global_risk", w.percent),
-        (w.say("m_persons"), "expected_reidentifications", lambda value: w.number(value, 1)),
+        (w.say("m_persons"), "expected_reidentifications", w.told),
         *((w.say("m_above", risk=w.percent(risk)), f"above_{risk}", w.number) for risk in said["risks"]),
         (w.say("m_household"), "household_risk", w.percent),
-        (w.say("m_households"), "expected_household_reidentifications", lambda value: w.number(value, 1)),
+        (w.say("m_households"), "expected_household_reidentifications", w.told),
         (w.say("m_known"), "known_cells", w.percent),
     ]
     found = [
@@ -183,7 +182,7 @@ def _variables(a: Analysis, w: Words) -> list:
     parts = [w.table(w.named(frame, **named), w.say("roles_caption")), w.paragraph(w.say("pooling", **named))]
     for variable, rows in a.categories.groupby("variable", sort=False):
         shown = pd.DataFrame({"category": [_category(row, w) for row in rows.itertuples()]})
-        shown = shown.assign(records=rows["records"].to_numpy(), share=(100 * rows["share"]).round(1).to_numpy())
+        shown = shown.assign(records=rows["records"].to_numpy(), share=w.in_percent(rows["share"]).to_numpy())
         parts.append(w.table(w.named(shown), w.say("categories_of", variable=variable)))
     if len(a.quantiles):
         heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in QUANTILES}
@@ -202,11 +201,14 @@ def _roles(roles: str, w: Words) -> str:
 
 
 def _classes(a: Analysis, w: Words) -> list:
-    table = a.sizes[["label", "version", "classes", "records", "share"]].rename(columns={"label": "size"})
+    wildcard = a.summary["missing"] == "wildcard" and "compatible" in a.sizes
+    names = {"label": "class_size", "version": "version", "classes": "own_classes", "records": "own_records"}
+    names |= {"share": "share", **({"compatible": "compatible_records"} if wildcard else {})}
+    table, caption = a.sizes[[*names]].rename(columns=names), "sizes_both_caption" if wildcard else "sizes_caption"
     ranges = a.risks.assign(risk=_ranges(a.risks, w))[["risk", "version", "records", "share"]]
     return [
         drawings.sizes(a, w),
-        w.table(w.shares(table), w.say("sizes_caption")),
+        w.table(w.shares(table), w.say(caption)),
         drawings.risks(a, w),
         w.table(w.shares(ranges), w.say("risks_caption")),
     ]
@@ -215,7 +217,8 @@ def _classes(a: Analysis, w: Words) -> list:
 def _riskiest(a: Analysis, w: Words) -> list:
     table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
     parts = [w.paragraph(w.say("riskiest_text"))]
-    parts.append(w.table(w.named(table[["size", "risk", "classes", "records"]]), w.say("riskiest_caption")))
+    shown = [name for name in ("size", "risk", "classes", "records") if name in table]
+    parts.append(w.table(w.named(table[shown]), w.say("riskiest_caption")))
     versions = list(dict.fromkeys(a.suda["version"]))
     parts.append(w.paragraph(w.say("suda_text", size=a.suda_size) if versions else w.say("suda_none")))
     for version in versions:
@@ -242,7 +245,8 @@ def _diversity(a: Analysis, w: Words) -> list:
         for row in a.diversity.itertuples()
     ]
     table = a.diversity[["variable", *_DIVERSITY, "homogeneous"]].copy()
-    table[["entropy", "alpha", "t_closeness"]] = table[["entropy", "alpha", "t_closeness"]].astype(float).round(3)
+    for name in ("entropy", "alpha", "t_closeness"):
+        table[name] = w.digits(table[name])
     caption = w.say("diversity_caption")
     return [w.paragraph(w.say("diversity_text")), w.bullets(lines), w.table(w.named(table), caption)]
 
@@ -260,10 +264,10 @@ def _recipe(a: Analysis, w: Words) -> list:
         "known": "known_cells",
     }
     after = pd.DataFrame({"step": steps["step"], "name": names, "k": steps["k_achieved"], "below": steps["below"]})
-    after["reidentifications"] = steps["expected_reidentifications"].round(1)
+    after["reidentifications"] = w.digits(steps["expected_reidentifications"])
     for column, measure in percents.items():
         if steps[measure].notna().any():
-            after[column] = (100 * steps[measure].astype(float)).round(3)
+            after[column] = w.in_percent(steps[measure])
     claims = a.claims.assign(claim=[w.say(f"claim_{claim}") for claim in a.claims["claim"]])
     claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
     parts = [w.paragraph(w.say("no_steps"))]
@@ -277,7 +281,8 @@ def _utility(a: Analysis, w: Words) -> list:
     after = a.summary["after"]
     losses = {name: after[name] * times for name, times in _LOSSES.items() if after.get(name) is not None}
     losses = {name: value for name, value in losses.items() if value == value}
-    rows = pd.DataFrame({"measure": [w.say(f"u_{name}") for name in losses], "value": [*losses.values()]}).round(3)
+    rows = pd.DataFrame({"measure": [w.say(f"u_{name}") for name in losses]})
+    rows["value"] = w.digits(pd.Series([*losses.values()]))
     return [w.table(w.named(rows), w.say("utility_caption")), *_indicators(a, w)]
 
 
@@ -317,7 +322,19 @@ def _map(a: Analysis, w: Words) -> list:
         return [w.paragraph(w.say("map_all_failed", count=len(points), risk=risk, loss=loss))]
     said = {"count": len(points), "front": len(front), "failed": int(points["error"].notna().sum())}
     rows = pd.DataFrame({"recipe": front["label"], "map_risk": front["risk"], "loss": front["loss"]}).head(_SIZE)
-    return [w.paragraph(w.say("map_text", **said)), drawn, w.table(w.named(rows), w.say("map_caption"))]
+    table = w.table(w.named(rows), w.say("map_caption"))
+    return [w.paragraph(w.say("map_text", **said)), drawn, table, *_unseen(a, front, loss, w)]
+
+
+def _unseen(a: Analysis, front: pd.DataFrame, loss: str, w: Words) -> list:
+    """Where recipes look cheaper than they are, since the loss does not see a step."""
+    blind = [label for label in front["label"] if a.map.unseen.get(label, {}).get(loss)]
+    if not blind:
+        return []
+    others = w.listed(name for name in seeing(a.map.unseen.values(), loss) if name in a.map.points)
+    said = {"loss": loss, "count": len(blind), "recipe": blind[0]}
+    text = w.say("map_unseen", **said, others=others) if others else w.say("map_unseen_by_all", **said)
+    return [w.paragraph(text, kind="kanon-caution")]
 
 
 def _release(a: Analysis, w: Words) -> list:

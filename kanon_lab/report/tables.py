@@ -23,7 +23,7 @@ from kanon_lab.utility.indicators import KEYS
 from kanon_lab.utility.wanted import BETWEEN, text_of
 
 # Bounds of the ranges of individual risk.
-_RISKS = (1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+_RISKS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 _MOST_LINES = 15
 # Keys in a set that makes a record unique, at most: those that matter most are small, and all of them are many.
 _SUDA_SIZE = 3
@@ -31,6 +31,11 @@ _SUDA_SIZE = 3
 _MOST_NUMBERS = 30
 #: Ranges of the overlap of two intervals, by their lower ends (0-1).
 OVERLAPS = (0.0, 0.5, 0.75, 0.9)
+# Names of columns of codes.
+_CODE = re.compile(
+    r"(?i)(?:^|[^a-z])(?:id|code?|cod|codi|c[oó]digo|zip|post(?:al)?(?:code)?|comuna|commune|munici\w*|provinc\w*|region)"
+    r"(?:[^a-z]|$)"
+)
 # The number that a band or a number begins with, as in 20-29, [20, 30) and -5.
 _START = re.compile(r"[\[(<>=\s]*(-?\d+(?:\.\d+)?)")
 
@@ -96,7 +101,10 @@ def riskiest(each: Risks) -> pd.DataFrame:
         "low": bounds[found["range"]],
         "high": bounds[found["range"] + 1],
     }
-    return pd.DataFrame({**told, "classes": found["classes"].to_numpy(), "records": found["records"].to_numpy()})
+    counts = {"classes": found["classes"].to_numpy(), "records": found["records"].to_numpy()}
+    if not (table.f_k == table.records).all():  # combinations are not classes of f_k records
+        del counts["classes"]
+    return pd.DataFrame({**told, **counts})
 
 
 def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.DataFrame, int]:
@@ -160,7 +168,8 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
         if name in state.removed:
             continue
         column = state.working[name]
-        if is_quantity(column, named=name in spec.numeric_variables):
+        coded = name in spec.key_variables or name in labels or bool(_CODE.search(name))
+        if is_quantity(column, named=name in spec.numeric_variables, coded=coded):
             numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
             quantiles.append({"variable": name, **safe_quantiles(numbers, least=least)})
             continue
@@ -192,9 +201,16 @@ def kind_of(column: pd.Series) -> str:
     return "date" if kinds.is_datetime64_any_dtype(column.dtype) else "text"
 
 
-def is_quantity(column: pd.Series, *, named: bool) -> bool:
-    """Whether a column is told by quantiles: it holds numbers, and too many of them, or those of a quantity."""
-    return kind_of(column) == "number" and (named or column.nunique() > _MOST_NUMBERS)
+def is_quantity(column: pd.Series, *, named: bool, coded: bool = False) -> bool:
+    """Whether a column is told by quantiles: it holds numbers, and too many of them, or those of a quantity.
+
+    Whole numbers that are `coded` (keys, with labels, or a code by their name) are categories unless they are named
+    among the quantities: half of the codes of communes lie below no commune.
+    """
+    if kind_of(column) != "number" or named:
+        return kind_of(column) == "number"
+    whole = coded and (pd.to_numeric(column.dropna()) % 1 == 0).all()
+    return not whole and column.nunique() > _MOST_NUMBERS
 
 
 def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int]:

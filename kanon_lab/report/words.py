@@ -12,6 +12,7 @@ from importlib.resources import files
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
 from kanon_lab.page import scrolling_table
 
@@ -75,12 +76,22 @@ class Words:
         """A number with so many decimals."""
         return "\N{EN DASH}" if value is None or value != value else self._local(f"{value:z,.{digits}f}")
 
-    def percent(self, share: float | None) -> str:
-        """A share of 0-1 in per cent: three digits where it is below 0.1%, two decimals at most otherwise."""
-        if share is None or share != share:
-            return "\N{EN DASH}"
-        text = f"{100 * share:.3g}" if abs(share) < 0.001 else f"{100 * share:.2f}".rstrip("0").rstrip(".")
-        return f"{self._local(text)}%"
+    def percent(self, share: float | None, *beside: float | None) -> str:
+        """A share of 0-1 by `kanon_lab.digits.percent`."""
+        return self._local(percent(share, *beside)) if is_finite(share) else "\N{EN DASH}"
+
+    def told(self, value: float | None, *beside: float | None) -> str:
+        """A number by `kanon_lab.digits.number`."""
+        return self._local(number(value, *beside)) if is_finite(value) else "\N{EN DASH}"
+
+    def digits(self, values: pd.Series, power: int = 0) -> pd.Series:
+        """A column of numbers by `kanon_lab.digits.rounded`, times that power of ten."""
+        told = [rounded(each, power=power) if is_finite(each) else None for each in values]
+        return type(values)(told, index=values.index, dtype=object)
+
+    def in_percent(self, shares: pd.Series) -> pd.Series:
+        """A column of shares (0-1) as numbers of per cent."""
+        return self.digits(shares, power=2)
 
     def listed(self, names: Iterable[object]) -> str:
         """Names between commas."""
@@ -113,7 +124,7 @@ class Words:
 
     def shares(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with shares in per cent, and versions of the file in words."""
-        frame = frame.assign(share=(100 * frame["share"]).round(2))
+        frame = frame.assign(share=self.in_percent(frame["share"]))
         if "version" in frame:
             frame["version"] = [self.say(f"version_{each}") for each in frame["version"]]
         return self.named(frame)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_seed
 from kanon_lab.perturb.arguments import check_choice, check_frame
@@ -184,12 +185,12 @@ def _notes(draws: pd.DataFrame, design: Design, share: float) -> Iterator[str]:
         yield (
             f"a subsample has too few unique records to say anything of p(c) and p(d): u2 = {u2:,.4g}, u = {u:,.4g}; "
             f"u2 should be {_LEAST_U2} or more, and the relative standard error of p(d), sqrt(1/u - 1/u2), "
-            f"{_MOST_ERROR:.0%} or less (p(identification) has twice that); {_REMEDY}"
+            f"{percent(_MOST_ERROR)} or less (p(identification) has twice that); {_REMEDY}"
         )
     if design.weights is not None and share > _MOST_STEP * design.fraction:
         yield (
-            f"the weights differ so much that a subsample has {share:.1%} of the records, where the sample has "
-            f"{design.fraction:.1%} of the population: p(c) and p(d) cannot be trusted"
+            f"the weights differ so much that a subsample has {percent(share, design.fraction)} of the records, where "
+            f"the sample has {percent(design.fraction, share)} of the population: p(c) and p(d) cannot be trusted"
         )
     if len(draws) > 1:
         yield (

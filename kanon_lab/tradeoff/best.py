@@ -8,6 +8,7 @@ import numbers
 import numpy as np
 import pandas as pd
 
+from kanon_lab.digits import number
 from kanon_lab.errors import DataError, OptionError, nearest, shortened
 from kanon_lab.tradeoff.measures import Measure, is_measure, measure_of
 
@@ -101,7 +102,8 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     if place is None:
         least = rows.iloc[0]
         raise OptionError(
-            f"no recipe has {risk} at most {at_most:g}: the smallest reached is {least['risk']:.6g}, by"
+            f"no recipe has {risk} at most {number(at_most, least['risk'])}: the smallest reached is"
+            f" {number(least['risk'], at_most, digits=6)}, by"
             f" {shortened(least['label'], 80)}; allow as much, or try stronger steps"
         )
     return rows.iloc[place]

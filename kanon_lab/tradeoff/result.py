@@ -10,6 +10,7 @@ import pandas as pd
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, cheapest, frontier
 from kanon_lab.tradeoff.measures import is_measure, measure_of
+from kanon_lab.tradeoff.unseen import blind_spot
 
 #: How the seeds of a recipe are put into one number.
 REPEATS = ("mean", "worst")
@@ -37,6 +38,8 @@ class RiskUtilityMap:
         The placeholders.
     perturbing : tuple of str
         Labels of recipes that perturb a key variable: risks of classes take what it shows for true.
+    unseen : dict of str to dict
+        By label and measure of loss, the steps that it does not see (`kanon_lab.tradeoff.unseen.unseen_steps`).
     """
 
     points: pd.DataFrame = field(repr=False)
@@ -45,6 +48,7 @@ class RiskUtilityMap:
     recipes: dict[str, dict[str, Any]] = field(repr=False)
     parameters: tuple[str, ...]
     perturbing: tuple[str, ...] = field(repr=False)
+    unseen: dict[str, dict[str, tuple[str, ...]]] = field(repr=False, default_factory=dict)
 
     @property
     def worst(self) -> pd.DataFrame:
@@ -77,6 +81,11 @@ class RiskUtilityMap:
                 "something is random in a recipe of which one seed was tried; repeats show how much it matters"
             )
         return tuple(found)
+
+    def caution(self, label: str, loss: str = USUAL_LOSS) -> str | None:
+        """`kanon_lab.tradeoff.unseen.blind_spot` of a recipe."""
+        recipe = self.points.set_index("label", drop=False).loc[label]
+        return blind_spot(recipe, self.unseen.get(label, {}), loss)
 
     def _points(self, repeats: str) -> pd.DataFrame:
         if repeats not in REPEATS:

@@ -22,6 +22,7 @@ from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.tradeoff.grid import MOST, Candidate, planned
 from kanon_lab.tradeoff.processes import processors, shared_out
 from kanon_lab.tradeoff.result import RiskUtilityMap
+from kanon_lab.tradeoff.unseen import unseen_steps
 
 # What of a recipe does not change the file as it came, nor what is measured in it.
 _NOT_OF_THE_START = ("steps", "k_required", "seed", "language", "where")
@@ -130,7 +131,9 @@ class Walk:
             if not self._path or isinstance(self._path[-1][1], Protection):
                 self._path.append((run.keys[position], self._reached(run, position)))
         reached = self._path[-1][1]
-        return _last(reached) if isinstance(reached, Protection) else {"error": str(reached)}
+        if not isinstance(reached, Protection):
+            return {"error": str(reached)}
+        return {**_last(reached), "unseen": unseen_steps(reached)}
 
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
@@ -221,7 +224,7 @@ def _takes_long(seconds: float, done: int, total: int) -> bool:
 def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict]) -> RiskUtilityMap:
     labels, parameters = [each.label for each in candidates], tuple(candidates[0].parameters)
     of_run = [run.number for run in runs]
-    measured = pd.DataFrame(rows).drop(columns=["error", *parameters], errors="ignore").astype(float)
+    measured = pd.DataFrame(rows).drop(columns=["error", "unseen", *parameters], errors="ignore").astype(float)
     error = pd.Series([row.get("error") for row in rows], name="error", dtype=object)
     every = pd.DataFrame({"label": [labels[number] for number in of_run], "seed": [run.seed for run in runs]})
     grouped, whole = measured.groupby(of_run), ~measured.isna().groupby(of_run).any()
@@ -236,6 +239,7 @@ def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Seque
         recipes={each.label: each.settings for each in candidates},
         parameters=parameters,
         perturbing=tuple(each.label for each in candidates if _perturbs_keys(each.recipe)),
+        unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.grid import explorer_grid, municipality_grid, shares_at_k
 from kanon_lab.population.law import PERIODS
@@ -207,14 +208,13 @@ def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -
     group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
     return status(
         f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
-        f"<b>{100 * row['up_to']:.2f}%</b> {group} with the same municipality, sex and date of birth."
+        f"<b>{percent(row['up_to'])}</b> {group} with the same municipality, sex and date of birth."
     )
 
 
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
     rows = [
-        (row.dates, *(f"{100 * share:.2f}" for share in (row.exactly, row.up_to, row.more)))
-        for row in shares.itertuples()
+        (row.dates, *(percent(share) for share in (row.exactly, row.up_to, row.more))) for row in shares.itertuples()
     ]
-    return table("Share of persons, in per cent", heads, rows, chosen=shares["dates"].tolist().index(dates))
+    return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.classes import key_grid
+from kanon_lab.digits import percent
 from kanon_lab.errors import shortened
 from kanon_lab.keys import as_spec
 from kanon_lab.widgets.parts import WORDY, drawing, ipywidgets, status, table, template
@@ -111,7 +112,7 @@ class KeyExplorer:
             return f"Who knows nothing cannot tell the {self._n:,} records apart: they are one class."
         records, share = self._counts(self.known)
         small = "alone" if self.k.value == 1 else f"in a class of {self.k.value} records or fewer"
-        count = f"<b>{records:,}</b> of {self._n:,} records (<b>{100 * share:.1f}%</b>)"
+        count = f"<b>{records:,}</b> of {self._n:,} records (<b>{percent(share)}</b>)"
         return (
             f"For somebody who knows {escape(_listed(self.known))}, "
             f"{count if records else f'<b>none</b> of {self._n:,} records'} {'are' if records > 1 else 'is'} {small}."
@@ -126,7 +127,7 @@ class KeyExplorer:
         rows = []
         for name, members in sets.items():
             records, share = self._counts(members)
-            rows.append((name, f"{records:,}", f"{100 * share:.1f}%"))
+            rows.append((name, f"{records:,}", percent(share)))
         small = "alone" if self.k.value == 1 else f"in a class of {self.k.value} or fewer"
         heads = ("Known", small, "of the records")
         return table("Records in small classes", heads, rows, chosen=0)

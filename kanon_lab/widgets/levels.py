@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.lattice import LOSSES, level_grid, search
 from kanon_lab.widgets.parts import WORDY, drawing, ipywidgets, status, table, template
@@ -204,7 +205,7 @@ class LevelExplorer:
         words = ", ".join(f"{name}: {self._words(name, level)}" for name, level in self.chosen.items())
         verdict = "within" if within(removed, self.limit.value / 100, n) else "over"
         return (
-            f"<b>{removed:,}</b> of {n:,} records (<b>{100 * removed / n:.1f}%</b>) must be removed with "
+            f"<b>{removed:,}</b> of {n:,} records (<b>{percent(removed / n)}</b>) must be removed with "
             f"{escape(words)}: {verdict} the limit of {self.limit.value:g}%. "
             f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
             f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
@@ -219,7 +220,7 @@ class LevelExplorer:
         rows = []
         for words, levels in names.items():
             removed, n, classes, k = self._measured(levels)
-            rows.append((words, f"{removed:,}", f"{100 * removed / n:.1f}%", f"{classes:,}", f"{k:,}"))
+            rows.append((words, f"{removed:,}", percent(removed / n), f"{classes:,}", f"{k:,}"))
         heads = ("One level up", "to be removed", "of the records", "classes", "smallest class")
         return table("What one more step would bring", heads, rows, chosen=0)
 

@@ -73,10 +73,10 @@ class DetailExplorer:
 
     def __init__(self, grid: pd.DataFrame, /, *, fraction: float | None = None, **start: str) -> None:
         from kanon_lab.charts import detail_explorer
-        from kanon_lab.charts.axes import share_words
         from kanon_lab.charts.detail import DetailState
+        from kanon_lab.digits import percent
 
-        self._grid, self._words = grid, share_words
+        self._grid, self._words = grid, percent
         state = DetailState.of(grid, fraction, start)
         self._template = template(detail_explorer(grid, controls=False))
         widgets = ipywidgets()
@@ -87,7 +87,7 @@ class DetailExplorer:
             for name, labels in state.levels.items()
         }
         self.fraction = widgets.SelectionSlider(
-            options=[(share_words(each), each) for each in state.fractions],
+            options=[(percent(each), each) for each in state.fractions],
             value=state.fraction,
             description="sampling fraction",
             **WORDY,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, measure_of, risk_utility_map
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, check_required, middle_step, risk_steps
@@ -193,4 +194,4 @@ def _is_measure_of(name: str, kind: str) -> bool:
 
 
 def _worded(name: str, value: float) -> str:
-    return f"{100 * value:.3g}%" if measure_of(name).share else f"{value:,.4g}"
+    return percent(value) if measure_of(name).share else f"{value:,.4g}"

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import charts
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.utility import IndicatorSet, compare_indicators, indicators
 
@@ -40,7 +41,7 @@ def test_every_group_has_its_intervals_and_its_overlap(compared, kind):
     for label in ("everybody", "a", "b <&>", "lost"):
         assert f">{label}<" in text
     for overlap in rows["overlap"].dropna():
-        assert f">{100 * overlap:.0f}%<" in text
+        assert f">{percent(overlap)}<" in text
     # Two lines a group that is compared, one for a lost one.
     spec = chart.to_dict()
     lines = spec["datasets"][spec["layer"][0]["data"]["name"]]
@@ -53,10 +54,10 @@ def test_the_description_names_the_worst_and_counts_the_lost(compared):
     assert "in 3 groups" in text
     assert "1 of them is lost." in text
     least = rates(compared)["overlap"].min()
-    assert text.endswith(f"The least overlap is {100 * least:.1f}%: everybody.")
+    assert text.endswith(f"The least overlap is {percent(least)}: everybody.")
     other = compared[compared["kind"] == "mean"].assign(overlap=[1.0, 0.25, None])
     text = charts.indicator_intervals(other).to_dict()["description"]
-    assert text.endswith("The least overlap is 25.0%: place a.")
+    assert text.endswith("The least overlap is 25%: place a.")
 
 
 def test_the_axis_holds_every_interval(compared):

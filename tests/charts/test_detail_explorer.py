@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from kanon_lab import charts
-from kanon_lab.charts.axes import share_words
 from kanon_lab.charts.detail import moved
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.subsample import expected_study
 
@@ -50,10 +50,10 @@ def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
     labels = bound["level0"]["labels"][place], bound["level1"]["labels"][age]
     text = drawn(set_to(spec, level0=place, level1=age, step=step))
     row = grid.set_index(["region", "age", "fraction"]).loc[(*labels, FRACTIONS[step])]
-    assert f">{', '.join(labels)},<" in text and f">sample of {share_words(FRACTIONS[step])}:<" in text
+    assert f">{', '.join(labels)},<" in text and f">sample of {percent(FRACTIONS[step])}:<" in text
     for name, column in {"identified": "p_identification", "p(c)": "p_c", "p(d)": "p_d"}.items():
         true = "with true shares" if name == "identified" else "in truth"
-        assert f">{name} {share_words(row[column])}, {true} {share_words(row[f'true_{column}'])}<" in text
+        assert f">{name} {percent(row[column])}, {true} {percent(row[f'true_{column}'])}<" in text
     assert f">u1 {row['u1']:,.0f}, u2 {row['u2']:,.0f}, u {row['u']:,.0f}<" in text
 
 
@@ -64,8 +64,8 @@ def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
     assert spec["description"].startswith(told["description"])
     row = grid.set_index(["region", "age", "fraction"]).loc["Catalonia", "5 years", 0.1]
     assert spec["description"].endswith(
-        f"With Catalonia, 5 years and a fraction of 10%: estimated {share_words(row['p_identification'])}, with "
-        f"true shares {share_words(row['true_p_identification'])}."
+        f"With Catalonia, 5 years and a fraction of 10%: estimated {percent(row['p_identification'])}, with "
+        f"true shares {percent(row['true_p_identification'])}."
     )
     fractions = next(param["bind"] for param in spec["params"] if param["name"] == "step")
     assert dict(zip(fractions["labels"], fractions["options"])) == {"1%": 0, "4%": 1, "10%": 2}

@@ -11,6 +11,7 @@ import pytest
 from kanon_lab import charts
 from kanon_lab.charts.keys import moved, up_to
 from kanon_lab.classes import key_grid
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
 
@@ -43,10 +44,10 @@ def drawn(chart) -> str:
 def test_the_words_are_the_counts(survey, grid, known, k):
     text = drawn(charts.key_explorer(grid, k=k, known=known))
     records, all_records = (records_by_hand(survey, names, k) for names in (known, KEYS))
-    assert (f"{records} of 120 records ({records / 1.2:.1f}%)" if records else "none of 120 records") in text
+    assert (f"{records} of 120 records ({percent(records / 120)})" if records else "none of 120 records") in text
     verb = "are" if records > 1 else "is"
     assert (f">{verb} alone (k = 1)<" if k == 1 else f">{verb} in a class of 7 or fewer<") in text
-    assert (f"with all key variables: {all_records / 1.2:.1f}%" in text) == (known != KEYS)
+    assert (f"with all key variables: {percent(all_records / 120)}" in text) == (known != KEYS)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_who_knows_nothing_is_told_so_in_words(grid):
     text = drawn(chart)
     assert "Nothing is known:" in text
     assert "all 120 records look alike" in text
-    assert chart.to_dict()["description"].endswith("At k = 1, known nothing: 0.0%.")
+    assert chart.to_dict()["description"].endswith("At k = 1, known nothing: 0%.")
 
 
 def test_knowing_nothing_of_a_small_file_leaves_one_small_group(survey):

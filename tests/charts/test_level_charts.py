@@ -10,6 +10,7 @@ import pytest
 
 from kanon_lab import charts
 from kanon_lab.charts.levels import moved
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.lattice import level_grid, search
 from kanon_lab.recode import Hierarchy
@@ -51,7 +52,7 @@ def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
     levels = {"age": age, "sex": sex}
     text = drawn(charts.level_explorer(grid, NAMES, levels=levels, k=k, suppression_limit=limit))
     removed, classes, achieved = removed_by_hand(survey, levels, k)
-    count = f"{removed} of 300 records ({removed / 3:.1f}%)" if removed else "none of 300 records"
+    count = f"{removed} of 300 records ({percent(removed / 300)})" if removed else "none of 300 records"
     verdict = "within" if removed <= 300 * limit and removed < 300 else "over"
     assert f"k = {k}: {count}" in text
     assert f"must be removed: {verdict} the {100 * limit:g}% limit" in text

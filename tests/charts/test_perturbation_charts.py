@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import charts
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 
 METHODS = ("groups <&>", "noise")
@@ -65,14 +66,14 @@ def by_strength(frame):
 def test_the_explorer_says_the_links_and_the_loss_of_its_state(grid, method, step):
     text = drawn(charts.perturbation_explorer(grid, few="the '<&>' 15", method=method, step=step))
     assert f">{method}, at {10 * step}:<" in text
-    assert f">right links {linked_at(method, step):.1%}, loss {il1s_at(method, step):.3f},<" in text
-    assert f">of the '<&>' 15 {outlying_at(method, step):.1%}<" in text
+    assert f">right links {percent(linked_at(method, step))}, loss {il1s_at(method, step):.3f},<" in text
+    assert f">of the '<&>' 15 {percent(outlying_at(method, step))}<" in text
 
 
 def test_a_method_with_fewer_strengths_stays_at_its_last(grid):
     few = grid[(grid["method"] == "noise") | (grid["label"] == "at 10")]
     text = drawn(charts.perturbation_explorer(few, step=3))
-    assert f">right links {linked_at(METHODS[0], 1):.1%}, loss {il1s_at(METHODS[0], 1):.3f},<" in text
+    assert f">right links {percent(linked_at(METHODS[0], 1))}, loss {il1s_at(METHODS[0], 1):.3f},<" in text
     assert ">noise, at 30:<" in drawn(charts.perturbation_explorer(few, method="noise", step=3))
 
 
@@ -94,7 +95,7 @@ def test_the_explorer_tells_a_page_its_result(grid):
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
-    assert "At groups <&>, at 30: right links 15.0%, of the largest 20.0%, loss 0.150." in spec["description"]
+    assert "At groups <&>, at 30: right links 15%, of the largest 20%, loss 0.150." in spec["description"]
 
 
 @pytest.mark.parametrize(
@@ -117,8 +118,8 @@ def test_series_by_strength_are_drawn_in_the_order_of_size(series):
     for words in ("all <&>", "largest", "Links", "A note", "Noise", "0.02"):
         assert f">{words}<" in text
     description = chart.to_dict()["description"]
-    assert "all <&>: 50.0% at 0.02, 25.0% at 0.1, 12.5% at 1" in description
-    assert "largest: 75.0% at 0.02, 50.0% at 0.1, 0.4% at 1" in description
+    assert "all <&>: 50% at 0.02, 25% at 0.1, 12.5% at 1" in description
+    assert "largest: 75% at 0.02, 50% at 0.1, 0.4% at 1" in description
     assert chart.to_dict()["layer"][0]["encoding"]["x"]["sort"] == [0.02, 0.1, 1]
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import charts
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.suppress import CLAIMS
 
@@ -58,13 +59,13 @@ def test_the_explorer_says_and_draws_the_counts_of_its_state(cells, claims, k, o
     assert f"k = {k}, {order}:" in text
     assert f">{total} cells suppressed<" in text
     words = "record" if k - 2 == 1 else "records"
-    assert f"in {k - 2} {words} ({(k - 2) / 2:.1f}%)" in text
+    assert f"in {k - 2} {words} ({percent((k - 2) / 200)})" in text
     for name in NAMES:
         count = cells_at(k, order, name)
-        assert f">{count} ({count / 2:.1f}%)<" in text
+        assert f">{count} ({percent(count / 200)})<" in text
         assert f">{name}<" in text
     for claim in ("before", *CLAIMS):
-        assert f">{records_at(k, claim)} ({records_at(k, claim) / 2:.1f}%)<" in text
+        assert f">{records_at(k, claim)} ({percent(records_at(k, claim) / 200)})<" in text
 
 
 def test_no_cell_and_one_cell_are_singular(cells, claims):
@@ -92,7 +93,7 @@ def test_it_tells_a_page_its_result(cells, claims):
 
 def test_a_file_without_any_suppression_is_drawn(cells, claims):
     text = drawn(charts.suppression_explorer(cells.assign(cells=0), claims.assign(records=0), records=200))
-    assert ">0 (0.0%)<" in text
+    assert ">0 (0%)<" in text
 
 
 @pytest.mark.parametrize(
@@ -121,9 +122,9 @@ def test_cells_of_two_ways_stand_side_by_side():
     )
     chart = charts.suppressed_cells(pd.concat([one, other]))
     text = drawn(chart)
-    assert ">1,500 (75.0%)<" in text
-    assert ">20 (1.0%)<" in text
-    assert "age kept: place 1,600 (80.0%)" in chart.to_dict()["description"]
+    assert ">1,500 (75%)<" in text
+    assert ">20 (1%)<" in text
+    assert "age kept: place 1,600 (80%)" in chart.to_dict()["description"]
     assert "plain" not in drawn(charts.suppressed_cells(one.drop(columns="version")))
     with pytest.raises(OptionError, match="stands twice"):
         charts.suppressed_cells(pd.concat([one, one]))
@@ -164,7 +165,7 @@ def test_areas_of_bands_are_records():
 def test_contributions_are_drawn_largest_first():
     frame = pd.DataFrame({"variable": ["a", "b", "c"], "contribution": [0.2, 1.0, 0.5]})
     chart = charts.contributions(frame)
-    assert chart.to_dict()["description"].endswith("b 100.0%, c 50.0%, a 20.0%.")
-    assert ">100.0%<" in drawn(chart)
+    assert chart.to_dict()["description"].endswith("b 100%, c 50%, a 20%.")
+    assert ">100%<" in drawn(chart)
     with pytest.raises(OptionError, match="needs the column 'contribution'"):
         charts.contributions(frame[["variable"]])

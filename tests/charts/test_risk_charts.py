@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 from kanon_lab import charts
-from kanon_lab.charts.style import percent
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.risk import individual_risk
 
@@ -48,10 +48,10 @@ def test_the_words_of_the_explorer_are_the_integral(grid, f, weight):
     text = drawn(chart)
     alike = f"{f} records alike" if f > 1 else "One record alone"
     assert f">{alike}, estimated F_k {f * weight}:<" in text
-    assert f">risk {risk:.2%}, 1/estimate {1 / f / weight:.2%}<" in text
+    assert f">risk {percent(risk)}, 1/estimate {percent(1 / f / weight)}<" in text
     times = f"the risk is {risk * f * weight:.2f} times 1/estimate" if weight > 1 else "they agree"
     assert f">{times}<" in text
-    assert chart.to_dict()["description"].endswith(f"{percent(risk, 2)}, {percent(1 / f / weight, 2)}.")
+    assert chart.to_dict()["description"].endswith(f"{percent(risk)}, {percent(1 / f / weight)}.")
 
 
 @pytest.mark.parametrize(("f", "curves"), [(2, 2), (3, 3)])
@@ -114,3 +114,12 @@ def test_households_are_described_by_their_bounds():
     described = charts.household_bounds(SIZES).to_dict()["description"]
     lower, upper, independent, member = map(percent, (0.25, 0.4, 0.36, 0.2))
     assert f"With 2+: {lower} to {upper}, {independent} if independent, {member} for a member." in described
+
+
+@pytest.mark.parametrize("least", [1e-6, 1e-4, 0.05, 0.5])
+def test_a_histogram_of_small_risks_has_ticks_where_they_are(least):
+    bins = pd.DataFrame({"low": [least, 2 * least], "high": [2 * least, 1], "records": [30, 10]})
+    chart = charts.risk_distribution(bins)
+    assert f"a risk above {percent(least)} and up to {percent(2 * least)}." in chart.to_dict()["description"]
+    text = drawn(chart)
+    assert f">{percent(least)}<" in text and text.count("%<") > 1

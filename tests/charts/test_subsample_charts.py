@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from kanon_lab import charts
-from kanon_lab.charts.axes import share_words
 from kanon_lab.charts.estimates import _METHODS
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.subsample import TRIAL_METHODS, area_threshold, expected_study, study_trials, uniqueness_curve
 
@@ -52,8 +52,8 @@ def test_the_curve_has_its_numbers_on_the_picture(curve, study):
         "truth": row["true_p_c"],
     }
     for name, share in shares.items():
-        assert f">{name} {share_words(share)}<" in text
-        assert share_words(share) in chart.description
+        assert f">{name} {percent(share)}<" in text
+        assert percent(share) in chart.description
     factor = f"{row['p_c'] / row['true_p_c']:.2g} times"
     assert f">{factor}<" in text and f"{factor} the truth" in chart.description
     nearer = f"{row['tangent_p_c'] / row['true_p_c']:.2g} times"
@@ -212,7 +212,7 @@ def test_scenarios_are_named_with_their_risks(scenarios):
     chart = charts.scenario_risks(printed)
     text = drawn(chart)
     for p in scenarios["p_identification"]:
-        assert f">{share_words(p)}<" in text
+        assert f">{percent(p)}<" in text
     assert "From 0.00686% (Catalonia, 5 years) to 0.326% (14 regions, 1 year)." in chart.description
     assert "lines across: printed" in text and "bars: repeated subsamples" in text
     lost = charts.scenario_risks(printed.assign(p_identification=[0.1, 0, np.nan, 1e-9], printed=0.0, low=[0, 1, 1, 0]))
@@ -260,8 +260,8 @@ def test_estimates_stand_beside_the_truth(trials, quantity):
     assert ((rows["low"] <= rows["mean"]) & (rows["mean"] <= rows["high"])).all()
     assert chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["truth", "tangent", "subsample"]
     last = trials[trials["fraction"] == 0.1].set_index("method")
-    assert f"truth is {share_words(last[f'true_{quantity}'].iloc[0])}" in chart.description
-    assert f"{share_words(last.loc['tangent', quantity])} by tangent" in chart.description
+    assert f"truth is {percent(last[f'true_{quantity}'].iloc[0])}" in chart.description
+    assert f"{percent(last.loc['tangent', quantity])} by tangent" in chart.description
     assert ">tangent<" in drawn(chart)
 
 
@@ -306,4 +306,4 @@ def test_estimates_that_are_not_there_are_refused(trials, options, message):
     + [(0.0, "0%"), (1e-130, "under 0.0000001%")],
 )
 def test_small_shares_are_written_without_powers_of_ten(share, words):
-    assert share_words(share) == words
+    assert percent(share) == words

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -166,3 +167,13 @@ def test_a_map_of_nothing_is_refused(points):
         charts.tradeoff_explorer(points, losses=[])
     with pytest.raises(OptionError, match="give it a frame from risk_utility_map"):
         charts.risk_utility(points.drop(columns="label"))
+
+
+@pytest.mark.parametrize("loss", ["non_uniform_entropy", "discernibility"])
+def test_an_axis_of_close_values_tells_them_apart(points, loss):
+    unit = 1e-6 if loss == "non_uniform_entropy" else 1
+    start = 0.153 if loss == "non_uniform_entropy" else 1_234_560
+    close = points.assign(**{loss: [start + n * unit for n in range(5)] + [None]})
+    close["global_risk"] = [0.1000005, 0.1000004, 0.1000003, 0.1000002, 0.1000001, None]
+    texts = re.findall(r">(15\.3\d*%|1,234,5\d\d)<", drawn(charts.risk_utility(close, loss=loss)))
+    assert len(texts) > 2 and len({*texts}) == len(texts)

@@ -11,6 +11,7 @@ import pytest
 
 from kanon_lab.cli import run
 from kanon_lab.cli.subsample import _POLICIES
+from kanon_lab.digits import percent
 from kanon_lab.keys import MISSING_POLICIES, KeySpec
 from kanon_lab.subsample import subsample_risk
 
@@ -56,7 +57,13 @@ def test_text_names_the_four_conditions_and_no_value(survey, capsys):
     risk = subsample_risk(a_file(), ["region", "age", "job"], fraction=0.3, repeats=5)
     for condition in ("coded alike and right, p(a)", "in the sample, p(b)", "unique in the population, p(c)", "p(d)"):
         assert condition in out
-    for text in (f"{risk.u1:,}", f"{risk.u2:,.1f}", f"{risk.p_c:.4%}", f"{risk.p_identification:.4%}", "97.5%"):
+    for text in (
+        f"{risk.u1:,}",
+        f"{risk.u2:,.1f}",
+        f"{percent(risk.p_c, digits=4)}",
+        f"{percent(risk.p_identification, digits=4)}",
+        "97.5%",
+    ):
         assert text in out
     assert "SECRET" not in out
 

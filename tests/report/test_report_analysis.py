@@ -10,6 +10,7 @@ import pytest
 from kanon_lab.report.analysis import Analysis, analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
+from kanon_lab.report.tables import is_quantity
 
 RARE = ("RAREREGION", "RAREILLNESS", "RAREGROUP", "ID-", "777777.25", "4242.5")
 SETTINGS = {
@@ -221,3 +222,38 @@ def test_progress_names_each_step_and_the_input_stays_as_it_was(frame):
     analyse(frame, as_config({**SETTINGS, "map": None}), name="x", progress=said.append)
     assert said[0] == "measuring the file as it came" and {"step 1 (recode)", "step 2 (suppress)"} <= {*said}
     pd.testing.assert_frame_equal(frame, copy)
+
+
+@pytest.mark.parametrize(
+    ("roles", "quantity"),
+    [
+        ({"key_variables": ["n"]}, False),
+        ({"key_variables": ["sex"], "sensitive_variables": ["n"]}, True),
+        ({"key_variables": ["n"], "numeric_variables": ["n"]}, True),
+        ({"key_variables": ["sex"], "sensitive_variables": ["commune_code"]}, False),
+        ({"key_variables": ["n_part"]}, True),
+    ],
+)
+def test_codes_of_places_have_no_quantiles(roles, quantity):
+    n = np.arange(400)
+    frame = pd.DataFrame({"n": 1000 + n % 40, "commune_code": 1000 + n % 40, "n_part": n % 40 + 0.5, "sex": n % 2})
+    found = analyse(frame, as_config(roles), name="x")
+    assert bool(len(found.quantiles)) == quantity
+
+
+def test_a_coded_column_with_gaps_or_labels_is_no_quantity():
+    column = pd.Series([1101.0, None, *range(2000, 2040)])
+    assert not is_quantity(column, named=False, coded=True)
+    assert is_quantity(column, named=False) and is_quantity(column, named=True, coded=True)
+
+
+def test_own_classes_and_compatible_records_are_counted_apart():
+    frame = pd.DataFrame({"region": ["a", "a", "a", None, None], "sex": ["x", "x", "y", "x", "y"]})
+    found = analyse(frame, as_config({"key_variables": ["region", "sex"]}), name="x")
+    rows = found.sizes[found.sizes["version"] == "after"].set_index("label")
+    assert rows.loc[["1", "2", "3-4"], ["classes", "records", "compatible"]].to_numpy().tolist() == [
+        [3, 3, 0],
+        [1, 2, 2],
+        [0, 0, 3],
+    ]
+    assert "classes" not in found.riskiest

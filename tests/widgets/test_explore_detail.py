@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab.charts.axes import share_words
+from kanon_lab.digits import percent
 from kanon_lab.errors import KanonLabError
 from kanon_lab.subsample import detail_grid
 from kanon_lab.widgets import DetailExplorer, explore_detail
@@ -39,14 +39,14 @@ def test_everything_follows_the_controls(grid):
         explorer.levels["place"].value, explorer.levels["age"].value = place, age
         explorer.fraction.value = fraction
         row = grid.set_index(["place", "age", "fraction"]).loc[place, age, fraction]
-        said = [share_words(row[name]) for name in ("p_identification", "true_p_identification")]
+        said = [percent(row[name]) for name in ("p_identification", "true_p_identification")]
         for words in said:
             assert f"<b>{words}</b>" in explorer.sentence.value
         assert f"{place.replace('<p>', '&lt;p&gt;')}, {age}: of {row['n1']:,.0f} records" in explorer.sentence.value
         for column in ("p_b", "p_c", "true_p_c", "tangent_p_c", "p_d", "true_p_d", "tangent_p_d"):
-            assert f">{share_words(row[column])}</td>" in explorer.table.value
+            assert f">{percent(row[column])}</td>" in explorer.table.value
         tangent = fraction * row["tangent_p_c"] * row["tangent_p_d"]
-        assert f">{share_words(tangent)}</td>" in explorer.table.value
+        assert f">{percent(tangent)}</td>" in explorer.table.value
         spec = explorer.chart.outputs[0]["data"][VEGALITE]
         assert spec["description"].endswith(f"estimated {said[0]}, with true shares {said[1]}.")
     assert len(drawings) == 7  # no control draws twice, and none that stays

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon_lab.digits import percent
 from kanon_lab.published import aepd
 from kanon_lab.published.claims import Claim
 from kanon_lab.published.garin.table import (
@@ -97,7 +98,7 @@ def _size_claims() -> dict[str, Claim]:
     return {
         "ceiling": Claim(
             "mai superiors al 5%" if resulting <= number("ceiling") / 100 else "superior al 5%",
-            f"the study's own is {resulting:.2%}, and {theoretical:.2%} in theory",
+            f"the study's own is {percent(resulting)}, and {percent(theoretical)} in theory",
         ),
         "n2": Claim(
             "aproximadament igual a 10.000" if near else f"{theoretical**2 * persons:.0f}",
@@ -106,7 +107,7 @@ def _size_claims() -> dict[str, Claim]:
         ),
         "acceptable": Claim(
             reason="the hypotheses are not given. The standard deviation of p over subsamples is "
-            f"{relative.min():.1%} to {relative.max():.1%} of it, so that a third digit means little",
+            f"{percent(relative.min())} to {percent(relative.max())} of it, so that a third digit means little",
             verdict="not-in-text",
         ),
         "fraction-4-1": Claim(

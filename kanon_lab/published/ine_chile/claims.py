@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.digits import percent
 from kanon_lab.diversity import diversity
 from kanon_lab.keys import KeySpec
 from kanon_lab.published.claims import Claim
@@ -226,7 +227,7 @@ def _global_claims(table: ClassTable) -> dict[str, Claim]:
     return {
         "r1": Claim(risk.global_risk, "mean of the Benedetti-Franconi risks; the mean of 1/F_k is not"),
         "r1-per-cent": Claim(
-            100 * risk.global_risk, f"{risk.global_risk:.5f} is {risk.global_risk:.3%}: a factor of ten"
+            100 * risk.global_risk, f"{risk.global_risk:.5f} is {percent(risk.global_risk)}: a factor of ten"
         ),
         "r1-comma": Claim(risk.global_risk),
         "expected": Claim(f"{table.n}*{as_printed}", f"which is {risk.expected_reidentifications:.4f} persons"),

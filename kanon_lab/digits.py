@@ -1,0 +1,81 @@
+"""How numbers and shares are told: with the digits that count, and enough of them to differ from what they are not."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+#: Digits that count, unless a comparison needs more.
+USUAL = 3
+#: Nobody reads more zeros than those of this share.
+LEAST_SHARE = 1e-9
+_LEAST = Decimal("1e-7")
+
+
+def rounded(value: float, *beside: float | None, digits: int = USUAL, power: int = 0) -> Decimal:
+    """A number with so many digits that count, or more where another would look like it.
+
+    Parameters
+    ----------
+    value : float
+        Finite. The digits before its decimal point all stay.
+    beside : float or None
+        What it is compared with; a missing or infinite one is passed over.
+    digits : int
+        At least.
+    power : int
+        Of ten, by which it is multiplied: 2 for a share in per cent.
+
+    Returns
+    -------
+    Decimal
+        Numbers that differ, each rounded beside the other, differ in the same direction; halves are rounded up.
+    """
+    exact = Decimal(float(value))
+    others = {Decimal(float(each)) for each in beside if is_finite(each)} - {exact}
+    while any(_at(other, digits, power) == _at(exact, digits, power) for other in others):
+        digits += 1
+    return _at(exact, digits, power)
+
+
+def number(value: float | None, *beside: float | None, digits: int = USUAL) -> str:
+    """A number as text, ``1,234.5``, with the digits of `rounded`; of a missing one ``unknown``."""
+    return _text(rounded(value, *beside, digits=digits)) if is_finite(value) else _unknown(value)
+
+
+def percent(share: float | None, *beside: float | None, digits: int = USUAL) -> str:
+    """A share of 0-1 in per cent, ``0.0121%``: the one way in which a share is written.
+
+    Shares that differ look different beside each other; only 0 is written as 0% and only 1 as 100%. Of a missing one
+    ``unknown``; of one below 1e-9, that nothing is compared with, only that it is.
+
+    Parameters
+    ----------
+    share, beside, digits
+        As in `rounded`.
+    """
+    if not is_finite(share):
+        return _unknown(share)
+    if 0 < share < LEAST_SHARE and not beside:
+        return f"under {percent(LEAST_SHARE)}"
+    return f"{_text(rounded(share, 1, *beside, digits=digits, power=2))}%"
+
+
+def is_finite(value: float | None) -> bool:
+    """Whether there is a number, and it is not infinite."""
+    return isinstance(value, numbers.Real) and math.isfinite(value)  # pandas' NA is none
+
+
+def _at(exact: Decimal, digits: int, power: int) -> Decimal:
+    context = Context(prec=max(digits, exact.adjusted() + 1 + power), rounding=ROUND_HALF_UP)
+    return context.scaleb(context.plus(exact), power)
+
+
+def _text(value: Decimal) -> str:
+    value = value.normalize(Context(prec=max(len(value.as_tuple().digits), 1)))
+    return f"{value:e}" if 0 < abs(value) < _LEAST else f"{value:,f}"
+
+
+def _unknown(value: float | None) -> str:
+    return "infinite" if isinstance(value, numbers.Real) and math.isinf(value) else "unknown"
