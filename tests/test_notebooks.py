@@ -278,3 +278,29 @@ def test_committed_notebook_has_a_title_and_one_place_for_parameters(name):
     assert first.cell_type == "markdown"
     assert first.source.startswith("# ")
     assert sum("parameters" in cell.metadata.get("tags", []) for cell in cells) <= 1
+
+
+def test_the_keys_of_a_mapping_arrive_as_they_were_given(tmp_path):
+    cell = 'from kanon_lab.notebooks import record\nrecord("got", repr(mapping))'
+    parameters = new_code_cell('mapping = {"a": "b"}\nfile = ""', metadata={"tags": ["parameters"]})
+    nbformat.write(new_notebook(cells=[parameters, new_code_cell(cell)], metadata=KERNEL), tmp_path / "n.ipynb")
+    given = {1: "*", "2": ["x", 2.5, None, {3: True}], -4: 'a "quoted" \\ text'}
+    run_notebook(tmp_path / "n.ipynb", tmp_path / "o.ipynb", {"mapping": given})
+    assert recorded(tmp_path / "o.ipynb")["got"] == repr(given)
+
+
+@pytest.mark.parametrize(("file", "secret"), [("mine.csv", True), ("health-survey", False), ("", False)])
+def test_what_is_kept_of_a_failure_on_ones_own_file_quotes_no_value(tmp_path, file, secret):
+    parameters = new_code_cell('file = "enusc-synthetic"\nkeys = []', metadata={"tags": ["parameters"]})
+    fails = new_code_cell('print("CANARY 1")\nraise ValueError("CANARY 2")')
+    nbformat.write(new_notebook(cells=[parameters, fails], metadata=KERNEL), tmp_path / "n.ipynb")
+    with pytest.raises(NotebookError) as caught:
+        run_notebook(tmp_path / "n.ipynb", tmp_path / "o.ipynb", {"file": file, "keys": ["a"]})
+    kept = nbformat.read(tmp_path / "o.failed.ipynb", as_version=4)
+    outputs = str([cell.get("outputs") for cell in kept.cells])
+    assert ("CANARY" in outputs) != secret
+    assert ("ValueError: CANARY 2" in str(caught.value)) != secret
+    if secret:
+        assert "an unexpected ValueError; check what was given: file, keys; the cells that ran are in" in str(
+            caught.value
+        )

@@ -12,7 +12,8 @@ _EXAMPLES = """
 \b
 Examples:
   kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.04 --repeats 200
-  kanon-lab subsample health-survey --keys postcode,age,sex --weight weight --json
+  kanon-lab subsample health-survey --keys postcode,age,sex --weight weight --household household --json
+  kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.004 --cluster psu --cluster-fraction 0.1
 """
 
 _POLICIES = ["wildcard", "category", "error"]
@@ -40,6 +41,26 @@ _POLICIES = ["wildcard", "category", "error"]
     help="Sampling weight: each record is drawn with the chance 1 / weight.",
 )
 @click.option(
+    "--cluster",
+    multiple=True,
+    metavar="COLUMN",
+    help="Clusters (primary sampling units) that the survey drew: subsamples take whole ones, as a survey of everybody "
+    "in the clusters drawn did.",
+)
+@click.option(
+    "--cluster-fraction",
+    type=float,
+    metavar="F",
+    help="Share of all clusters that the survey drew, where it took only some households or persons in each: then "
+    "subsamples draw both again.",
+)
+@click.option(
+    "--household",
+    multiple=True,
+    metavar="COLUMN",
+    help="Households that were surveyed as wholes: subsamples take whole ones, within clusters where these are named.",
+)
+@click.option(
     "--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw, up to 100,000."
 )
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
@@ -62,13 +83,14 @@ _POLICIES = ["wildcard", "category", "error"]
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-def subsample(file, keys, fraction, weight, repeats, seed, fixed_size, p_a, missing, na, missing_codes, as_json):
+def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, missing_codes, as_json, **options):
     """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. Of its n1 records u1 are unique in it; of
     the n2 of a subsample u2 are unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and
-    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Exit code: 0; 2 after bad input.
+    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Where the survey drew clusters or households,
+    name their columns, so that a subsample is drawn as the sample was. Exit code: 0; 2 after bad input.
     """
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
@@ -77,11 +99,16 @@ def subsample(file, keys, fraction, weight, repeats, seed, fixed_size, p_a, miss
     from kanon_lab.keys import KeySpec
     from kanon_lab.subsample import subsample_risk
 
-    spec = KeySpec(names(keys, "--keys"), weight=one_name(weight, "--weight"), missing=missing)
+    roles = {"weight": one_name(weight, "--weight"), "household": one_name(household, "--household")}
+    spec, cluster = KeySpec(names(keys, "--keys"), **roles, missing=missing), one_name(cluster, "--cluster")
+    units = [name for name in (cluster, spec.household) if name is not None]
+    # Without units named, any column may show that there are some.
+    columns = list(dict.fromkeys([*spec.variables, *units])) if units else None
+    read = read_file(file, columns=columns, na=na, missing_codes=missing_codes)
+    if not {*spec.variables} <= {*read.frame}:
+        read_file(file, columns=spec.variables)  # it says which one is not there
     scheme = "fixed" if fixed_size else "bernoulli"
-    read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
-    options = {"fraction": fraction, "repeats": repeats, "scheme": scheme, "p_a": p_a, "seed": seed}
-    risk = subsample_risk(read.frame, spec, **options, where=file)
+    risk = subsample_risk(read.frame, spec, scheme=scheme, cluster=cluster, **options, where=file)
     result = {"file": file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():
@@ -110,9 +137,10 @@ def _print(result, risk):
     table = table.assign(expected=risk.expected)
     table = table[["expected", *table.columns[:-1]]].reset_index(names="")
     print_frame(table)
-    if result["notes"]:
+    told = [*(f"warning: {each}" for each in result["warnings"]), *result["notes"]]
+    if told:
         click.echo()
-    for note in result["notes"]:
+    for note in told:
         click.echo(visible(note))
 
 
@@ -120,8 +148,14 @@ def _drawn(risk):
     from kanon_lab.subsample.study import SCHEMES
 
     if risk.weight is not None:
-        return f"each record with the chance 1 / {risk.weight}"
-    return f"{SCHEMES[risk.scheme]}, fraction {risk.fraction:g}"
+        drawn = f"each {{}} with the chance 1 / {risk.weight}"
+    else:
+        drawn = f"{SCHEMES[risk.scheme].replace('record', '{}')}, fraction {risk.fraction:g}"
+    if risk.units is None:
+        return drawn.format("record")
+    whole = risk.household if risk.cluster is None or risk.cluster_fraction is not None else risk.cluster
+    within = "" if risk.cluster_fraction is None else f", of {risk.cluster} with the chance {risk.cluster_fraction:g}"
+    return f"{drawn.format('record' if whole is None else f'whole {whole}')}{within}; {risk.units:,} in the sample"
 
 
 def _records(risk, means):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
-import logging
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.errors import MissingPackageError, OptionError, StorageError
+from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.files import storage_errors
+from kanon_lab.notebooks.defaults import CHOOSE_KERNEL, defaults, for_the_file, is_own, other_file, papermill
+from kanon_lab.notebooks.failing import OWN, told, without_values
 from kanon_lab.notebooks.reading import NotebookError, read_notebook
-
-# What to do about a notebook that names no kernel, or one that is not here.
-_CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
 
 
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
@@ -40,12 +37,12 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
     OptionError
         Unknown name, wrong type, or no JSON form; the line names the notebook, the parameter and what is accepted.
     """
-    defaults = _defaults(Path(path))
+    known = defaults(Path(path))
     for name, value in parameters.items():
-        if name not in defaults:
-            known = ", ".join(defaults) or "none"
-            raise OptionError(f"{Path(path).name}: unknown parameter {name!r}; it has: {known}")
-        default = defaults[name]
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise OptionError(f"{Path(path).name}: unknown parameter {name!r}; it has: {names}")
+        default = known[name]
         if default is not None and not _same_type(value, default):
             wanted, given = type(default).__name__, type(value).__name__
             raise OptionError(f"{Path(path).name}: parameter {name!r} must be of type {wanted}, not {given}")
@@ -88,10 +85,12 @@ def run_notebook(
     source, target = Path(source), Path(target)
     parameters = dict(parameters or {})
     check_parameters(source, parameters)
+    secret = (asked := other_file(source, parameters)) is not None and is_own(parameters[asked])
+    given, parameters = list(parameters), for_the_file(source, parameters)
     _check_kernel(source)
     with storage_errors(target), _terminated_as_interrupted():
         _prepare(target)
-        _run(source, target, parameters, progress)
+        _run(source, target, parameters, progress, given if secret else None)
 
 
 def _prepare(target: Path) -> None:
@@ -103,7 +102,10 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _run(source: Path, target: Path, parameters: dict[str, Any], progress: bool) -> None:
+def _run(
+    source: Path, target: Path, parameters: dict[str, Any], progress: bool, given: Sequence[str] | None = None
+) -> None:
+    """Execute and keep what there is; with the parameters `given` for a user's own file no error quotes its values."""
     failed = target.with_name(f"{target.stem}.failed.ipynb")
     failed.unlink(missing_ok=True)
     partial = target.with_name(f".{target.stem}.part.ipynb")
@@ -112,39 +114,49 @@ def _run(source: Path, target: Path, parameters: dict[str, Any], progress: bool)
         _strip(partial)
         partial.replace(target)
     except NotebookError as error:
-        if partial.exists():
+        if not partial.exists():
+            raise
+        if given is None:
             partial.replace(failed)
             raise NotebookError(f"{error}; traceback in {failed}") from error
-        raise
+        line = _without_values(source, partial, error, given)
+        partial.replace(failed)
+        raise NotebookError(f"{line}; the cells that ran are in {failed}") from None
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _papermill() -> Any:
-    try:
-        import papermill
-    except ModuleNotFoundError:
-        raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
-    return papermill
+def _without_values(source: Path, partial: Path, error: NotebookError, given: Sequence[str]) -> str:
+    """Take what may quote the data out of a failed notebook; the error in one line that does not."""
+    import nbformat
+
+    cause = error.__cause__
+    if not hasattr(cause, "ename"):  # no cell failed, but its process, or papermill
+        line, message = str(error) if isinstance(cause, RuntimeError) else told(type(cause).__name__, ""), ""
+    else:
+        message = told(cause.ename, cause.evalue)
+        remedy = "" if cause.ename in OWN else f"; check what was given: {', '.join(given)}"
+        line = f"{str(error).partition(': ')[0]}: {message}{remedy}"
+    nbformat.write(without_values(read_notebook(partial), message), partial)
+    return line
 
 
 def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
-    papermill = _papermill()
+    package = papermill()
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
 
     try:
-        papermill.execute_notebook(
-            str(source),
+        package.execute_notebook(
+            _injected(read_notebook(source), parameters),
             str(partial),
-            parameters,
             cwd=str(partial.parent),
             progress_bar=progress,
             # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
             extra_arguments=["--IPKernelApp.log_level=50"],
         )
     except PapermillExecutionError as error:
-        # papermill adds one cell of its own when it injects parameters.
+        # One cell was added for the parameters.
         number = error.cell_index + 1 - bool(parameters)
         fault = f"{error.ename}: {error.evalue}".rstrip(": ")
         raise NotebookError(f"{source.name}, cell {number} ({_first_line(error.source)}): {fault}") from error
@@ -152,6 +164,23 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
         raise NotebookError(f"{source.name}: {type(error).__name__}: {error}") from error
     except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
         raise NotebookError(f"{source.name}: its Python process did not start, or died (out of memory?)") from error
+
+
+def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
+    """The notebook with a cell of parameters after its own; papermill's own way makes text of the keys of mappings."""
+    from nbformat.v4 import new_code_cell
+    from papermill.translators import PythonTranslator
+
+    class Translator(PythonTranslator):
+        @classmethod
+        def translate_dict(cls, val: Mapping[Any, Any]) -> str:
+            return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(each)}" for key, each in val.items()) + "}"
+
+    if parameters:
+        own = [i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])]
+        cell = new_code_cell(Translator.codify(parameters), metadata={"tags": ["injected-parameters"]})
+        notebook.cells.insert(own[0] + 1 if own else 0, cell)
+    return notebook
 
 
 def _strip(path: Path) -> None:
@@ -170,38 +199,14 @@ def _first_line(code: str) -> str:
     return next((line for line in lines if line and not line.startswith("#")), "empty")
 
 
-def _defaults(path: Path) -> dict[str, Any]:
-    """Return the default of each parameter; None where it is not a literal."""
-    papermill = _papermill()
-    notebook = read_notebook(path)
-    # Its warning about a notebook without parameters says nothing that the empty result does not.
-    logger = logging.getLogger("papermill")
-    with _quiet(logger):
-        try:
-            found = papermill.inspect_notebook(notebook)
-        except (ValueError, papermill.PapermillException):  # no language named, or one it does not know
-            raise NotebookError(f"{path}: its parameters cannot be read; {_CHOOSE_KERNEL}") from None
-    return {name: _literal(parameter["default"]) for name, parameter in found.items()}
-
-
-@contextlib.contextmanager
-def _quiet(logger: logging.Logger) -> Any:
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
 def _check_kernel(path: Path) -> None:
     from jupyter_client.kernelspec import KernelSpecManager
 
     name = read_notebook(path).metadata.get("kernelspec", {}).get("name")
     if name is None:
-        raise NotebookError(f"{path}: names no kernel; {_CHOOSE_KERNEL}")
+        raise NotebookError(f"{path}: names no kernel; {CHOOSE_KERNEL}")
     if name not in KernelSpecManager().find_kernel_specs():
-        raise NotebookError(f"{path}: its kernel {name!r} is not installed; {_CHOOSE_KERNEL}")
+        raise NotebookError(f"{path}: its kernel {name!r} is not installed; {CHOOSE_KERNEL}")
 
 
 @contextlib.contextmanager
@@ -220,13 +225,6 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return None
 
 
 def _has_json_form(value: Any) -> bool:

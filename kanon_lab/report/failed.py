@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from kanon_lab import errors
-from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import NotebookError
+from kanon_lab.notebooks.failing import OWN, told, without_values
 from kanon_lab.notebooks.reading import read_notebook
 from kanon_lab.report.run import StepError
 
-# The words of these never quote a value of the data; of any other error only the type is told.
-_OWN = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, KanonLabError)}
-_OWN |= {StepError.__name__}
+_OWN = {*OWN, StepError.__name__}
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ def failure_of(error: NotebookError, steps: Path) -> Failure:
     while isinstance(cause, NotebookError):
         cause = cause.__cause__
     if (kind := getattr(cause, "ename", None)) is not None:
-        message = cause.evalue if kind in _OWN else f"an unexpected {kind}"
+        message = told(kind, cause.evalue, _OWN)
     elif isinstance(cause, RuntimeError):
         message = "its Python process did not start, or died (out of memory?)"
     else:
@@ -61,20 +56,4 @@ def stripped(path: Path, failure: Failure) -> str:
     """
     import nbformat
 
-    notebook = read_notebook(path)
-    for holder in (notebook, *notebook.cells):
-        for key in ("papermill", "execution"):
-            holder.metadata.pop(key, None)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = [_told(output, failure) for output in cell.outputs if output.output_type != "stream"]
-    return nbformat.writes(notebook)
-
-
-def _told(output: Any, failure: Failure) -> Any:
-    if output.output_type == "error":
-        own = output.ename in _OWN
-        kind = re.sub(r"\W", "", output.ename)
-        output.ename, output.evalue = kind, failure.message if own else ""
-        output.traceback = [f"{kind}: {failure.message}" if own else kind]
-    return output
+    return nbformat.writes(without_values(read_notebook(path), failure.message, _OWN))

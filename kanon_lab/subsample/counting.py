@@ -12,6 +12,7 @@ from kanon_lab.classes import ClassTable, compatible_sums
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import check_k
 from kanon_lab.perturb.draws import generator
+from kanon_lab.subsample.units import Units, expected_alone, holders
 
 #: What is counted in a subsample: records, records unique in it, and those of them that are unique in the sample too.
 COUNTS = ("n2", "u2", "u")
@@ -33,6 +34,12 @@ class Design:
     repeats, seed : int
     weights : ndarray of float, shape (n1,), or None
         Each record enters with the chance 1 / weight.
+    cluster, household : str or None
+        Columns of what is drawn as a whole.
+    cluster_fraction : float or None
+        Chance of a cluster, where units are drawn in those that are drawn.
+    units : Units or None
+        What those columns say; None where records are drawn one by one.
     """
 
     n1: int
@@ -41,25 +48,50 @@ class Design:
     repeats: int
     seed: int
     weights: np.ndarray | None = None
+    cluster: str | None = None
+    household: str | None = None
+    cluster_fraction: float | None = None
+    units: Units | None = None
 
     @cached_property
     def chance(self) -> np.ndarray | float:
-        """Chance of each record to be in a Bernoulli subsample: shape (n1,) with weights, else one for all."""
-        return self.fraction if self.weights is None else np.minimum(1 / self.weights, 1.0)
+        """Chance of each record, or unit, to be in a Bernoulli subsample: an array with weights, else one for all.
+
+        That of a unit is the mean of its records' 1 / weight; over the chance of its cluster, if that is drawn before.
+        """
+        chance = self.fraction if self.weights is None else np.minimum(1 / self.weights, 1.0)
+        if self.units is None:
+            return chance
+        chance = chance if self.weights is None else self.units.mean(chance)
+        return np.minimum(chance / self.units.first, 1.0)
+
+    @property
+    def all_units(self) -> int:
+        """Units of the sample; its records where these are drawn one by one."""
+        return self.n1 if self.units is None else self.units.number
 
     @property
     def size(self) -> int:
-        """Records of a subsample of fixed size."""
-        return round(self.fraction * self.n1)
+        """Records, or units, of a subsample of fixed size."""
+        return round(self.fraction * self.all_units)
 
     def subsamples(self) -> Iterator[np.ndarray]:
         """Positions of the records of one subsample after the other."""
         rng = generator(self.seed, "subsample", 0)
         for _ in range(self.repeats):
             if self.scheme == "fixed":
-                yield rng.choice(self.n1, self.size, replace=False, shuffle=False)
+                drawn = rng.choice(self.all_units, self.size, replace=False, shuffle=False)
             else:
-                yield np.flatnonzero(rng.random(self.n1) < self.chance)
+                drawn = np.flatnonzero(self._by_their_draws(rng))
+            yield drawn if self.units is None else self.units.records(drawn)
+
+    def _by_their_draws(self, rng: np.random.Generator) -> np.ndarray:
+        """Whether each record, or unit, is drawn."""
+        drawn = rng.random(self.all_units) < self.chance
+        if self.units is None or self.units.cluster is None:
+            return drawn
+        clusters = rng.random(int(self.units.cluster.max()) + 1) < self.units.first
+        return drawn & clusters[self.units.cluster]
 
 
 class Uniques:
@@ -94,6 +126,8 @@ class Uniques:
 
         A record is unique in a subsample when it is drawn and none of those compatible with it is.
         """
+        if design.units is not None:
+            return self._expected_of_units(design, design.units)
         if design.weights is not None:
             chance = design.chance
             parts = chance, chance * self._others_left_out(chance), chance * self.unique
@@ -107,6 +141,18 @@ class Uniques:
             f = design.fraction
             n2, alone = f * design.n1, f * (1 - f) ** (f_k - 1.0)
         return {"n2": float(n2), "u2": float(records[f_k] @ alone), "u": n2 / design.n1 * self.u1}
+
+    def _expected_of_units(self, design: Design, units: Units) -> dict[str, float]:
+        held = holders(self._class, units.unit, self._codes)
+        if design.scheme == "fixed":
+            number = held.groupby("class")["unit"].transform("size").to_numpy()
+            alone = ((held["own"] == 1) & (held["all"] == 1)).to_numpy()
+            u2 = float(_alone_of_fixed(number[alone], design.all_units, design.size).sum())
+            chance = np.full(design.n1, design.size / design.all_units)
+        else:
+            u2 = expected_alone(held, units, design.chance)
+            chance = np.broadcast_to(units.first * design.chance, units.number)[units.unit]
+        return {"n2": float(chance.sum()), "u2": u2, "u": float(chance @ self.unique)}
 
     def _others_left_out(self, chance: np.ndarray) -> np.ndarray:
         """For each record the chance that none of the others compatible with it is drawn."""

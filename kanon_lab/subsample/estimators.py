@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.subsample.clustering import clustering
 from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
 from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 # By how much rounding may carry a chance beyond 1.
 _ROUNDING = 1e-9
+# Patterns that a missing key joins are no classes, which models of class sizes need.
+_POLICY = {"wildcard": "category"}
 
 #: The methods, and how each is told to a reader.
 METHODS = {
@@ -32,7 +37,8 @@ METHODS = {
 
 
 def population_uniques(
-    sizes: np.ndarray,
+    sizes: np.ndarray | pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str | None = None,
     *,
     fraction: float,
     methods: Iterable[str] | str = tuple(METHODS),
@@ -42,9 +48,13 @@ def population_uniques(
 
     Parameters
     ----------
-    sizes : array of int, shape (classes,)
-        Records of the sample in each class, f_k. 0 is no class. Survey weights cannot be told from them: for those see
-        `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with chances of their own.
+    sizes : array of int, shape (classes,), or DataFrame
+        Records of the sample in each class, f_k; 0 is no class. Or the sample itself, one row a record, with its spec:
+        then the notes say where a column shows that records were not drawn one by one. Survey weights cannot be told
+        from sizes: for those see `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with
+        chances of their own.
+    spec : KeySpec or sequence of str
+        The key variables of a sample, a missing one being a value of its own or an error; only with a DataFrame.
     fraction : float
         Sampling fraction, from 1e-9 to below 1. The population has N = n / fraction persons.
     methods : sequence of str, or str
@@ -64,10 +74,16 @@ def population_uniques(
     Raises
     ------
     OptionError
-        Sizes, a fraction, a method or a number of cells that are none.
+        Sizes, a fraction, a method or a number of cells that are none; a `spec` beside sizes, none beside a sample, or
+        one with a weight.
+    DataError
+        A key variable is not in the sample.
 
     Notes
     -----
+    All methods take the records to be a simple random (or Bernoulli) sample of persons. Of a sample of clusters or of
+    whole households they cannot be trusted.
+
     ``subsample`` is the mean of the study's counts over all Bernoulli subsamples (Garín i Ramírez 1996, section 3.2):
     p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
     formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
@@ -80,8 +96,26 @@ def population_uniques(
     Bethlehem, Keller & Pannekoek (1990), JASA 85, 38-45; Zayatz (1991), U.S. Bureau of the Census, SRD/RR-91/08;
     Hoshino (2001), Journal of Official Statistics 17, 499-520.
     """
+    warnings = ()
+    if isinstance(sizes, pd.DataFrame):
+        sizes, warnings = _sizes_of(sizes, spec)
+    elif spec is not None:
+        raise OptionError("key variables are for a sample of records; class sizes have theirs behind them")
     counts, fraction = size_counts(sizes), as_fraction(fraction)
-    return estimates(counts, fraction, check_methods(methods), check_cells(cells, counts))
+    found = estimates(counts, fraction, check_methods(methods), check_cells(cells, counts))
+    found["note"] = ["; ".join(filter(None, (note, *warnings))) for note in found["note"]]
+    return found
+
+
+def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The class sizes of a sample, and what it shows of its design."""
+    if spec is None:
+        raise OptionError("name the key variables of the sample")
+    spec = as_spec(spec)
+    if spec.weight is not None:
+        raise OptionError(f"the weight {shortened(str(spec.weight))}: only subsample_risk takes weights; leave it out")
+    table = class_table(frame, KeySpec(spec.key_variables, missing=_POLICY.get(spec.missing, spec.missing)))
+    return table.records, clustering(frame, spec, table)
 
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:

@@ -41,6 +41,15 @@ class SubsampleRisk:
         follow from them.
     notes : tuple of str
         What a reader of the numbers should know.
+    cluster, household : str or None
+        Columns of the units that subsamples took as wholes.
+    cluster_fraction : float or None
+        Chance of a cluster, where units were drawn in those that were drawn.
+    units : int or None
+        Units of the sample; None where records were drawn one by one. Records are units where only clusters are named,
+        with a `cluster_fraction`.
+    warnings : tuple of str
+        Why records should perhaps not have been drawn one by one.
     """
 
     keys: tuple[str, ...]
@@ -56,6 +65,11 @@ class SubsampleRisk:
     draws: pd.DataFrame = field(repr=False)
     expected: dict[str, float] = field(repr=False)
     notes: tuple[str, ...] = field(repr=False)
+    cluster: str | None = None
+    household: str | None = None
+    cluster_fraction: float | None = None
+    units: int | None = None
+    warnings: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def _means(self) -> dict[str, float]:
@@ -117,13 +131,14 @@ class SubsampleRisk:
     def to_dict(self) -> dict:
         """The result by name, in types that JSON has, NaN as None; `draws` are left out."""
         single = "n1 n2 u1 u2 u p_a p_b p_c p_d p_identification".split()
-        options = "fraction repeats seed scheme weight missing".split()
+        options = "fraction repeats seed scheme weight missing cluster household cluster_fraction units".split()
         return {
             "keys": list(self.keys),
             **{name: _known(getattr(self, name)) for name in single},
             "spread": {name: {at: _known(value) for at, value in row.items()} for name, row in self.spread.T.items()},
             "expected": {name: _known(value) for name, value in self.expected.items()},
             **{name: getattr(self, name) for name in options},
+            "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab.classes import class_table
 from kanon_lab.classes.coding import coded
 from kanon_lab.keys import KeySpec
+from kanon_lab.subsample.clustering import clustering
 from kanon_lab.subsample.counting import COUNTS, Uniques, count_subsamples
 from kanon_lab.subsample.levels import at_level, check_levels, table_of
 from kanon_lab.subsample.result import SubsampleRisk
-from kanon_lab.subsample.study import checked, collected, with_weights
+from kanon_lab.subsample.study import checked, collected, completed
 
 _REPORTED = ["n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
 _WITH_SD = ["u2", "u", "p_identification"]
@@ -58,13 +60,15 @@ def scenario_grid(
     scheme: str = "bernoulli",
     p_a: float = 1.0,
     seed: int = 0,
+    cluster: str | None = None,
+    cluster_fraction: float | None = None,
     where: str = "the data",
 ) -> Scenarios:
     """Estimate the risk of identification under every combination of levels of detail.
 
     Parameters
     ----------
-    frame, spec, fraction, repeats, scheme, p_a, seed, where
+    frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction, where
         As in `subsample_risk`.
     levels : mapping of str to mapping
         By key variable its levels, by their labels (text or whole numbers): settings of a recipe's step ``recode``
@@ -88,7 +92,8 @@ def scenario_grid(
     ----------
     Garín i Ramírez (1996), section 4.4 and Taula 1: three levels of residence by three of age.
     """
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where)
+    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
     levels = check_levels(levels, spec.key_variables, _COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
@@ -100,11 +105,12 @@ def scenario_grid(
     for labels in chosen:
         keys = {name: of[labels.get(name)] for name, of in columns.items()}
         table = table_of(frame, spec, keys, where)
-        design = with_weights(design, table)
+        design = completed(design, table, frame)
         uniques.append(Uniques(table))
     counts = count_subsamples(uniques, design)
     risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
-    return _result(tuple(levels), chosen, tuple(risks))
+    warnings = () if design.units else clustering(frame, spec, class_table(frame, spec, where=where))
+    return _result(tuple(levels), chosen, tuple(risks), warnings)
 
 
 def _numbered(column: pd.Series | None, where: str) -> pd.Series | None:
@@ -115,7 +121,10 @@ def _numbered(column: pd.Series | None, where: str) -> pd.Series | None:
 
 
 def _result(
-    variables: tuple[str, ...], chosen: list[dict[str, str | int]], risks: tuple[SubsampleRisk, ...]
+    variables: tuple[str, ...],
+    chosen: list[dict[str, str | int]],
+    risks: tuple[SubsampleRisk, ...],
+    warnings: tuple[str, ...],
 ) -> Scenarios:
     rows, draws, notes = [], [], {}
     for labels, risk in zip(chosen, risks, strict=True):
@@ -125,4 +134,4 @@ def _result(
         for note in risk.notes:
             notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
     told = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
-    return Scenarios(variables, risks, pd.DataFrame(rows), pd.concat(draws, ignore_index=True), tuple(told))
+    return Scenarios(variables, risks, pd.DataFrame(rows), pd.concat(draws, ignore_index=True), (*warnings, *told))

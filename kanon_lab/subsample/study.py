@@ -15,9 +15,11 @@ from kanon_lab.keys import KeySpec, as_spec, check_seed
 from kanon_lab.perturb.arguments import check_choice, check_frame
 from kanon_lab.recode.columns import refuse
 from kanon_lab.risk.arguments import ROUNDING, as_share
+from kanon_lab.subsample.clustering import clustering
 from kanon_lab.subsample.counting import COUNTS, Design, Uniques, check_repeats, count_subsamples
 from kanon_lab.subsample.result import SPREAD, SubsampleRisk, conditions
 from kanon_lab.subsample.sizes import as_fraction
+from kanon_lab.subsample.units import sampling_units
 
 #: How a subsample is drawn, and how it is told to a reader.
 SCHEMES = {
@@ -42,6 +44,8 @@ def subsample_risk(
     scheme: str = "bernoulli",
     p_a: float = 1.0,
     seed: int = 0,
+    cluster: str | None = None,
+    cluster_fraction: float | None = None,
     where: str = "the data",
 ) -> SubsampleRisk:
     """Estimate the risk of identification in a sample from subsamples of it.
@@ -51,7 +55,8 @@ def subsample_risk(
     frame : DataFrame
         One row a record of the sample, at least 100. Not changed. The order of rows decides which of them are drawn.
     spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables.
+        The roles of its variables, or the names of the key variables. Where it names a household, subsamples take whole
+        households.
     fraction : float
         Sampling fraction of the sample, from 1e-9 to below 1; the subsample has the same. Not with a weight.
     repeats : int
@@ -63,6 +68,12 @@ def subsample_risk(
         Chance that what the outsider knows of a person is coded as in the file and without error, 0-1.
     seed : int
         From 0 to below 2 ** 63.
+    cluster : str, optional
+        Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
+    cluster_fraction : float, optional
+        Share of the population's clusters that the survey drew, from the fraction of the sample to 1. With it a
+        subsample draws clusters with that chance, and in those drawn whole households, or records, so that it has the
+        fraction in all. Without it everybody in a drawn cluster is taken to be in the sample.
     where : str
         What to call the frame in messages.
 
@@ -73,7 +84,8 @@ def subsample_risk(
     Raises
     ------
     DataError
-        A variable is absent, there are fewer than 100 records, a weight is below 1 or no number, or a key is missing
+        A variable is absent, a record has no cluster or household, all records are in one or a household is in two
+        clusters, there are fewer than 100 records, a weight is below 1 or no number, or a key is missing
         under the policy ``error``.
     OptionError
         The fraction is absent or out of its range, or stands beside a weight; or another argument cannot be used.
@@ -95,14 +107,21 @@ def subsample_risk(
 
     Under the policy ``wildcard`` a record is unique when no other is compatible with it.
 
+    The subsample must be to the sample what this is to the population, so it repeats the design: units that the survey
+    drew as wholes are drawn as wholes. A unit of several weights is drawn with the mean of its records' chances. Where
+    none is named and a column shows that there are some, ``warnings`` of the result says so. Naming them mends the
+    step, not the guess that uniqueness goes on falling as steeply beyond the sample. This is ours, not the study's.
+
     References
     ----------
     Garín i Ramírez (1996), sections 2.5 and 3.2, equations (1) to (3).
     """
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where)
+    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
     table = class_table(frame, spec, where=where)
-    design, uniques = with_weights(design, table), Uniques(table)
-    return collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
+    design, uniques = completed(design, table, frame), Uniques(table)
+    found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
+    return replace(found, warnings=() if design.units else clustering(frame, spec, table))
 
 
 def checked(
@@ -114,14 +133,20 @@ def checked(
     p_a: float,
     seed: int,
     where: str,
+    *,
+    cluster: str | None,
+    cluster_fraction: float | None,
 ) -> tuple[KeySpec, Design, float]:
-    """The keys, weight and policy of the spec; how to draw, weights not yet read; and p(a)."""
+    """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
     check_frame(frame, where)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
+    if scheme == "fixed" and cluster_fraction is not None:
+        raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
     fraction = _checked_fraction(fraction, scheme, spec.weight)
-    design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed))
-    spec = KeySpec(spec.key_variables, weight=spec.weight, missing=spec.missing)
+    names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
+    design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed), **names)
+    spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
     spec.check(frame, where)
     if len(frame) < LEAST_RECORDS:
         raise DataError(f"{where}: has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
@@ -142,14 +167,15 @@ def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> floa
     return as_fraction(fraction)
 
 
-def with_weights(design: Design, table: ClassTable) -> Design:
-    """The design with the weights of the records, if the spec names any."""
+def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
+    """The design with the weights of the records and their units, if any are named."""
     weights = table.weight_of_record
-    if weights is None:
-        return design
-    fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
-    refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
-    return replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
+    if weights is not None:
+        fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
+        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
+        design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
+    names = design.cluster, design.household, design.cluster_fraction
+    return replace(design, units=sampling_units(frame, *names, design.fraction, table.where))
 
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
@@ -175,6 +201,10 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
         draws=draws,
         expected=expected,
         notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
+        cluster=design.cluster,
+        household=design.household,
+        cluster_fraction=design.cluster_fraction,
+        units=None if design.units is None else design.units.number,
     )
 
 

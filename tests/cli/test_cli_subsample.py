@@ -17,7 +17,7 @@ from kanon_lab.subsample import subsample_risk
 
 # The contract of the command: what its JSON holds at least.
 CONTRACT = """file keys n1 n2 u1 u2 u p_a p_b p_c p_d p_identification spread expected fraction repeats seed scheme
-weight missing notes""".split()
+weight missing notes cluster household cluster_fraction units warnings""".split()
 KEYS = ["--keys", "region,age", "--keys", "job"]
 
 
@@ -29,6 +29,9 @@ def a_file(records=600):
             "age": rng.integers(0, 80, records),
             "job": rng.choice(["SECRET", "OTHER"], records),
             "w": rng.choice([1.5, 4], records),
+            "unit": range(records),
+            "home": [i % 30 for i in range(records)],
+            "one": 1,
         }
     )
 
@@ -78,6 +81,21 @@ def test_weights_take_the_place_of_the_fraction(survey, capsys):
     assert "each record with the chance 1 / w" in capsys.readouterr().out
 
 
+def test_units_are_told_and_a_warning_where_none_is_named(tmp_path, capsys):
+    frame = pd.DataFrame({"psu": np.arange(900) // 9, "age": np.arange(900) // 9 % 50, "job": np.arange(900) % 3})
+    frame.to_csv(tmp_path / "clusters.csv", index=False)
+    asked = ["subsample", str(tmp_path / "clusters.csv"), "--keys", "age,job", "--fraction", "0.2"]
+    assert run(asked) == 0
+    assert "\nwarning: psu seems to be a sampling unit: its units have 9 records" in capsys.readouterr().out
+    assert run([*asked, "--cluster", "psu"]) == 0
+    out = capsys.readouterr().out
+    assert "warning" not in out
+    assert "each whole psu by a draw of its own, fraction 0.2; 100 in the sample" in out
+    assert run([*asked, "--cluster", "psu", "--cluster-fraction", "0.5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["cluster"], found["cluster_fraction"], found["units"], found["warnings"]) == ("psu", 0.5, 900, [])
+
+
 def test_what_is_not_known_is_said_in_words_and_is_null_in_json(tmp_path, capsys):
     path = tmp_path / "alike.csv"
     pd.DataFrame({"a": [1] * 150}).to_csv(path, index=False)
@@ -105,6 +123,13 @@ def test_what_is_not_known_is_said_in_words_and_is_null_in_json(tmp_path, capsys
         (["--fraction", "0.1", "--seed", "-1"], "seed must be a whole number"),
         (["--fraction", "0.1", "--p-a", "2"], "p_a must be a number from 0 to 1"),
         (["--fraction", "0.1", "--keys", "agee2"], "no column agee2; did you mean age?"),
+        (["--fraction", "0.1", "--cluster", "clu"], "no column clu"),
+        (["--fraction", "0.1", "--cluster", "one"], "column one: all records are in one unit"),
+        (
+            ["--fraction", "0.1", "--household", "home", "--cluster", "unit"],
+            "column home: row 31 (and 569 more): another",
+        ),
+        (["--fraction", "0.1", "--cluster-fraction", "0.5"], "cluster_fraction: name the column of clusters as well"),
         (["--weight", "age"], "age is a key variable and weight"),
         (["--fraction", "0.1", "--missing", "none"], "'none' is not one of"),
     ],
