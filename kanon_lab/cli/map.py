@@ -97,7 +97,7 @@ def map(  # noqa: A001 (the name of the command)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, file, recipe_path, candidates)
     read = read_file(file, na=na, missing_codes=missing_codes)
-    found = risk_utility_map(read.frame, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
+    found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
     result = {"file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
     result["notes"] = [*candidates[0].recipe.notes, *found.notes(risk), *reading_notes(read)]

@@ -134,7 +134,7 @@ def measure(
     options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
     options["thresholds"] = shares(threshold, "--threshold")
     read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
-    measured = measure(read.frame, spec, k=k, **options, where=file)
+    measured = measure(read.numbered, spec, k=k, **options, where=file)
     result = {"file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():

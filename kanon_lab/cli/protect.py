@@ -86,7 +86,7 @@ def protect(
     if out is not None:
         refuse_hierarchies(out, recipe)
     read = read_file(file, na=na, missing_codes=missing_codes)
-    protection = recipe.apply(read.frame, where=file, progress=True)
+    protection = recipe.apply(read, where=file, progress=True)
     released = protection.frame
     of_records = protection.original.loc[protection.state.working.index]
 

@@ -108,7 +108,7 @@ def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, m
     if not {*spec.variables} <= {*read.frame}:
         read_file(file, columns=spec.variables)  # it says which one is not there
     scheme = "fixed" if fixed_size else "bernoulli"
-    risk = subsample_risk(read.frame, spec, scheme=scheme, cluster=cluster, **options, where=file)
+    risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options, where=file)
     result = {"file": file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():

@@ -42,6 +42,9 @@ class MicrodataFile:
     ----------
     frame : pandas.DataFrame
         As `read_microdata` gives it.
+    rows : Index
+        For each record the number of its row in the file, under the name row: the header of a csv file or sheet is row
+        1, so that its first record is in row 2 or later; records of the other formats count from 1.
     labels : dict
         For each variable of SPSS or Stata with labels, the label of each code. They are not applied.
     missing : dict
@@ -55,10 +58,16 @@ class MicrodataFile:
     """
 
     frame: pd.DataFrame
+    rows: pd.Index
     labels: Labels
     missing: Missing
     found: dict[str, str | int | None]
     notes: tuple[str, ...]
+
+    @property
+    def numbered(self) -> pd.DataFrame:
+        """The frame under the row numbers of the file, so that messages about it name rows that a person finds."""
+        return self.frame.set_axis(self.rows, axis=0)
 
 
 def read_file(
@@ -161,7 +170,8 @@ def read_path(
     notes += [f"{spelt(each)} of {shortened(variable)}: missing in the file" for variable, each in missing.items()]
     notes += codes.notes(frame.columns)
     found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
-    return MicrodataFile(frame, labels, codes.added_to(missing, frame.columns), found, tuple(notes))
+    rows, frame = frame.index, frame.reset_index(drop=True)
+    return MicrodataFile(frame, rows, labels, codes.added_to(missing, frame.columns), found, tuple(notes))
 
 
 def _kept(path: str | Path) -> dict[str, str | int]:

@@ -44,8 +44,8 @@ def read_microdata(
     Returns
     -------
     pandas.DataFrame
-        The index, named row, holds row numbers of the file: the header of a csv file or sheet is row 1; records of the
-        other formats count from 1.
+        Records in the order of the file, numbered from 0 on (a `RangeIndex`). `read_file` also gives their rows in the
+        file, which its own messages name.
 
     Raises
     ------

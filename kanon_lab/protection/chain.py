@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from kanon_lab.data import MicrodataFile
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.protection.changes import changes
@@ -239,7 +240,7 @@ class Protection:
 
 
 def protect(
-    frame: pd.DataFrame,
+    frame: pd.DataFrame | MicrodataFile,
     spec: KeySpec | Iterable[str] | str,
     *,
     k: Iterable[int] = USUAL_K,
@@ -254,8 +255,9 @@ def protect(
 
     Parameters
     ----------
-    frame : DataFrame
-        One row a record, under index labels of their own. Not changed.
+    frame : DataFrame or MicrodataFile
+        One row a record, under index labels of their own, which messages name. Not changed. Of a file that
+        `kanon_lab.data.read_file` read, messages name rows of the file.
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
@@ -297,6 +299,8 @@ def protect(
     if thresholds is not None:
         warnings.warn("thresholds of protect are now called risks", DeprecationWarning, stacklevel=2)
         risks = thresholds
+    if isinstance(frame, MicrodataFile):
+        frame = frame.numbered
     if not isinstance(frame, pd.DataFrame):
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
     if isinstance(indicators, Mapping):

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab import files
+from kanon_lab.data import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import KeySpec, check_k, check_seed
 from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Protection, protect
@@ -79,10 +80,10 @@ class Recipe:
         spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
         return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
 
-    def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
+    def check(self, frame: pd.DataFrame | MicrodataFile, where: str = "the data") -> None:
         """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
         with _named(self.where):
-            self._check(frame, where)
+            self._check(frame.numbered if isinstance(frame, MicrodataFile) else frame, where)
 
     def _check(self, frame: pd.DataFrame, where: str) -> None:
         _check_lists(self.spec, frame)
@@ -93,13 +94,15 @@ class Recipe:
             with step_errors(position, name, levels=levels):
                 check_columns(kind_of(name).variables(settings), released, where)
 
-    def apply(self, frame: pd.DataFrame, *, where: str = "the data", progress: bool = False) -> Protection:
+    def apply(
+        self, frame: pd.DataFrame | MicrodataFile, *, where: str = "the data", progress: bool = False
+    ) -> Protection:
         """Protect a file.
 
         Parameters
         ----------
-        frame : DataFrame
-            One row a record, under index labels of their own. Not changed.
+        frame : DataFrame or MicrodataFile
+            As `kanon_lab.protection.protect` takes it. Not changed.
         where : str
             What to call the file in messages.
         progress : bool

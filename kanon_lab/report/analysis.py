@@ -213,7 +213,7 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     if isinstance(file, pd.DataFrame):
         return file, {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
     notes = tuple(note for note in file.notes if not note.startswith(_OF_CODES))
-    return file.frame, {**file.found, "notes": notes}, file.labels
+    return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
 def _protected(frame: pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]) -> Protection:

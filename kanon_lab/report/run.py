@@ -83,7 +83,7 @@ def opened(request: str = "") -> Run:
         with chdir(asked["folder"]):  # so that errors call the file by its name
             file = read_file(asked["name"], **config.reading)
         check_named(file, asked["name"])
-        config.recipe.check(file.frame, asked["name"])
+        config.recipe.check(file, asked["name"])
     return Run(file, config, steps)
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from kanon_lab.data import load_microdata, read_microdata, usual_marks
+from kanon_lab.data import load_microdata, read_file, read_microdata, usual_marks
 from kanon_lab.data.microdata import double_spellings, nearly_numbers
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 
@@ -71,9 +71,11 @@ def test_every_format_gives_the_same(tmp_path_factory, rows, form):
     assert isinstance(read["text"].dtype, pd.StringDtype)
     assert read["whole"].dtype == ("Int64" if None in lists(read)["whole"] else "int64")
     assert read["decimal"].dtype == float
-    assert list(read.index) == list(
-        range(2 if form[:3] in ("csv", "xls") else 1, len(rows) + (form[:3] in ("csv", "xls")) + 1)
-    )
+    pd.testing.assert_index_equal(read.index, pd.RangeIndex(len(rows)), exact=True)
+    first = 2 if form[:3] in ("csv", "xls") else 1
+    file = read_file(path)
+    assert list(file.rows) == list(file.numbered.index) == list(range(first, first + len(rows)))
+    pd.testing.assert_frame_equal(file.numbered.reset_index(drop=True), read)
     chosen = read_microdata(path, columns=["decimal", "text"])
     pd.testing.assert_frame_equal(chosen, read[["decimal", "text"]])
 
@@ -142,12 +144,12 @@ def test_text_and_marks_of_missing_when_asked_for(write):
 @pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
 def test_blank_lines_are_no_records_but_rows_of_empty_cells_are(write, end):
     text = "\ufeffa,b\n1,x\n\n,\n \n3,y\n\n".replace("\n \n", "\n")
-    frame = read_microdata(write(text.replace("\n", end)))
-    assert lists(frame) == {"a": [1, None, 3], "b": ["x", None, "y"]}
-    assert list(frame.index) == [2, 4, 5]
-    one = read_microdata(write('a\n1\n""\n\n3'))
-    assert lists(one) == {"a": [1, None, 3]}
-    assert list(one.index) == [2, 3, 5]
+    read = read_file(write(text.replace("\n", end)))
+    assert lists(read.frame) == {"a": [1, None, 3], "b": ["x", None, "y"]}
+    assert (list(read.rows), list(read.frame.index)) == ([2, 4, 5], [0, 1, 2])
+    one = read_file(write('a\n1\n""\n\n3'))
+    assert lists(one.frame) == {"a": [1, None, 3]}
+    assert list(one.rows) == [2, 3, 5]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_sheets(tmp_path):
         "whole": [1, 2, None],
         "none": [None] * 3,
     }
-    assert list(read.index) == [2, 3, 4]
+    assert list(read_file(path).rows) == [2, 3, 4]
     pd.concat([frame.iloc[:1], pd.DataFrame([{}]), frame]).to_excel(path, index=False)
     assert "row 3 is empty; delete it" in fault_of(path)
 

@@ -226,7 +226,7 @@ def test_options_that_are_none(write, option):
 def test_a_separator_that_the_first_line_declares(write, start):
     read = read_file(write(f"{start}a;b, c, d\n1;2,5\n\n3;x\n"))
     assert lists(read.frame) == {"a": [1, 3], "b, c, d": ["2,5", "x"]}
-    assert list(read.frame.index) == [3, 5]
+    assert list(read.rows) == [3, 5]
     assert read.found["separator"] == ";"
     assert fault_of(write(f"{start}a;b\n1;2;3\n")).startswith("row 3: more cells")
     assert fault_of(write(start)).startswith("row 1: no column names")

@@ -95,7 +95,7 @@ def test_sas_is_read_as_the_reader_of_pandas_reads_it(tmp_path_factory, rows):
     read = read_file(path)
     other = pd.read_sas(path, encoding="utf-8")
     assert lists(read.frame) == lists(other)
-    assert list(read.frame.index) == list(range(1, len(rows) + 1))
+    assert list(read.rows) == list(range(1, len(rows) + 1))
     letters = tuple(sorted({number[1] for number in numbers if isinstance(number, str)}))
     assert read.missing == ({"number": letters} if letters else {})
     assert lists(read_microdata(path, columns=["number"])) == {"number": lists(other)["number"]}

@@ -8,6 +8,7 @@ import yaml
 
 from kanon_lab import load_microdata
 from kanon_lab.cli import run
+from kanon_lab.data import read_file
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
@@ -247,7 +248,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
 def test_recipes_that_cannot_be_are_refused_in_one_line(settings, fault):
     settings = {"key_variables": ["age"], **settings} if settings else settings
     with pytest.raises(KanonLabError, match=fault) as caught:
-        as_recipe(settings, where="r.yml").apply(survey(), where="survey.csv")
+        as_recipe(settings, where="r.yml").apply(read_file("health-survey"), where="survey.csv")
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 
