@@ -25,8 +25,6 @@ where recipe.yml holds
     - recode: {variable: age, bands: [0, 15, 30, 45, 60, 75, null], closed: left}
     - suppress: {importance: {sex: 1, region: 2, age: 3}}
 """
-# Formats of SPSS, Stata and SAS, whose codes may have labels.
-_LABELLED = ("sav", "dta", "sas7bdat")
 
 
 @click.command(name="protect", epilog=_EXAMPLES)
@@ -99,14 +97,15 @@ def protect(
 
     prove(released)
     result = _result(protection, recipe, least, reading_notes(read))
-    if files.file_format(file) in _LABELLED:
-        result["notes"].append("labels of values and variables are not kept: what is written has codes only")
+    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
+    if out is not None:
+        result["notes"] += _of_labels(released, files.file_format(out), **labels)
     result |= {"file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
     result["neutralised"] = None
     unmet = fail and not result["met"]
     failed = unmet or (least is not None and not result["verdict"]["met"])
     if not dry_run and not failed:
-        cells = write_microdata(released, out, overwrite=overwrite, check=prove, neutralise=neutralise)
+        cells = write_microdata(released, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
     with reader_may_leave():
         if as_json:
@@ -122,6 +121,15 @@ def protect(
         below = f"{file}: {result['verdict']['records']:,} records are below {least} (--fail-under-k)"
         click.echo(f"kanon-lab: {visible(below)}{'' if dry_run else '; nothing was written'}", err=True)
         context.exit(1)
+
+
+def _of_labels(released, form, labels, variable_labels):
+    """What the format of the output does to labels."""
+    from kanon_lab.data.fitting import LABELLED, fitted
+
+    if form not in LABELLED and (labels or variable_labels):
+        return ["labels of values and variables are not kept: what is written has codes only (.sav and .dta have them)"]
+    return list(fitted(released, form, labels, variable_labels).notes(form))
 
 
 def refuse_inputs(out, file, recipe_path):

@@ -4,7 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -26,6 +26,7 @@ FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
 READ_FORMATS = (*FORMATS, "sas7bdat")
 """Extensions of the files that are read."""
 
+_CATALOGUE = "labels of codes of {}: in a SAS catalogue (.sas7bcat), which is not read"
 # Data sets of persons are of this kind; all digits though they are, their postcodes are text.
 _KIND, _CODES = "synthetic", ("postcode",)
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
@@ -42,9 +43,6 @@ class MicrodataFile:
     ----------
     frame : pandas.DataFrame
         As `read_microdata` gives it.
-    rows : Index
-        For each record the number of its row in the file, under the name row: the header of a csv file or sheet is row
-        1, so that its first record is in row 2 or later; records of the other formats count from 1.
     labels : dict
         For each variable of SPSS or Stata with labels, the label of each code. They are not applied.
     missing : dict
@@ -55,19 +53,25 @@ class MicrodataFile:
         None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
     notes : tuple of str
         What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
+    variable_labels : dict
+        For each variable of SPSS, Stata or SAS that has one, its own label.
+    rows : Index or None
+        For each record the number of its row in the file, under the name row: the header of a csv file or sheet is row
+        1, so that its first record is in row 2 or later; records of the other formats count from 1.
     """
 
     frame: pd.DataFrame
-    rows: pd.Index
     labels: Labels
     missing: Missing
     found: dict[str, str | int | None]
     notes: tuple[str, ...]
+    variable_labels: dict[str, str] = field(default_factory=dict)
+    rows: pd.Index | None = None
 
     @property
     def numbered(self) -> pd.DataFrame:
         """The frame under the row numbers of the file, so that messages about it name rows that a person finds."""
-        return self.frame.set_axis(self.rows, axis=0)
+        return self.frame if self.rows is None else self.frame.set_axis(self.rows, axis=0)
 
 
 def read_file(
@@ -152,13 +156,15 @@ def read_path(
 
     content = files.read_bytes(path)
     check_signature(content, form, where)
-    labels, missing, notes, found = {}, {}, [], vars(Dialect()).copy()
+    labels, named_labels, missing, notes, found = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
         frame, seen = read_delimited(content, where, choose, dialect, text, na, codes)
         found, notes = vars(seen), [seen.note] if seen.note else []
     elif form in statistical.FORMATS:
         read = read_statistical(content, where, form, choose, dialect.encoding)
-        frame, labels, missing, found["encoding"] = _numbered(read[0]), *read[1:]
+        frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
+        missing, found["encoding"] = read.missing, read.encoding
+        notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
     else:
         frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, where, choose)
     if len(frame) == 0:
@@ -171,7 +177,8 @@ def read_path(
     notes += codes.notes(frame.columns)
     found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)
-    return MicrodataFile(frame, rows, labels, codes.added_to(missing, frame.columns), found, tuple(notes))
+    missing = codes.added_to(missing, frame.columns)
+    return MicrodataFile(frame, labels, missing, found, tuple(notes), named_labels, rows)
 
 
 def _kept(path: str | Path) -> dict[str, str | int]:

@@ -1,7 +1,9 @@
 """SPSS, Stata and SAS files: codes with their labels, and the values that their users defined as missing."""
 
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -15,6 +17,42 @@ FORMATS = ("sav", "dta", "sas7bdat")
 Labels = dict[str, dict[Code, str]]
 Missing = dict[str, tuple[Code, ...]]
 _NO_LIMIT = 1e300
+# Formats that come with SAS; those of its users are defined in a catalogue.
+_OF_SAS = re.compile(
+    r"\$?(|BEST|BESTD|D|E|F|Z|N|NUMX|COMMAX?|DOLLARX?|EUROX?|NEGPAREN|PERCENTN?|FRACT|ROMAN|WORDS|WORDF|SSN|PVALUE|"
+    r"CHAR|VARYING|QUOTE|UPCASE|ASCII|EBCDIC|REVERJ|REVERS|BASE64X|S370F[A-Z]+|[PZ]D|[IP]?IB|RB|BINARY|HEX|OCTAL|"
+    r"DATE|DATETIME|DATEAMPM|DT[A-Z]+|TIME|TIMEAMPM|TOD|HHMM|HOUR|MMSS|DAY|DOWNAME|WEEK(DAY|DATE|DATX|[UVW])?|WORDDAT[EX]|"
+    r"MONNAME|MONTH|MONYY|YEAR|YYMON|QTRR?|JULIAN|JULDAY|PDJUL[GI]|(YYQR?|YYMM|MMYY|DDMMYY|MMDDYY|YYMMDD)[BCDNPSX]?|"
+    r"(IS|[BE])8601[A-Z]{2})\d*(\.\d*)?"
+)
+
+
+class Statistical(NamedTuple):
+    """What a file holds.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row a record, without an index of its own.
+    labels : dict
+        For each variable with labels, the label of each code. Those of SAS are in a file of their own, a catalogue.
+    variable_labels : dict
+        For each variable that has one, its own label.
+    missing : dict
+        For each variable with such values, what its user defined as missing: codes and ranges of SPSS, such as
+        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur.
+    encoding : str or None
+        What the file says of its texts.
+    formatted : tuple of str
+        Variables of SAS with a format of its user's, whose labels are in a catalogue.
+    """
+
+    frame: pd.DataFrame
+    labels: Labels
+    variable_labels: dict[str, str]
+    missing: Missing
+    encoding: str | None
+    formatted: tuple[str, ...] = ()
 
 
 def read_statistical(
@@ -23,7 +61,7 @@ def read_statistical(
     form: str,
     choose: Callable[[Iterable[str]], list[str]],
     encoding: str | None = None,
-) -> tuple[pd.DataFrame, Labels, Missing, str | None]:
+) -> Statistical:
     """Codes of a file, with missing values for those that its user defined as missing; labels are not applied.
 
     Parameters
@@ -41,15 +79,7 @@ def read_statistical(
 
     Returns
     -------
-    frame : DataFrame
-        One row a record, without an index of its own.
-    labels : dict
-        For each variable with labels, the label of each code. Those of SAS are in a file of their own, a catalogue.
-    missing : dict
-        For each variable with such values, what its user defined as missing: codes and ranges of SPSS, such as
-        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur.
-    encoding : str or None
-        What the file says of its texts.
+    Statistical
 
     Raises
     ------
@@ -80,7 +110,10 @@ def read_statistical(
         found = parts(**with_letters)[1].missing_user_values if some else {}
         missing = {name: tuple(sorted(found[name])) for name in some if found.get(name)}
     labels = {name: _labels(head.variable_value_labels[name]) for name in chosen if name in head.variable_value_labels}
-    return frame, _composed(labels), _composed(missing), head.file_encoding
+    named = {name: label for name in chosen if (label := head.column_names_to_labels.get(name))}
+    formats = {name: head.original_variable_types.get(name) or "" for name in chosen if form == "sas7bdat"}
+    formatted = tuple(composed(name) for name, kind in formats.items() if not _OF_SAS.fullmatch(kind.upper()))
+    return Statistical(frame, _composed(labels), _composed(named), _composed(missing), head.file_encoding, formatted)
 
 
 def _fault(reason: str, where: str, form: str) -> DataError:

@@ -9,7 +9,7 @@ import io
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -19,8 +19,10 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data.file import FORMATS
+from kanon_lab.data.fitting import LABELLED, Fitted, fitted
 from kanon_lab.data.formulas import neutralised
 from kanon_lab.data.microdata import read_microdata
+from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, StorageError, shortened
 
 # Rows of a sheet below its header, and its columns.
@@ -47,6 +49,8 @@ def write_microdata(
     overwrite: bool = False,
     check: Callable[[pd.DataFrame], None] | None = None,
     neutralise: bool = False,
+    labels: Labels | None = None,
+    variable_labels: Mapping[str, str] | None = None,
 ) -> dict[str, int]:
     """Write a microdata file: the records of a frame in their order, without its index.
 
@@ -66,6 +70,12 @@ def write_microdata(
     neutralise : bool
         Whether to put an apostrophe before the texts, names of columns among them, that a spreadsheet would take for
         formulas (`neutralised`); of csv and xlsx only.
+    labels : mapping, optional
+        For each variable, the label of each code, as `MicrodataFile.labels` and `Protection.labels` have them. Written
+        to sav and dta, as far as they can hold them: Stata has labels of whole numbers only, and each format its
+        longest label, at which longer ones are cut. All of them are written, also of codes that no record has.
+    variable_labels : mapping of str to str, optional
+        The label of each variable; likewise.
 
     Returns
     -------
@@ -91,7 +101,7 @@ def write_microdata(
         draft = temporary.with_name(temporary.name + ending)  # readable as what it is
         try:
             files.claim(draft, path)
-            _write(plain, draft, form, str(path))
+            _write(plain, draft, form, str(path), fitted(plain, form, labels or {}, variable_labels or {}))
             if check is not None:
                 check(_read_again(draft, path))
             if not overwrite:
@@ -145,7 +155,7 @@ def _without_categories(column: pd.Series) -> pd.Series:
     return pd.Series(values.array, index=column.index, name=column.name)
 
 
-def _write(frame: pd.DataFrame, draft: Path, form: str, where: str) -> None:
+def _write(frame: pd.DataFrame, draft: Path, form: str, where: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     zipped = draft.suffix == ".gz"
     _check_texts(frame, form, where)
@@ -153,7 +163,7 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, where: str) -> None:
     if form == "xlsx":
         _check_sheet(frame, where)
     try:
-        content = _WRITERS[form](frame, draft)
+        content = _WRITERS[form](frame, draft, **_labelled(form, labels))
     except (MemoryError, OSError, DataError):
         raise
     except Exception:  # writers of other packages refuse names and values in ways that they do not list
@@ -298,24 +308,31 @@ def _without_clock(book: io.BytesIO) -> bytes:
     return plain.getvalue()
 
 
-def _sav(frame: pd.DataFrame, draft: Path) -> bytes:
+def _sav(frame: pd.DataFrame, draft: Path, **labels: dict) -> bytes:
     import pyreadstat
 
     with _disk_errors():
-        pyreadstat.write_sav(frame, draft)
+        pyreadstat.write_sav(frame, draft, **labels)
     content = bytearray(draft.read_bytes())
     place, clock = _SAV_CLOCK
     content[place] = clock
     return bytes(content)
 
 
-def _dta(frame: pd.DataFrame, draft: Path) -> bytes:
+def _dta(frame: pd.DataFrame, draft: Path, **labels: dict) -> bytes:
     import pyreadstat
 
     with _disk_errors():
-        pyreadstat.write_dta(frame, draft, version=_STATA_14)
+        pyreadstat.write_dta(frame, draft, version=_STATA_14, **labels)
     pattern, clock = _DTA_CLOCK
     return pattern.sub(clock, draft.read_bytes(), count=1)
+
+
+def _labelled(form: str, labels: Fitted) -> dict[str, dict]:
+    """What writers of formats with labels take."""
+    if form not in LABELLED:
+        return {}
+    return {"variable_value_labels": labels.labels, "column_labels": labels.variable_labels}
 
 
 @contextmanager

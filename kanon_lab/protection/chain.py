@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.data import MicrodataFile
+from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.protection.changes import changes
@@ -53,6 +54,8 @@ class Protection:
         The file without its direct identifiers.
     steps : tuple of Step
         Those applied, in their order.
+    given_labels, given_variable_labels
+        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
     """
 
     original: pd.DataFrame = field(repr=False)
@@ -65,6 +68,8 @@ class Protection:
     baseline: Baseline = field(repr=False)
     start: State = field(repr=False)
     steps: tuple[Step, ...] = ()
+    given_labels: Labels = field(default_factory=dict, repr=False)
+    given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def state(self) -> State:
@@ -80,6 +85,21 @@ class Protection:
         released = self.state.working.drop(columns=list(self.state.removed))
         released.attrs = {}  # a parquet file would hold them
         return released if self._in_order else released.reset_index(drop=True)
+
+    @property
+    def labels(self) -> Labels:
+        """By released variable, the labels of its codes, for `kanon_lab.data.write_microdata`.
+
+        Of codes that some released record has, and that no step has merged or changed; and those that steps give.
+        """
+        from kanon_lab.protection.labels import released_labels
+
+        return released_labels(self).labels
+
+    @property
+    def variable_labels(self) -> dict[str, str]:
+        """The labels of the variables that are released."""
+        return {name: label for name, label in self.given_variable_labels.items() if name in self.frame}
 
     @property
     def _in_order(self) -> bool:
@@ -299,7 +319,9 @@ def protect(
     if thresholds is not None:
         warnings.warn("thresholds of protect are now called risks", DeprecationWarning, stacklevel=2)
         risks = thresholds
+    labels: dict[str, Any] = {}
     if isinstance(frame, MicrodataFile):
+        labels = {"given_labels": frame.labels, "given_variable_labels": frame.variable_labels}
         frame = frame.numbered
     if not isinstance(frame, pd.DataFrame):
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
@@ -323,7 +345,7 @@ def protect(
     of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
     first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)
     start = State(working, (), truth, first)
-    return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options)
+    return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options, **labels)
 
 
 def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:

@@ -12,6 +12,7 @@ from kanon_lab.measures import UNWEIGHTED
 from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.disclosed import shared_by_members, shown_by_members, told_by_columns
+from kanon_lab.protection.labels import label_notes
 from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
 from kanon_lab.protection.steps import perturbed_by
 from kanon_lab.recode.columns import distinct
@@ -58,6 +59,7 @@ def notes_of(protection: Protection) -> Iterator[str]:
     yield from _households(protection)
     yield from _perturbed(protection)
     yield from _guessed(protection)
+    yield from label_notes(protection)
     estimates = protection.baseline.estimates
     if estimates is not None and estimates["lower"].isna().all():
         yield (

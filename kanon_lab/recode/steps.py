@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 
@@ -9,21 +10,23 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.bands import cut_bands
-from kanon_lab.recode.columns import one_column, with_columns
+from kanon_lab.recode.columns import as_text, distinct, one_column, with_columns
 from kanon_lab.recode.configuration import HIERARCHY_KINDS, check_settings, hierarchies, only_kind
 from kanon_lab.recode.dates import UNITS, recode_dates
 from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.rounding import round_values
 from kanon_lab.recode.tails import bottom_code, top_code
 
+# Whole numbers as they are written, and few enough digits for every format.
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
 _BANDS = {"closed", "whole", "labels", "outside"}
 # What `recode` goes by -> other settings it takes.
 _RECODINGS = {
     "bands": _BANDS,
     "width": {"start", "stop", *_BANDS},
-    "groups": {"others"},
+    "groups": {"others", "labels"},
     "dates": {"reference", "date_format"},
-    "hierarchy": {"level"},
+    "hierarchy": {"level", "labels"},
 }
 
 
@@ -42,6 +45,9 @@ def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data")
         - ``groups``: new label to old values, with ``others``, as in `group_categories`;
         - ``dates``: month, quarter, year, decade or age, with ``reference`` and ``date_format``, as in `recode_dates`;
         - ``hierarchy``: settings as in `kanon_lab.recode.configuration.hierarchies`, with a ``level``.
+
+        With all but dates also ``labels``, a mapping of new code to its label in a file of SPSS or Stata: where all new
+        codes are whole numbers, the column then holds numbers.
     where : str
         What to call the data in messages.
 
@@ -68,7 +74,33 @@ def _planned_recode(settings: Mapping) -> tuple[list[Hashable], Callable[..., pd
     if not set(options) & set(_RECODINGS) and (inner := [key for key in options if key in HIERARCHY_KINDS]):
         raise OptionError(f"{of}: {inner[0]} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1")
     kind = only_kind(options, _RECODINGS, of)
+    if isinstance(options.get("labels"), Mapping) or (kind in ("groups", "hierarchy") and "labels" in options):
+        _check_labels(options.pop("labels"), options, of)
+        return names, partial(_as_codes, _RECODERS[kind], options)
     return names, partial(_RECODERS[kind], **options)
+
+
+def _check_labels(labels: object, options: Mapping, of: str) -> None:
+    """Raise an `OptionError` for labels that are no mapping of codes to texts, or of codes that no group makes."""
+    codes = labels.items() if isinstance(labels, Mapping) else [(None, None)]
+    if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
+        raise OptionError(f"{of}: labels must be a mapping of new code to text, such as labels: {{1: North, 2: South}}")
+    groups, others = options.get("groups"), options.get("others", "raise")
+    if isinstance(groups, Mapping) and others != "keep":
+        made = {as_text(each) for each in (*groups, others)}
+        if unmade := [code for code, _ in codes if as_text(code) not in made]:
+            raise OptionError(f"{of}: labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
+
+
+def _as_codes(recode: Callable[..., pd.Series], options: Mapping, series: pd.Series, *, where: str) -> pd.Series:
+    """A column recoded to codes that have labels: numbers where all are whole, as Stata must have them."""
+    found = recode(series, **options, where=where)
+    codes, values = distinct(found, where)
+    texts = [as_text(value) for value in values]
+    if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
+        return found
+    numbers = pd.array([int(text) for text in texts], dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), index=found.index, name=found.name)
 
 
 def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_lab import read_microdata
 from kanon_lab.cli import run
-from kanon_lab.data import data_path, writing
+from kanon_lab.data import data_path, read_file, writing
 from kanon_lab.protection import read_recipe
 
 FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]
@@ -272,10 +272,20 @@ def test_a_data_set_and_labels_that_are_lost(capsys, folder, tmp_path, recipe):
     code, out, _ = call(capsys, "health-survey", "--recipe", path, "--out", tmp_path / "out.csv")
     assert code == 0
     assert "labels of values" not in out
-    pyreadstat.write_sav(pd.DataFrame({"age": [1, 1], "sex": [1, 2]}), tmp_path / "in.sav")
-    code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", tmp_path / "out.sav")
-    assert code == 0
-    assert "labels of values and variables are not kept" in out
+    labels = {"age": {1: "young", 2: "never"}, "sex": {1: "CANARY", 2: "CANARY"}}
+    frame = pd.DataFrame({"age": [1, 1], "sex": [1, 2]})
+    pyreadstat.write_sav(frame, tmp_path / "in.sav", variable_value_labels=labels, column_labels={"age": "Age group"})
+    for ending, kept in {"sav": True, "dta": True, "csv": False}.items():
+        target = tmp_path / f"labelled.{ending}"
+        code, out, _ = call(capsys, tmp_path / "in.sav", "--recipe", path, "--out", target)
+        assert code == 0
+        assert ("labels of values and variables are not kept" in out) == (not kept)
+        assert "labels left out, since no released record has their codes: age 1, sex 2" in out
+        assert b"CANARY" not in target.read_bytes() and b"never" not in target.read_bytes()
+        read = read_file(target)
+        assert (read.labels, read.variable_labels) == (
+            ({"age": {1: "young"}}, {"age": "Age group"}) if kept else ({}, {})
+        )
 
 
 def test_texts_that_mean_missing(capsys, tmp_path, recipe):

@@ -9,8 +9,11 @@ _TEXT, _NUMBER, _WIDTH = 0, 5, 40
 _TAKE = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 
 
-def write_sas(columns, path):
-    """Write columns of texts and numbers; None is missing, and ``".A"`` in a column of numbers the missing value .A."""
+def write_sas(columns, path, formats=()):
+    """Write columns of texts and numbers, some with a format.
+
+    None is missing, and ``".A"`` in a column of numbers the missing value .A.
+    """
     library = ctypes.CDLL(_readstat_writer.__file__)
     if not hasattr(library, "readstat_begin_writing_sas7bdat"):
         pytest.skip("this build of pyreadstat shows no writer of sas7bdat")
@@ -44,6 +47,8 @@ def write_sas(columns, path):
         kind, width = (_TEXT, _WIDTH) if text else (_NUMBER, 8)
         made = library.readstat_add_variable(writer, name.encode(), kind, ctypes.c_size_t(width))
         variables.append((ctypes.c_void_p(made), text))
+        if name in formats:
+            library.readstat_variable_set_format(ctypes.c_void_p(made), formats[name].encode())
     rows = list(zip(*columns.values(), strict=True))
     call("begin_writing_sas7bdat", None, ctypes.c_long(len(rows)))
     for row in rows:

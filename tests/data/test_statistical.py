@@ -101,6 +101,14 @@ def test_sas_is_read_as_the_reader_of_pandas_reads_it(tmp_path_factory, rows):
     assert lists(read_microdata(path, columns=["number"])) == {"number": lists(other)["number"]}
 
 
+def test_catalogues_of_sas_are_said_to_be_unread(tmp_path):
+    path = tmp_path / "a.sas7bdat"
+    write_sas({"a": [1.0], "b": [2.0], "c": ["x"]}, path, formats={"a": "PROV", "b": "DATE9.", "c": "$CHAR40."})
+    (note,) = read_file(path).notes
+    assert note.startswith("labels of codes of a:") and ".sas7bcat" in note and "not read" in note
+    assert read_file(path, columns=["b", "c"]).notes == ()
+
+
 def test_faults_of_sas(tmp_path):
     path = tmp_path / "a.sas7bdat"
     write_sas({"region": [1.0, 2.0], "sex": ["SECRET", "b"]}, path)
