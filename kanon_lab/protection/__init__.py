@@ -1,6 +1,6 @@
 """Protection of a file: a chain of steps with risk and utility after each, undo, and recipes."""
 
-from kanon_lab.protection import perturbing, two_level  # noqa: F401 (they add their steps)
+from kanon_lab.protection import ordering, perturbing, two_level  # noqa: F401 (they add their steps)
 from kanon_lab.protection.chain import Protection, protect
 from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
 from kanon_lab.protection.households import household_file, merge_households

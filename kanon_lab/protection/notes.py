@@ -13,6 +13,7 @@ from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.disclosed import shared_by_members, shown_by_members, told_by_columns
 from kanon_lab.protection.labels import label_notes
+from kanon_lab.protection.order import order_notes
 from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
 from kanon_lab.protection.steps import perturbed_by
 from kanon_lab.recode.columns import distinct
@@ -20,6 +21,12 @@ from kanon_lab.risk import household_size
 
 # Seeds below this are soon found by trying.
 _GUESSED = 2**48
+# Steps that a found seed undoes; the last two draw by the values too, so that these must be guessed as well.
+_UNDONE = {
+    "shuffle_members": "puts members back in their places",
+    "shuffle_records": "can prove a guess of the original file by its order",
+    "renumber": "can prove a guess of the original file by its numbers",
+}
 # From this share on, a variable is one of households rather than of persons.
 _OF_HOUSEHOLDS = 0.9
 
@@ -57,6 +64,7 @@ def notes_of(protection: Protection) -> Iterator[str]:
                 "suppressed or removed, to whoever knows which value goes with which; recode or remove it too"
             )
     yield from _households(protection)
+    yield from order_notes(protection)
     yield from _perturbed(protection)
     yield from _guessed(protection)
     yield from label_notes(protection)
@@ -156,13 +164,13 @@ def _outvoted(protection: Protection, released: list[str]) -> Iterator[str]:
 
 
 def _guessed(protection: Protection) -> Iterator[str]:
-    """Members that change places by a seed that can be found by trying; what perturbs draws by its values too."""
+    """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
     for number, step in enumerate(protection.steps, 1):
         made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
-        if step.name == "shuffle_members" and (made or step.seed < _GUESSED):
+        if step.name in _UNDONE and (made or step.seed < _GUESSED):
             yield (
-                f"step {number} ({step.name}): who tries seeds finds this one, and puts members back in their places; "
-                f"before a release choose a secret seed of {len(str(_GUESSED)) + 1} digits or more"
+                f"step {number} ({step.name}): who tries seeds finds this one, and {_UNDONE[step.name]}; before a "
+                f"release choose a secret seed of {len(str(_GUESSED)) + 1} digits or more"
             )
 
 
@@ -178,11 +186,6 @@ def _stale_ghosts(protection: Protection) -> Iterator[tuple[str, list[str]]]:
 def _households(protection: Protection) -> Iterator[str]:
     spec, state = protection.spec, protection.state
     if spec.household is None or spec.household in state.removed:
-        if state.working.index.equals(protection.original.index):
-            yield (
-                "the records stand in the order in which they came: who has another extract of the input can join the "
-                "two by it, and members of one household stay together"
-            )
         return
     for row in shown_by_members(protection).itertuples():
         if row.shown and row.shared >= _OF_HOUSEHOLDS:
@@ -198,12 +201,11 @@ def _households(protection: Protection) -> Iterator[str]:
         f"even where no variable says it; with that count as a further key, k achieved is {counted['k_achieved']:,} "
         f"and {counted['sample_uniques']:,} records are unique (without it k achieved is {last.k_achieved:,})"
     )
-    changed = any(step.changed.get(spec.household) for step in protection.steps)
-    kept = [] if changed else [f"the values of {name} are those of the input"]
-    if state.working.index.equals(protection.original.index):
-        kept.append("the records stand in the order in which they came")
-    if kept:
-        yield f"{' and '.join(kept)}: who has another extract of the input can join the two by it"
+    if not any(step.changed.get(spec.household) for step in protection.steps):
+        yield (
+            f"the values of {name} are those of the input: who has another extract of the input can join the two by "
+            "them; apply renumber"
+        )
 
 
 def _listed(names: Iterable[str]) -> str:

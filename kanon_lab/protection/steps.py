@@ -211,15 +211,19 @@ def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
     household = coded(frame[spec.household], where).codes
-    places = np.argsort(household, kind="stable")
-    members = np.lexsort((np.random.default_rng(seed).random(len(frame)), household))
-    order = np.empty(len(frame), dtype=np.intp)
-    order[places] = members
-    shuffled = frame.iloc[order]
+    shuffled = frame.iloc[within_households(household, np.random.default_rng(seed))]
     if settings.get("line_number") is not None:
         (line,) = _numbered(settings)
         shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
     return Applied(shuffled)
+
+
+def within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An order in which members of each household (its number, for every record) have changed places at random."""
+    places = np.argsort(household, kind="stable")
+    order = np.empty(len(household), dtype=np.intp)
+    order[places] = np.lexsort((rng.random(len(household)), household))
+    return order
 
 
 def _numbered(settings: Mapping[str, Any]) -> list[str]:

@@ -53,7 +53,9 @@ steps:
   - suppress: {importance: {sex: 1, postcode: 2, age: 3}}
   - suppress_risk: {threshold: 0.02, variables: [education, age]}
   - shuffle_members: {seed: 5}
+  - renumber:
   - remove_variables: {variables: [household]}
+  - shuffle_records: {by: household}
 """
 
 

@@ -184,7 +184,15 @@ def test_settings_of_the_other_steps():
     assert set(names(TABLES["round"])) == known(RECODE_STEPS["round"], survey, {"variable": "age", "qqqq": 1}) | {
         "variable"
     }
-    others = ("suppress", "suppress_risk", "remove_variables", "shuffle_members", *PERTURBING)
+    others = (
+        "suppress",
+        "suppress_risk",
+        "remove_variables",
+        "shuffle_members",
+        "shuffle_records",
+        "renumber",
+        *PERTURBING,
+    )
     for name in others:
         accepted = known(protect(survey, SPEC).apply, name, {"qqqq": 1})
         assert set(names(TABLES[name])) == accepted - (set() if STEPS[name].random else {"seed"}), name
