@@ -4,7 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -54,9 +54,9 @@ class MicrodataFile:
         What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
     """
 
-    frame: pd.DataFrame
-    labels: Labels
-    missing: Missing
+    frame: pd.DataFrame = field(repr=False)
+    labels: Labels = field(repr=False)
+    missing: Missing = field(repr=False)
     found: dict[str, str | int | None]
     notes: tuple[str, ...]
 
