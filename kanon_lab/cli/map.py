@@ -8,7 +8,7 @@ import click
 from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
-from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
@@ -50,6 +50,7 @@ where map.yml holds
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH where they hold something else.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
+@by_names("file", "recipe_path", "out", "write_recipe")
 def map(  # noqa: A001 (the name of the command)
     context,
     file,
@@ -99,7 +100,7 @@ def map(  # noqa: A001 (the name of the command)
     read = read_file(file, na=na, missing_codes=missing_codes)
     found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
-    result = {"file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
+    result = {**OFFICE, "file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
     result["notes"] = [*candidates[0].recipe.notes, *found.notes(risk), *reading_notes(read)]
     if out is not None:
         write_microdata(found.points, out, overwrite=True)
@@ -197,7 +198,7 @@ def _print(result, of_risk, of_loss):
     from kanon_lab.tradeoff import measure_of
 
     failed = len(result["failed"])
-    click.echo(visible(f"{result['file']}: {result['n']:,} records"))
+    click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"
     click.echo(visible(f"{result['recipe']}: {several}{f', {failed} of which could not be applied' * bool(failed)}"))
     click.echo(f"risk: {result['risk']} ({of_risk.label})")

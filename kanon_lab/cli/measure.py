@@ -5,7 +5,7 @@ import csv
 import click
 
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
-from kanon_lab.cli.output import print_json, reader_may_leave
+from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened, visible
 
@@ -90,6 +90,7 @@ _POLICIES = ["wildcard", "category", "error"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
+@by_names("file")
 def measure(
     context,
     file,
@@ -110,6 +111,8 @@ def measure(
     as_json,
 ):
     """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
+
+    What is printed is for the office only: two runs, with and without one person, tell that person's values.
 
     FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
@@ -135,7 +138,7 @@ def measure(
     options["thresholds"] = shares(threshold, "--threshold")
     read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
     measured = measure(read.numbered, spec, k=k, **options, where=file)
-    result = {"file": file, **measured.to_dict()}
+    result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():
         if as_json:
@@ -143,7 +146,9 @@ def measure(
         else:
             _print(result)
     if measured.k_achieved < k_required:
-        below = f"{file}: k achieved is {measured.k_achieved}, below {k_required} (--fail-under-k)"
+        below = (
+            f"{without_folders(file, file)}: k achieved is {measured.k_achieved}, below {k_required} (--fail-under-k)"
+        )
         click.echo(f"kanon-lab: {visible(below)}", err=True)
         context.exit(1)
 
@@ -226,7 +231,8 @@ def _lines(result):
     from kanon_lab.keys import MISSING_POLICIES
 
     n, missing = result["n"], result["missing"]
-    yield f"{result['file']}: {n:,} records, {result['classes']:,} combinations of {', '.join(result['keys'])}"
+    combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"
+    yield f"{result['file']}: {n:,} records, {combinations} {FOR_OFFICE}"
     yield f"missing keys: {missing} ({MISSING_POLICIES[missing]})"
     yield f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}"
     own = result["own_class"]

@@ -3,19 +3,26 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kanon_lab.errors import visible
+from kanon_lab.errors import KanonLabError, visible
 
 # numpy and pandas load when there is something to print: help does without them
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Who may read what a command prints, in its JSON and in its first line: by exact numbers of two runs, with and without
+#: one person, that person's values can be told.
+OFFICE = {"audience": "office"}
+FOR_OFFICE = "(for the office only)"
 _GAP = "  "
 
 
@@ -35,6 +42,37 @@ def reader_may_leave() -> Iterator[None]:
 def drop_output() -> None:
     """Send standard output nowhere from now on: what is still buffered must not fail at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def by_names(*options: str) -> Callable:
+    """Let the errors of a command call files by their names: where they lie is not for those who read what went wrong.
+
+    Parameters
+    ----------
+    options : str
+        Parameters of the command that hold paths.
+    """
+
+    def wrap(command: Callable) -> Callable:
+        @wraps(command)
+        def called(*args: Any, **values: Any) -> Any:
+            try:
+                return command(*args, **values)
+            except KanonLabError as error:
+                raise type(error)(without_folders(str(error), *(values[name] for name in options))) from None
+
+        return called
+
+    return wrap
+
+
+def without_folders(text: str, *paths: str | None) -> str:
+    """A text in which these paths, and others in their folders, are called by their names."""
+    for path in filter(None, paths):
+        typed = path.rpartition("/")[0]
+        for folder in {typed, str(Path(path).parent), str(Path(path).absolute().parent)} - {"", ".", "/"}:
+            text = re.sub(rf"(?<![\w./-]){re.escape(str(KanonLabError(folder)))}/", "", text)
+    return text
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:

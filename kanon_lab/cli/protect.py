@@ -7,7 +7,7 @@ import click
 from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
-from kanon_lab.cli.output import print_json, reader_may_leave
+from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.errors import OptionError, visible
 
 _EXAMPLES = """
@@ -48,6 +48,7 @@ where recipe.yml holds
 @click.option("--fail", is_flag=True, help="Where a limit is not met, write nothing and exit with 3 after the report.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
+@by_names("file", "recipe_path", "out")
 def protect(
     context, file, recipe_path, out, overwrite, dry_run, neutralise, na, missing_codes, fail_under_k, fail, as_json
 ):
@@ -100,7 +101,7 @@ def protect(
     labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
     if out is not None:
         result["notes"] += _of_labels(released, files.file_format(out), **labels)
-    result |= {"file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
+    result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
     result["neutralised"] = None
     unmet = fail and not result["met"]
     failed = unmet or (least is not None and not result["verdict"]["met"])
@@ -118,7 +119,8 @@ def protect(
         click.echo(f"kanon-lab: a limit is not met (--fail){'' if dry_run else '; nothing was written'}", err=True)
         context.exit(NOT_MET)
     if failed:
-        below = f"{file}: {result['verdict']['records']:,} records are below {least} (--fail-under-k)"
+        records = f"{result['verdict']['records']:,} records"
+        below = f"{without_folders(file, file)}: {records} are below {least} (--fail-under-k)"
         click.echo(f"kanon-lab: {visible(below)}{'' if dry_run else '; nothing was written'}", err=True)
         context.exit(1)
 

@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from kanon_lab.cli.judged import print_judged
-from kanon_lab.cli.output import cell_text, print_frame
+from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame
 from kanon_lab.digits import percent
 from kanon_lab.errors import shortened, visible
 
@@ -29,7 +29,7 @@ def print_protection(result, protection):
     from kanon_lab.keys import MISSING_POLICIES
 
     missing = result["missing"]
-    click.echo(visible(f"{result['file']}: {result['n']:,} records"))  # a path is not broken
+    click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))  # a path is not broken
     _print_verdict(result)
     click.echo()
     click.echo(visible(f"recipe: {result['recipe']}, seed {result['seed']}"))
@@ -206,7 +206,7 @@ def _print_end(result, protection):
         _print(shown.rename(columns=names), {"households that share one value": percent})
     if len(worst := _worst_indicators(protection)):
         _title(f"Indicators that suffered most, of those with {_FEW} records or more")
-        _print(worst, dict.fromkeys(["before", "after", "overlap"], ".4g"))
+        _print(worst)
     if result["diversity"]:
         _title("Diversity of sensitive values in the end: the worst class")
         from kanon_lab.diversity import MEASURES
@@ -217,17 +217,16 @@ def _print_end(result, protection):
 
 
 def _worst_indicators(protection):
-    from kanon_lab.protection import final_indicators
+    """Those whose intervals overlap least, in ranges: the estimates before and after would tell single values."""
+    from kanon_lab.report.tables import indicators
 
-    found = final_indicators(protection)
-    found = found[(found["status"] == "compared") & (found["overlap"] < 1) & (found["records"] >= _FEW)]
-    worst = found.sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
+    found = indicators(protection, least=_FEW)[0]
+    worst = found[found["overlap"] < 1].sort_values("overlap", kind="stable").head(_MOST_INDICATORS)
     if len(worst):
-        names = {"estimate_before": "before", "estimate_after": "after"}
-        worst = worst[["kind", "variable", "category", "by", "group", *names, "overlap"]].rename(columns=names)
+        worst = worst.assign(overlap=[f"{share:.0%} and more" for share in worst["overlap"]])
         for name in ("variable", "category", "by", "group"):
             worst[name] = [shortened(str(text), 24) for text in worst[name]]
-    return worst
+    return worst.drop(columns="covered")
 
 
 def _number(value):

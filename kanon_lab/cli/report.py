@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kanon_lab.cli.judged import NOT_MET, print_judged
-from kanon_lab.cli.output import drop_output, print_json, reader_may_leave
+from kanon_lab.cli.output import OFFICE, drop_output, print_json, reader_may_leave
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -138,6 +138,7 @@ def _targets(out, configs):
 
 def _row(path, report, notes):
     return {
+        **OFFICE,
         "report": str(report.path),
         "config": Path(path).name,
         "parameters": report.parameters,

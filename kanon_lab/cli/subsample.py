@@ -4,7 +4,7 @@ import click
 
 from kanon_lab.cli.measure import aligned, names, one_name
 from kanon_lab.cli.notes import missing_codes_option, reading_notes
-from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, visible
 
@@ -83,6 +83,7 @@ _POLICIES = ["wildcard", "category", "error"]
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@by_names("file")
 def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, missing_codes, as_json, **options):
     """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
 
@@ -109,7 +110,7 @@ def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, m
         read_file(file, columns=spec.variables)  # it says which one is not there
     scheme = "fixed" if fixed_size else "bernoulli"
     risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options, where=file)
-    result = {"file": file, **risk.to_dict()}
+    result = {**OFFICE, "file": file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():
         if as_json:
@@ -124,7 +125,7 @@ def _print(result, risk):
 
     means = ", mean" if risk.repeats > 1 else ""
     for line in (
-        f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))}",
+        f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))} {FOR_OFFICE}",
         f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
         f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
         *aligned("Records", _records(risk, means)),

@@ -60,9 +60,9 @@ class MicrodataFile:
         1, so that its first record is in row 2 or later; records of the other formats count from 1.
     """
 
-    frame: pd.DataFrame
-    labels: Labels
-    missing: Missing
+    frame: pd.DataFrame = field(repr=False)
+    labels: Labels = field(repr=False)
+    missing: Missing = field(repr=False)
     found: dict[str, str | int | None]
     notes: tuple[str, ...]
     variable_labels: dict[str, str] = field(default_factory=dict)

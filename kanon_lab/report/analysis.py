@@ -99,6 +99,9 @@ class Analysis:
     seeds : DataFrame
         ``step``, ``name``, ``seed`` of what is random.
     versions : dict of str to str
+    internal : bool
+        Whether pages of it are for the office only, and show what is here; others show what
+        `kanon_lab.report.public.public` leaves of it.
     """
 
     title: str
@@ -127,6 +130,7 @@ class Analysis:
     parameters: dict[str, Any]
     seeds: pd.DataFrame = field(repr=False)
     versions: dict[str, str]
+    internal: bool = False
 
 
 def analyse(

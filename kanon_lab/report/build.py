@@ -97,7 +97,7 @@ def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, prog
     _write(out, page)
     with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
         kept.unlink(missing_ok=True)
-    parameters = {"file": request["name"], **shown_settings(config.shown)}
+    parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
     return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"])
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.page import Figure, figure
-from kanon_lab.report.words import Words
+from kanon_lab.report.words import Few, Words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +26,10 @@ def sizes(analysis: Analysis, words: Words) -> Figure:
     said, k = analysis.summary, analysis.summary["k"]
     means = "category" if said["missing"] == "category" else "wildcard"
     frame = by_meaning(_versions(analysis.sizes, words), own=words.say("own_class"), compatible=words.say("compatible"))
+    counts = {when: said[when][f"violations_{k}_{means}"] for when in ("before", "after")}
     below = {
-        when: words.percent(said[when][f"violations_{k}_{means}"] / said["records"]) for when in ("before", "after")
+        when: words.number(count) if isinstance(count, Few) else words.percent(round(count / said["records"], 2))
+        for when, count in counts.items()
     }
     return _figure(class_sizes(frame), "sizes", words, k=k, **below)
 
@@ -37,6 +39,7 @@ def risks(analysis: Analysis, words: Words) -> Figure:
     from kanon_lab.charts import risk_distribution
 
     frame = analysis.risks[analysis.risks["version"] == "after"].drop(columns="version")
+    frame = _numbers(frame)
     top = frame.loc[frame["records"].idxmax()]
     said = {"low": words.percent(top["low"]), "high": words.percent(top["high"]), "records": int(top["records"])}
     return _figure(risk_distribution(frame), "risks", words, **said)
@@ -47,6 +50,7 @@ def suda(analysis: Analysis, words: Words, version: str) -> Figure:
     from kanon_lab.charts import contributions
 
     frame = analysis.suda[analysis.suda["version"] == version]
+    frame = frame.assign(contribution=frame["contribution"].astype(float))
     said = words.listed(f"{row.variable} {words.percent(row.contribution)}" for row in frame.itertuples())
     return _figure(contributions(frame), "suda", words, version=words.say(f"version_{version}"), said=said)
 
@@ -61,7 +65,17 @@ def recipes(analysis: Analysis, words: Words, *, front: int) -> Figure:
 
 
 def _versions(frame: pd.DataFrame, words: Words) -> pd.DataFrame:
-    return frame.assign(version=[words.say(f"version_{each}") for each in frame["version"]])
+    return _numbers(frame).assign(version=[words.say(f"version_{each}") for each in frame["version"]])
+
+
+def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with nothing drawn for counts that are told as fewer than a step."""
+    found = frame.copy()
+    for name, share in (("records", "share"), ("compatible", "compatible_share")):
+        if name in frame:
+            shares = frame[share].astype(float)
+            found[name], found[share] = frame[name].where(shares.notna(), 0).astype(int), shares.fillna(0)
+    return found
 
 
 def _figure(chart: Any, key: str, words: Words, **parts: Any) -> Figure:

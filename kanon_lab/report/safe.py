@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PureWindowsPath
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,13 @@ import pandas as pd
 
 from kanon_lab.errors import shortened, visible
 from kanon_lab.protection import STEPS
+from kanon_lab.report.allowed import allowed
 from kanon_lab.report.words import Words
 
 #: Shares (0-1) of the records below which the quantiles of a report lie.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 # Of a variable, so many categories have a line of their own at most.
 _MOST = 30
-# Settings whose values are, or may be, categories of the data.
-_OF_VALUES = ("groups", "mapping", "matrix", "labels", "others", "na")
-_DIGITS = 3
 # Counts of categories are multiples of it.
 _BASE = 5
 # Characters of a label, and of a text of a grid that is its own label.
@@ -47,7 +45,7 @@ class Pooled:
     records: int | None
 
 
-def pooled(counts: pd.Series, *, least: int, most: int = _MOST) -> Pooled:
+def pooled(counts: pd.Series, *, least: int, most: int = _MOST, homes: pd.Series | None = None) -> Pooled:
     """Pool the categories of fewer than `least` records, in such a way that no count follows by subtraction.
 
     Parameters
@@ -59,13 +57,16 @@ def pooled(counts: pd.Series, *, least: int, most: int = _MOST) -> Pooled:
         there are no others to take.
     most : int
         Categories that are named at most: the largest.
+    homes : Series of int, optional
+        Households by category: those of fewer than `least` are not named either, since one large household would be.
 
     Returns
     -------
     Pooled
     """
     ordered = counts[counts > 0].sort_values(ascending=False, kind="stable")
-    cut = min(int((ordered >= least).sum()), most)
+    many = (ordered if homes is None else homes.reindex(ordered.index)) >= least
+    ordered, cut = pd.concat([ordered[many], ordered[~many]]), min(int(many.sum()), most)
     while 0 < cut < len(ordered) and (len(ordered) - cut < 2 or ordered.iloc[cut:].sum() < least):
         cut -= 1
     rest = ordered.iloc[cut:]
@@ -73,7 +74,7 @@ def pooled(counts: pd.Series, *, least: int, most: int = _MOST) -> Pooled:
     return Pooled(ordered.iloc[:cut], len(rest), None if secret else int(rest.sum()))
 
 
-def safe_quantiles(values: np.ndarray, *, least: int) -> dict[float, float]:
+def safe_quantiles(values: np.ndarray, *, least: int, homes: np.ndarray | None = None) -> dict[float, float]:
     """Quantiles of which no single record's value can be read off.
 
     Parameters
@@ -81,7 +82,10 @@ def safe_quantiles(values: np.ndarray, *, least: int) -> dict[float, float]:
     values : ndarray of float
         NaN where missing.
     least : int
-        Records behind each quantile: it is the mean of so many values around its place in the order, in three digits.
+        Records behind each quantile: it is the mean of so many values around its place in the order, in steps of a
+        twentieth to a tenth of it, so that one person seldom moves it.
+    homes : ndarray, optional
+        Number of each record's household: then the mean is of so many households.
 
     Returns
     -------
@@ -89,13 +93,28 @@ def safe_quantiles(values: np.ndarray, *, least: int) -> dict[float, float]:
         By share of `QUANTILES`; one is left out where fewer than twice `least` records lie beyond it, so that neither
         the smallest nor the largest values enter.
     """
-    known = np.sort(values[np.isfinite(values)])
-    found = {}
+    order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
+    known, found = values[order], {}
+    size = 1 if homes is None or not len(known) else len(known) / len(np.unique(homes[order]))
     for share in QUANTILES:
-        if min(share, 1 - share) * len(known) >= 2 * least:
-            start = round(share * (len(known) - 1)) - least // 2
-            found[share] = float(f"{known[start : start + least].mean():.{_DIGITS}g}")
+        low = round(share * (len(known) - 1)) - least // 2
+        high = low + least
+        while homes is not None and least <= low and high <= len(known) - least:
+            if len(np.unique(homes[order[low:high]])) >= least:
+                break
+            low, high = low - 1, high + 1
+        if min(share, 1 - share) * len(known) >= 2 * least * size:
+            found[share] = _coarse(known[low:high].mean())
     return found
+
+
+def _coarse(value: float) -> float:
+    """The multiple nearest to it of a step: the largest of 1, 2, 5, 10 and so on that is a tenth of it at most."""
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(abs(value)) - 1)
+    step = unit * max(each for each in (1, 2, 5, 10) if each * unit <= abs(value) / 10 * (1 + 1e-12))
+    return float(f"{step * round(value / step):.3g}")
 
 
 def counted(records: int) -> int:
@@ -123,7 +142,7 @@ def named_grid(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         where categories do; or "setting" with a number.
     """
     others = {name: value for name, value in settings.items() if name not in ("grid", "map")}
-    words, given, shown = Words(settings.get("language", "en")), str(others), str(_shown(others))
+    words, given, shown = Words(settings.get("language", "en")), str(others), str(allowed(others))
     found = {}
     for name, values in settings["grid"].items():
         places = re.compile(rf"\${re.escape(name)}\b")
@@ -146,22 +165,8 @@ def _labelled(value: Any, open_to_all: bool) -> tuple[Any, Any]:
 
 
 def shown_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without what may be a value of the data (its number instead), and without folders of files."""
-    shown = _shown(settings)
+    """Settings as a page for everybody has them: those of `kanon_lab.report.allowed`, others as their number."""
+    shown = allowed(settings)
     if "grid" in (settings.get("map") or ()):
         shown["map"]["grid"] = {name: [*each] for name, each in named_grid({**settings, **settings["map"]}).items()}
     return shown
-
-
-def _shown(value: Any, name: str = "") -> Any:
-    if name in _OF_VALUES and isinstance(value, (Mapping, list, tuple)):
-        return f"({len(value)})"
-    if name == "missing_codes" and isinstance(value, Mapping):
-        return {each: f"({len(codes) if isinstance(codes, (list, tuple)) else 1})" for each, codes in value.items()}
-    if name == "rates" and isinstance(value, Mapping):
-        return list(value)
-    if name == "file" and isinstance(value, str):
-        return PureWindowsPath(value).name  # it knows both slashes
-    if isinstance(value, Mapping):
-        return {str(key): _shown(each, str(key)) for key, each in value.items()}
-    return [_shown(each) for each in value] if isinstance(value, (list, tuple)) else value

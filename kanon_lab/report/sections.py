@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.report import drawings
+from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
 from kanon_lab.tradeoff.unseen import seeing
@@ -54,7 +55,7 @@ def section(analysis: Analysis, name: str, language: str = "en") -> list[Any]:
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
     words = Words(language)
-    parts = _SECTIONS[name](analysis, words)
+    parts = _SECTIONS[name](analysis if analysis.internal else public(analysis), words)
     return [words.heading(f"h_{name}", identifier=name), *parts] if parts else []
 
 
@@ -71,6 +72,8 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(
             w.say("identifiers_gone", names=w.listed(said["identifiers"]), searched=said["identifiers_searched"])
         )
+    if not a.internal:
+        lines.append(w.say("rounded", step=said["step"]))
     return [*parts, w.bullets(lines)]
 
 
@@ -110,8 +113,7 @@ def _advice(a: Analysis, row: Any, w: Words) -> str:
     part |= {"key": _rarest(a), "variable": row.variable, "level": w.percent(row.level), "k": said["k"]}
     part["columns"] = w.listed(dict.fromkeys(name for each in _exposing(a) for name in each.columns))
     if row.name == "k":
-        records = int(row.records)
-        part |= {"records": records, "all": said["records"], "share": w.percent(records / said["records"])}
+        part |= {"records": row.records, "all": said["records"]}
     persons = w.told(said["after"]["expected_reidentifications"])
     return w.say(f"do_{row.name}", **part, persons=persons, household=said["household"])
 
@@ -182,8 +184,9 @@ def _variables(a: Analysis, w: Words) -> list:
     parts = [w.table(w.named(frame, **named), w.say("roles_caption")), w.paragraph(w.say("pooling", **named))]
     for variable, rows in a.categories.groupby("variable", sort=False):
         shown = pd.DataFrame({"category": [_category(row, w) for row in rows.itertuples()]})
+        step = a.summary.get("step_of_categories", 5)
         shown = shown.assign(records=rows["records"].to_numpy(), share=w.in_percent(rows["share"]).to_numpy())
-        parts.append(w.table(w.named(shown), w.say("categories_of", variable=variable)))
+        parts.append(w.table(w.named(shown), w.say("categories_of", variable=variable, step=step)))
     if len(a.quantiles):
         heads = {share: w.say("c_quantile", p=w.number(100 * share)) for share in QUANTILES}
         parts.append(w.table(w.named(a.quantiles.rename(columns=heads)), w.say("quantiles_caption")))
@@ -193,7 +196,7 @@ def _variables(a: Analysis, w: Words) -> list:
 def _category(row: Any, w: Words) -> str:
     if isinstance(row.category, str):
         return row.category
-    return w.say("other_category") if row.pooled == 1 else w.say("other_categories", n=int(row.pooled))
+    return w.say("other_categories")
 
 
 def _roles(roles: str, w: Words) -> str:
@@ -239,13 +242,12 @@ def _diversity(a: Analysis, w: Words) -> list:
         w.say(
             "diversity_homogeneous",
             variable=row.variable,
-            records=int(row.homogeneous),
-            share=w.percent(row.homogeneous / a.summary["records"]),
+            records=row.homogeneous,
         )
         for row in a.diversity.itertuples()
     ]
     table = a.diversity[["variable", *_DIVERSITY, "homogeneous"]].copy()
-    for name in ("entropy", "alpha", "t_closeness"):
+    for name in ("entropy", "recursive", "alpha", "t_closeness"):
         table[name] = w.digits(table[name])
     caption = w.say("diversity_caption")
     return [w.paragraph(w.say("diversity_text")), w.bullets(lines), w.table(w.named(table), caption)]
@@ -350,7 +352,6 @@ def _parameters(a: Analysis, w: Words) -> list:
 
     file = {name: a.file.get(name) for name in ("name", "sha256", "bytes", "records", "columns", "format", "encoding")}
     file |= {name: a.file.get(name) for name in ("separator", "decimal")} | {"date": a.date}
-    file |= {"seed": str(a.parameters.get("seed"))}
     rows = [
         (w.say(f"f_{name}"), w.number(value) if isinstance(value, int) else str(value))
         for name, value in file.items()

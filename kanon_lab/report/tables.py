@@ -163,6 +163,7 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
     of few records would follow by subtraction.
     """
     spec, state, original = protection.spec, protection.state, protection.original
+    homes = _homes(protection).loc[state.working.index].to_numpy() if spec.household else None
     rows, quantiles = [], []
     for name in dict.fromkeys([*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables]):
         if name in state.removed:
@@ -171,11 +172,12 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
         coded = name in spec.key_variables or name in labels or bool(_CODE.search(name))
         if is_quantity(column, named=name in spec.numeric_variables, coded=coded):
             numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-            quantiles.append({"variable": name, **safe_quantiles(numbers, least=least)})
+            quantiles.append({"variable": name, **safe_quantiles(numbers, least=least, homes=homes)})
             continue
         codes, found = distinct(column, protection.where)
         counts = pd.Series(np.bincount(codes[codes >= 0], minlength=len(found)), index=range(len(found)))
-        pool, as_it_came = pooled(counts, least=least), {*found} <= {*original[name].dropna().unique()}
+        apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
+        pool, as_it_came = pooled(counts, least=least, homes=apart), {*found} <= {*original[name].dropna().unique()}
         texts = labels.get(name, {}) if as_it_came else {}  # a recoded code may mean something else
         rows += [
             (name, _category(found[code], texts), counted(records), counted(records) / len(column), 1)
@@ -224,7 +226,8 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
         return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
     after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
     by = {BETWEEN.join(names): names for names in protection.baseline.wanted.by} | {"": ()}
-    many, still = (_records(frame, found, by) >= least for frame in (protection.original, after))
+    homes = _homes(protection) if protection.spec.household else None
+    many, still = (_records(frame, found, by, homes) >= least for frame in (protection.original, after))
     lost = found["status"] == "lost"
     told = found[many & still & ~lost].reset_index(drop=True)
     place = np.searchsorted(OVERLAPS, told["overlap"].to_numpy(dtype=float), side="right") - 1
@@ -232,16 +235,29 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
     return told[[*KEYS, "overlap", "covered"]], int((many & lost).sum())
 
 
-def _records(frame: pd.DataFrame, found: pd.DataFrame, by: Mapping[str, tuple[str, ...]]) -> np.ndarray:
-    """Records behind each estimate: of its group, and of a rate its category in it; 0 where a column is not there."""
+def _homes(protection: Protection) -> pd.Series:
+    """Number of each record's household."""
+    original = protection.original
+    return pd.Series(distinct(original[protection.spec.household], protection.where)[0], index=original.index)
+
+
+def _records(
+    frame: pd.DataFrame, found: pd.DataFrame, by: Mapping[str, tuple[str, ...]], homes: pd.Series | None
+) -> np.ndarray:
+    """Records, or households where there are, behind each estimate: of its group, and of a rate its category in it.
+
+    0 where a column is not there.
+    """
     records = np.zeros(len(found), dtype=int)
     for (kind, variable, label), part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
         if not {variable, *by[label]} <= {*frame.columns}:
             continue
         known = _known(frame[variable]) if kind == "mean" else _texts(frame[variable])
         columns = [*(_texts(frame[name]) for name in by[label]), known]
-        counts = pd.concat(columns, axis=1, keys=range(len(columns))).value_counts()
-        told = {(BETWEEN.join(values[:-1]), values[-1]): count for values, count in counts.items()}
+        cells = pd.concat(columns, axis=1, keys=range(len(columns)))
+        counts = cells.value_counts() if homes is None else homes.groupby([cells[each] for each in cells]).nunique()
+        keyed = ((values if isinstance(values, tuple) else (values,), count) for values, count in counts.items())
+        told = {(BETWEEN.join(values[:-1]), values[-1]): count for values, count in keyed}
         pairs = zip(part["group"], part["category"], strict=True)
         records[part.index] = [told.get(pair, 0) for pair in pairs]
     return records

@@ -32,6 +32,17 @@ _BELOW = re.compile(r"[\d,]+ (?=values are below the least original one)")
 _NUMBER_CELL = re.compile(r'(<td class="number">)([^<]*)')
 
 
+class Few(int):
+    """Some records, none perhaps, and fewer than a step: as a number it is one, as a text "fewer than 100"."""
+
+    step: int
+
+    def __new__(cls, step: int) -> Few:
+        made = super().__new__(cls, 1)
+        made.step = step
+        return made
+
+
 @cache
 def texts() -> dict[str, dict[str, str]]:
     """Every wording: key -> language -> text."""
@@ -73,7 +84,9 @@ class Words:
         return texts()[key][self.language].format(**written)
 
     def number(self, value: float | None, digits: int = 0) -> str:
-        """A number with so many decimals."""
+        """A number with so many decimals; of some records, fewer than a step of counts, that."""
+        if isinstance(value, Few):
+            return self.say("few", step=value.step)
         return "\N{EN DASH}" if value is None or value != value else self._local(f"{value:z,.{digits}f}")
 
     def percent(self, share: float | None, *beside: float | None) -> str:
@@ -82,6 +95,8 @@ class Words:
 
     def told(self, value: float | None, *beside: float | None) -> str:
         """A number by `kanon_lab.digits.number`."""
+        if isinstance(value, Few):
+            return self.number(value)
         return self._local(number(value, *beside)) if is_finite(value) else "\N{EN DASH}"
 
     def digits(self, values: pd.Series, power: int = 0) -> pd.Series:
@@ -113,10 +128,22 @@ class Words:
 
     def table(self, frame: pd.DataFrame, caption: str) -> Markup:
         """A table under its caption, its numbers in the language."""
-        html = scrolling_table(frame, caption=caption)
+        html = scrolling_table(self._worded(frame), caption=caption)
         if self.language != "en":
             html = _NUMBER_CELL.sub(lambda cell: cell[1] + cell[2].translate(_SWAPPED), html)
         return Markup(html)
+
+    def _worded(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""
+
+        def told(value: Any) -> Any:
+            return self.number(value) if isinstance(value, Integral) else value
+
+        found = frame.copy()
+        for name in (name for name, column in frame.items() if column.dtype == object):
+            some = any(isinstance(value, Few) for value in frame[name])
+            found[name] = frame[name].map(told) if some else frame[name].infer_objects()
+        return found
 
     def named(self, frame: pd.DataFrame, **parts: Any) -> pd.DataFrame:
         """The frame with the heads of its columns in the language; a head that has no wording stays as it is."""

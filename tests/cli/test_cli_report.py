@@ -60,6 +60,7 @@ def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
     assert command("--json", "--set", "language=es") == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown == {
+        "audience": "office",
         "report": "r.html",
         "config": "a.yml",
         "parameters": {

@@ -50,7 +50,7 @@ def test_json_holds_what_the_function_gives(survey, capsys):
     found = json.loads(out)
     risk = subsample_risk(a_file(), ["region", "age", "job"], fraction=0.3, repeats=5, seed=2, p_a=0.2, scheme="fixed")
     assert set(CONTRACT) <= set(found)
-    assert found == {"file": survey, **json.loads(json.dumps(risk.to_dict()))}
+    assert found == {"audience": "office", "file": survey, **json.loads(json.dumps(risk.to_dict()))}
     assert err == ""
 
 

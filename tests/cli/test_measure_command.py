@@ -90,7 +90,7 @@ def test_every_format_and_policy_gives_what_the_library_gives(capsys, files, for
     same = {"thresholds": [0.1, 0.001, 0.5], "estimator": "exact", "recursive_c": 1.5, "distance": "ordered"}
     measured = measure(a_file(), spec, k=[3, 10, 2], **same).to_dict()
     assert (code, err) == (0, "")
-    assert result.pop("file") == str(files[form])
+    assert result.pop("file") == str(files[form]) and result.pop("audience") == "office"
     assert result == json.loads(json.dumps(measured))
     assert list(result["violations"]) == ["3", "10", "2"]
     assert list(result["records_above"]) == ["0.1", "0.001", "0.5"]

@@ -1,0 +1,305 @@
+"""What a page for everybody shows of an analysis: a list of what may be shown, each with how it is rounded.
+
+Two pages, of a file with and without one person or of two recipes, should not tell what one of them does not. A count
+of records is therefore a multiple of so many that one person seldom moves it, shares follow from such counts, and what
+is not listed here is not shown. That is no differential privacy: a number at the edge of its step is moved by one
+person, and then both pages together tell that it was.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon_lab.report.safe import QUANTILES
+from kanon_lab.report.words import Few
+
+if TYPE_CHECKING:
+    from kanon_lab.protection.judged import Caution, Judged
+    from kanon_lab.report.analysis import Analysis
+
+# Steps of counts, and the part of the records that a step is at most.
+_STEPS = (10, 20, 50, 100)
+_PART, _PART_OF_CATEGORIES = 10, 50
+# Different values of a column up to which they are told as they are: categories, all of which the release shows.
+_MOST_CATEGORIES = 30
+# Counts of records, and the shares that follow from them.
+_SHARES = {"records": "share", "compatible": "compatible_share"}
+_FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
+# A number of records or cells, or a share of households, in a note.
+_COUNT_IN_NOTE = re.compile(
+    r"(?<![\w.])(\d[\d,]*)(?= (?:of (?:the )?(?:\d|records)|(?:more )?records|suppressed|values are|zeros|persons))"
+)
+_VALUES_IN_NOTE = re.compile(r"(?<![\w.])(\d[\d,]*)(?= (?:different values|values\)))")
+_SHARE_IN_NOTE = re.compile(r"(?<![\w.])(\d+\.\d+)%")
+
+
+def step_of(records: int, part: int = _PART) -> int:
+    """The step in which counts of records are told: the largest of 10, 20, 50 and 100 of which the file has `part`."""
+    return max((step for step in _STEPS if step * part <= records), default=_STEPS[0])
+
+
+def public(analysis: Analysis) -> Analysis:
+    """The analysis with nothing in it but what a page for everybody may show.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Exact, as `kanon_lab.report.analysis.analyse` gives it. Not changed.
+
+    Returns
+    -------
+    Analysis
+        With the same frames, of fewer columns. Counts of records are multiples of a step, or `Few`; zero stands only
+        for what the release itself shows. Risks have two digits in the end and one before, losses are in whole per
+        cents. ``summary["step"]`` is the step.
+    """
+    rounding = _Rounding(analysis)
+    frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
+    sets = frames["unique_sets"]
+    frames["unique_sets"] = sets[[not isinstance(each, Few) for each in sets["records"]]].reset_index(drop=True)
+    return replace(
+        analysis,
+        **frames,
+        file={name: analysis.file[name] for name in _FILE if name in analysis.file}
+        | {"notes": tuple(map(rounding.note, analysis.file.get("notes", ())))},
+        summary=rounding.summary(analysis.summary),
+        judged=rounding.judged(analysis.judged),
+        map=rounding.map(analysis.map, analysis.map_axes),
+        notes=tuple(map(rounding.note, analysis.notes)),
+        seeds=analysis.seeds.iloc[:0],
+    )
+
+
+def _digits(value: float, digits: int) -> float:
+    return value if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
+
+
+def sided(found: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
+    """A value in two digits, on the side of its limit on which it is.
+
+    Parameters
+    ----------
+    found, limit : float
+    met : bool
+        Whether the limit is met.
+    least : bool
+        The value is to be at least the limit; at most otherwise.
+    digits : int
+        Significant ones.
+    """
+    if found is None or not math.isfinite(found) or found == 0:
+        return found
+    unit = 10.0 ** (math.floor(math.log10(abs(found))) - digits + 1)
+    options = [
+        _digits(math.floor(found / unit) * unit, digits + 1),
+        _digits(math.ceil(found / unit) * unit, digits + 1),
+    ]
+    right = [each for each in options if (each >= limit if least else each <= limit) == met]
+    return min(right or options, key=lambda each: abs(each - found))
+
+
+class _Rounding:
+    """How the numbers of one analysis are rounded."""
+
+    def __init__(self, analysis: Analysis):
+        self.records = analysis.summary["records"]
+        self.step = step_of(self.records)
+        self.step_of_categories = max(5, step_of(self.records, _PART_OF_CATEGORIES) if self.records >= 500 else 5)
+        self.last = len(analysis.steps) - 1
+
+    def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a frame that may be shown, each rounded."""
+        kinds = _FRAMES[name]
+        released = self._released(name, frame)
+        shown = {
+            column: frame[column]
+            if kinds[column] is None
+            else pd.Series(
+                [kinds[column](self, value, out) for value, out in zip(frame[column], released, strict=True)],
+                index=frame.index,
+                dtype=object,
+            )
+            for column in frame
+            if column in kinds
+        }
+        found = pd.DataFrame(shown, index=frame.index)
+        for count, share in _SHARES.items():
+            if share in found and count in found:
+                few = [isinstance(each, Few) or pd.isna(each) for each in found[count]]
+                found[share] = (found[count].mask(few).astype(float) / self.records).round(2)
+        return found
+
+    def _released(self, name: str, frame: pd.DataFrame) -> list[bool]:
+        """Whether each row is about the release, whose own counts anyone who has it makes."""
+        if "version" in frame:
+            return [*(frame["version"] == "after")]
+        return [*(frame["step"] == self.last)] if name == "steps" else [True] * len(frame)
+
+    def count(self, value: Any, released: bool = True) -> Any:
+        """Records, cells or classes."""
+        return self._stepped(value, released, self.step)
+
+    def category(self, value: Any, released: bool = True) -> Any:
+        """Records of a category that is named."""
+        return self._stepped(value, released, self.step_of_categories)
+
+    def _stepped(self, value: Any, released: bool, step: int) -> Any:
+        if value is None or pd.isna(value):
+            return None
+        if value == 0 and released:
+            return 0
+        return Few(step) if value < step else step * round(int(value) / step)
+
+    def touched(self, value: Any, released: bool) -> Any:
+        """Records or cells that a step touched: none, where it is not made to touch them."""
+        return self._stepped(value, True, self.step)
+
+    def k(self, value: Any, released: bool) -> Any:
+        """Records of the smallest class: the office's promise about the release."""
+        return int(value) if released else self._stepped(value, False, _STEPS[0])
+
+    def distinct(self, value: Any, released: bool) -> Any:
+        return None if pd.isna(value) else int(value) if value <= _MOST_CATEGORIES else int(_digits(float(value), 1))
+
+    def risk(self, value: Any, released: bool) -> Any:
+        """A mean risk, 0-1, or a number of persons that follows from it."""
+        return None if value is None else _digits(float(value), 2 if released else 1)
+
+    def persons(self, value: Any, released: bool) -> Any:
+        """Persons expected to be found: those that follow from the rounded risk."""
+        return None if value is None else _digits(float(value), 2 if released else 1)
+
+    def whole(self, value: Any, released: bool) -> Any:
+        """A share of 0-1 in whole per cents."""
+        return None if value is None or pd.isna(value) else round(float(value), 2)
+
+    def tenth(self, value: Any, released: bool) -> Any:
+        return None if value is None or pd.isna(value) else round(float(value), 1)
+
+    def exact(self, value: Any, released: bool) -> Any:
+        return value
+
+    def several(self, value: Any, released: bool) -> Any:
+        """How many categories stand together: one or more."""
+        return min(int(value), 1)
+
+    def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
+        rounded = {when: self._measures(summary[when], released=when == "after") for when in ("before", "after")}
+        return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
+
+    def _measures(self, row: Mapping[str, Any], *, released: bool) -> dict[str, Any]:
+        found = {}
+        for name, value in row.items():
+            kind = next((kind for start, kind in _MEASURES.items() if name.startswith(start)), None)
+            if kind is not None:
+                found[name] = None if value is None else kind(self, value, released)
+        return found
+
+    def judged(self, judged: Judged) -> Judged:
+        """Each limit as it was set, what was found on the right side of it, and cautions with their counts in steps."""
+        rows = [self._limit(row) for row in judged.verdict.to_dict("records")]
+        verdict = pd.DataFrame(rows, columns=judged.verdict.columns, dtype=object)
+        cautions = tuple(map(self._caution, judged.cautions))
+        verdict = verdict.astype({"level": float, "met": bool})
+        return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
+
+    def _limit(self, row: dict[str, Any]) -> dict[str, Any]:
+        name, found = row["name"], row["found"]
+        if pd.isna(found):
+            found = None
+        elif name in _COUNTED_LIMITS:
+            found = self.count(found)
+        elif name not in _EXACT_LIMITS:
+            found = sided(found, row["limit"], row["met"], least=row["bound"] == "at least")
+        return {**row, "found": found, "records": self.count(row["records"])}
+
+    def _caution(self, caution: Caution) -> Caution:
+        parts = {name: caution.parts[name] for name in _PARTS if name in caution.parts}
+        if "share" in caution.parts:
+            parts["share"] = self.whole(caution.parts["share"], True)
+        return replace(caution, count=self.count(caution.count), text="", parts=parts)
+
+    def map(self, found: Any, axes: tuple[str, str]) -> Any:
+        """The map of recipes by its two measures."""
+        if found is None:
+            return None
+        names = [name for name in dict.fromkeys(axes) if name in found.points]
+        points, spread = (
+            frame.assign(**{name: [_digits(each, 2) for each in frame[name].astype(float)] for name in names})
+            for frame in (found.points, found.spread)
+        )
+        return replace(found, points=points, spread=spread)
+
+    def note(self, note: str) -> str:
+        """A note with its counts in steps."""
+
+        def told(number: re.Match) -> str:
+            count = self.count(int(number[1].replace(",", "")))
+            return f"fewer than {count.step}" if isinstance(count, Few) else f"{count:,}"
+
+        shares = _SHARE_IN_NOTE.sub(lambda share: f"{float(share[1]):.0f}%", _COUNT_IN_NOTE.sub(told, note))
+        return _VALUES_IN_NOTE.sub(lambda number: f"{self.distinct(int(number[1].replace(',', '')), True):,}", shares)
+
+
+_KIND = Callable[[_Rounding, Any, bool], Any]
+_R = _Rounding
+#: Frame of an analysis -> its columns that may be shown, and how each is rounded.
+_FRAMES: dict[str, dict[str, _KIND | None]] = {
+    "variables": {
+        **dict.fromkeys(("column", "role", "fate", "kind")),
+        **{"distinct_after": _R.distinct, "missing": _R.count},
+    },
+    "categories": {
+        **dict.fromkeys(("variable", "category")),
+        **{"records": _R.category, "share": _R.exact, "pooled": _R.several},
+    },
+    "quantiles": dict.fromkeys(("variable", *QUANTILES)),
+    "indicators": dict.fromkeys(("kind", "variable", "category", "by", "group", "overlap", "covered")),
+    "sizes": {
+        **dict.fromkeys(("version", "label", "size_from", "size_to")),
+        **{"classes": _R.count, "records": _R.count, "share": _R.exact},
+        **{"compatible": _R.count, "compatible_share": _R.exact},
+    },
+    "risks": {**dict.fromkeys(("version", "low", "high")), "records": _R.count, "share": _R.exact},
+    "riskiest": {**dict.fromkeys(("f_k", "low", "high")), "classes": _R.count, "records": _R.count},
+    "suda": {**dict.fromkeys(("version", "variable")), "contribution": _R.tenth},
+    "unique_sets": {**dict.fromkeys(("version", "variables", "size")), "records": _R.count},
+    "diversity": {
+        **{"variable": None, "distinct": None, "homogeneous": _R.count},
+        **dict.fromkeys(("entropy", "recursive", "alpha", "t_closeness"), _R.tenth),
+    },
+    "steps": {
+        **dict.fromkeys(("step", "name", "settings", "columns_removed")),
+        **dict.fromkeys(("records_touched", "cells_changed", "cells_suppressed"), _R.touched),
+        "below": _R.count,
+        **{"k_achieved": _R.k, "global_risk": _R.risk, "household_risk": _R.risk},
+        **{"expected_reidentifications": _R.persons},
+        **dict.fromkeys(("non_uniform_entropy", "table_distance", "known_cells"), _R.whole),
+    },
+    "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": _R.exact},
+    "released": {
+        **{"column": None, "role": None, "distinct_values": _R.distinct},
+        **{"cells_changed": _R.count, "cells_suppressed": _R.count},
+    },
+}
+#: Beginning of the name of a measure -> how it is rounded; others are not shown.
+_MEASURES: dict[str, _KIND] = {
+    "k_achieved": _R.k,
+    **dict.fromkeys(("violations_", "above_"), _R.count),
+    **dict.fromkeys(("global_risk", "household_risk"), _R.risk),
+    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.persons),
+    **dict.fromkeys(("known_cells", "equal_cells", "granularity", "non_uniform_entropy", "table_distance"), _R.whole),
+    **dict.fromkeys(("key_linkage", "numeric_linkage"), _R.whole),
+    **dict.fromkeys(("average_class_size", "il1s"), _R.risk),
+    **{"correlations": _R.tenth, "numeric_lost": _R.exact},
+}
+_EXACT_LIMITS = ("k", "distinct")
+_COUNTED_LIMITS = ("above_risk", "household_uniques", "exposed_by_columns")
+# Of the wording of a caution, what is no number.
+_PARTS = ("names", "keys", "direction")
