@@ -7,7 +7,7 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import missing_codes_option, reading_notes
+from kanon_lab.cli.notes import missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
@@ -97,7 +97,7 @@ def map(  # noqa: A001 (the name of the command)
         check_target(out)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, file, recipe_path, candidates)
-    read = read_file(file, na=na, missing_codes=missing_codes)
+    read = read_file(file, **reading_options(candidates[0].recipe, na, missing_codes))
     found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
     result = {**OFFICE, "file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}

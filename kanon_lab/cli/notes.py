@@ -1,7 +1,7 @@
 """How a microdata file is to be read, and what a command says of how it was."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,7 @@ from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
     from kanon_lab.data import MicrodataFile
+    from kanon_lab.protection import Recipe
 
 
 def _parsed(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
@@ -46,3 +47,9 @@ def reading_notes(file: "MicrodataFile") -> Iterator[str]:
     for name, count in nearly_numbers(file.frame).items():
         some = f"{count:,} of its cells are no numbers"
         yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"
+
+
+def reading_options(recipe: "Recipe", na: tuple[str, ...], missing_codes: dict[str, list[str]]) -> dict[str, Any]:
+    """How to read the file: as its recipe says, or as options of a command say in the place of it."""
+    given = {"na": na, "missing_codes": missing_codes}
+    return {**recipe.reading, **{name: value for name, value in given.items() if value}}

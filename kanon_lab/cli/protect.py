@@ -1,12 +1,10 @@
 """``kanon-lab protect``: a recipe of protection steps applied to a microdata file."""
 
-from pathlib import Path
-
 import click
 
 from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import missing_codes_option, reading_notes
+from kanon_lab.cli.notes import missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.errors import OptionError, visible
 
@@ -57,6 +55,8 @@ def protect(
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
     data set such as health-survey. A suppressed value is an empty cell in csv, a missing value elsewhere. OUT is no
     file that is read, and holds the same bytes whenever the same recipe is applied. No value of a record is printed.
+    The configuration of a report is a recipe too, and gives what kanon-lab report --protected writes; what only a
+    report uses of it is not used. --na and --missing-codes stand in the place of its own.
 
     Only the variables that the recipe names are protected: every other column goes out as it is, and the report says
     which. Direct identifiers that the recipe names are not written: the file is read again to prove it before it gets
@@ -75,8 +75,9 @@ def protect(
 
     from kanon_lab import files
     from kanon_lab.data import read_file
-    from kanon_lab.data.writing import check_target, write_microdata
-    from kanon_lab.protection import prove_absent, read_recipe
+    from kanon_lab.data.writing import check_target
+    from kanon_lab.protection import read_recipe
+    from kanon_lab.protection.released import proof, write_release
 
     if out is not None:
         check_target(out, neutralise=neutralise)
@@ -84,29 +85,18 @@ def protect(
     recipe = read_recipe(recipe_path)
     if out is not None:
         refuse_hierarchies(out, recipe)
-    read = read_file(file, na=na, missing_codes=missing_codes)
+    read = read_file(file, **reading_options(recipe, na, missing_codes))
     protection = recipe.apply(read, where=file, progress=True)
-    released = protection.frame
-    of_records = protection.original.loc[protection.state.working.index]
-
-    roles = [*recipe.spec.variables, *recipe.spec.ghosts]
-
-    def prove(frame):
-        if neutralise:
-            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
-        prove_absent(frame, of_records, recipe.spec.direct_identifiers, where=out or file, roles=roles)
-
-    prove(released)
+    proof(protection, out or file)(protection.frame)
     result = _result(protection, recipe, least, reading_notes(read))
-    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
     if out is not None:
-        result["notes"] += _of_labels(released, files.file_format(out), **labels)
+        result["notes"] += _of_labels(protection, files.file_format(out))
     result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
     result["neutralised"] = None
     unmet = fail and not result["met"]
     failed = unmet or (least is not None and not result["verdict"]["met"])
     if not dry_run and not failed:
-        cells = write_microdata(released, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
+        cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
     with reader_may_leave():
         if as_json:
@@ -125,45 +115,32 @@ def protect(
         context.exit(1)
 
 
-def _of_labels(released, form, labels, variable_labels):
+def _of_labels(protection, form):
     """What the format of the output does to labels."""
     from kanon_lab.data.fitting import LABELLED, fitted
 
+    labels, variable_labels = protection.labels, protection.variable_labels
     if form not in LABELLED and (labels or variable_labels):
         return ["labels of values and variables are not kept: what is written has codes only (.sav and .dta have them)"]
-    return list(fitted(released, form, labels, variable_labels).notes(form))
+    return list(fitted(protection.frame, form, labels, variable_labels).notes(form))
 
 
 def refuse_inputs(out, file, recipe_path):
     """Raise an `OptionError` where the output would replace what is read, by whatever name."""
+    from kanon_lab.data import writing
     from kanon_lab.data.sets import DATA_SETS
 
     source = DATA_SETS[file].path if file in DATA_SETS else file
-    _refuse(out, {"the input": source, "the recipe": recipe_path})
+    writing.refuse_inputs(out, [("the input", source), ("the recipe", recipe_path)])
 
 
 def refuse_hierarchies(out, recipe):
     """The same for the files of hierarchies that the recipe names, also at its household level."""
+    from kanon_lab.data import writing
+    from kanon_lab.protection.hierarchy_files import hierarchy_paths
 
-    def named(settings):
-        for name, value in settings.items() if isinstance(settings, dict) else enumerate(settings):
-            if name == "hierarchy" and isinstance(value, dict) and isinstance(value.get("file"), str):
-                yield value["file"]
-            elif isinstance(value, (dict, list, tuple)):
-                yield from named(value)
-
-    for path in named(recipe.steps):
-        _refuse(out, {"a hierarchy file of the recipe": path})
-
-
-def _refuse(out, inputs):
-    for name, path in inputs.items():
-        try:
-            same = Path(out).samefile(path)
-        except (OSError, ValueError):  # one of them is not there: nothing to replace
-            same = False
-        if same:
-            raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
+    paths = hierarchy_paths([settings for _, settings in recipe.steps])
+    writing.refuse_inputs(out, [("a hierarchy file of the recipe", path) for path in paths])
 
 
 def _result(protection, recipe, least, of_reading):

@@ -28,6 +28,10 @@ where report.yml holds
     - suppress: {importance: {sex: 1, region: 2, age: 3}}
 
 \b
+The page and the protected file, for programs:
+  kanon-lab report survey.csv --config report.yml --out report.html --protected public.csv --fail --json
+
+\b
 Others, of many configurations and with settings in place of those in the file:
   kanon-lab report survey.csv --config a.yml --config b.yml --out reports/
   kanon-lab report survey.csv --config a.yml --config b.yml --out survey-{name}.html
@@ -39,11 +43,14 @@ Others, of many configurations and with settings in place of those in the file:
 @click.argument("file")
 @click.option("--config", "configs", multiple=True, metavar="YML", help="A configuration. May repeat.")
 @click.option("--out", metavar="OUT", help="The page to write, a folder, or a name with {name} in it.")
+@click.option("--protected", metavar="OUT", help="The protected file to write as well; {name} in it as in --out.")
+@click.option("--overwrite", is_flag=True, help="Replace the protected file where it holds something else.")
+@click.option("--internal", is_flag=True, help="A page for the office only: every setting, category and rare key.")
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
-@click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; the report is written.")
+@click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
-def report(context, file, configs, out, overrides, fail, as_json):
+def report(context, file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
     """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
 
     The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
@@ -53,6 +60,13 @@ def report(context, file, configs, out, overrides, fail, as_json):
     health-survey. A configuration is a recipe, as kanon-lab protect takes it, with settings of the report; all of them
     are checked before FILE is read. With several, OUT is a folder, in which each page has the name of its
     configuration, or a name in which {name} stands for it.
+
+    --protected writes the protected file too, the same bytes as kanon-lab protect with this configuration: page and
+    file appear together or not at all. With --fail and a limit that is not met, the page alone is written. It replaces
+    neither what is read nor, without --overwrite, a file with other bytes.
+
+    --internal makes another page: marked as confidential on every screen, with the codes of groups and mappings, what
+    each category became, and the key values at the highest risk. It must not leave the office.
 
     Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
     NAME.failed.ipynb.
@@ -66,17 +80,35 @@ def report(context, file, configs, out, overrides, fail, as_json):
     if not out:
         raise OptionError("--out is not given; name the page to write, such as report.html")
 
+    from kanon_lab.data.writing import refuse_inputs
     from kanon_lab.report import make_report, read_config
-    from kanon_lab.report.build import check_out
+    from kanon_lab.report.build import check_out, check_protected
 
     wanted = {path: read_config(path, overrides) for path in configs}
     targets = _targets(out, configs)
     for target in targets.values():
         check_out(target)
+    files = _protected(protected, configs)
+    if overwrite and not protected:
+        raise OptionError(
+            "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
+        )
+    for path, target in files.items():
+        check_protected(target, targets[path], file, wanted[path])
+        refuse_inputs(target, [(f"the configuration {Path(each).name}", each) for each in configs])
     done, errors = {}, []
     for path, config in wanted.items():
         try:
-            done[path] = make_report(file, config, targets[path], progress=True)
+            done[path] = make_report(
+                file,
+                config,
+                targets[path],
+                protected=files.get(path),
+                overwrite=overwrite,
+                only_met=fail,
+                internal=internal,
+                progress=True,
+            )
         except KanonLabError as error:
             if len(wanted) == 1:
                 raise
@@ -94,7 +126,9 @@ def report(context, file, configs, out, overrides, fail, as_json):
     if errors:
         context.exit(2)
     if fail and not all(each.met for each in done.values()):
-        click.echo("kanon-lab: a limit is not met (--fail)", err=True)
+        withheld = [each.protected["file"] for each in done.values() if each.protected and not each.protected["sha256"]]
+        nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
+        click.echo(visible(f"kanon-lab: a limit is not met (--fail){nothing}"), err=True)
         context.exit(NOT_MET)
 
 
@@ -136,6 +170,15 @@ def _targets(out, configs):
     return dict(zip(configs, targets, strict=True))
 
 
+def _protected(protected, configs):
+    """The protected file of each configuration."""
+    if not protected:
+        return {}
+    if len(configs) > 1 and "{name}" not in protected:
+        raise OptionError("--protected: several configurations write several files; put {name} in it")
+    return {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
+
+
 def _row(path, report, notes):
     return {
         **OFFICE,
@@ -144,6 +187,7 @@ def _row(path, report, notes):
         "parameters": report.parameters,
         "seconds": report.seconds,
         **report.judged,
+        "protected": report.protected,
         "notes": notes,
     }
 
@@ -155,5 +199,7 @@ def _print(path, report, notes):
     print_judged(report.judged)
     if not report.judged["limits"]:
         click.echo("  no limits in the configuration, so no verdict")
+    if report.protected and report.protected["sha256"]:
+        click.echo(visible(f"  written: {report.protected['file']}, {report.protected['records']:,} records"))
     for note in notes:
         click.echo(visible(f"  note: {note}"))

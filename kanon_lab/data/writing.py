@@ -9,7 +9,7 @@ import io
 import math
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
@@ -105,7 +105,7 @@ def write_microdata(
             if check is not None:
                 check(_read_again(draft, path))
             if not overwrite:
-                _refuse_another(draft, path)
+                refuse_another(draft, path)
             draft.replace(temporary)
         finally:
             draft.unlink(missing_ok=True)
@@ -359,7 +359,19 @@ def _read_again(draft: Path, path: Path) -> pd.DataFrame:
         raise DataError(f"{path}: was not written, since it could not be read again: {reason}") from None
 
 
-def _refuse_another(draft: Path, path: Path) -> None:
+def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
+    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name."""
+    for name, path in inputs:
+        try:
+            same = Path(out).samefile(path)
+        except (OSError, ValueError):  # one of them is not there: nothing to replace
+            same = False
+        if same:
+            raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
+
+
+def refuse_another(draft: Path, path: Path) -> None:
+    """Raise a `StorageError` where a file with other bytes than the draft is at the path."""
     there = files.status(path)
     if there is None or (there.st_size == draft.stat().st_size and files.sha256(path) == files.sha256(draft)):
         return

@@ -18,6 +18,7 @@ from kanon_lab.protection.chain import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Pr
 from kanon_lab.protection.checks import check_columns, check_names, step_errors
 from kanon_lab.protection.hierarchy_files import beside, seen_from
 from kanon_lab.protection.limits import as_limits, in_new_words
+from kanon_lab.protection.reading import READING_SETTINGS, as_reading
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
 from kanon_lab.risk.arguments import as_share
@@ -31,8 +32,10 @@ _MEASURED = ("k_required", "k", "risks", "estimator")
 RECIPE_SETTINGS = (*_ROLES, *_MEASURED, "limits", "indicators", "language", "seed", "household_level", "steps")
 _OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
 HOUSEHOLD_SETTINGS = tuple(name for name in RECIPE_SETTINGS if name not in _OF_FILES)
-#: Settings that the configuration of a report has besides (`kanon_lab.report`).
-REPORT_SETTINGS = ("title", "least", "map", "missing_codes", "na", "text", "encoding", "separator", "decimal")
+# Settings of a report's configuration that a recipe has no use for.
+_OF_REPORTS = ("title", "least", "map")
+#: Settings that the configuration of a report has besides (`kanon_lab.report`); a recipe may stand among them.
+REPORT_SETTINGS = (*_OF_REPORTS, *READING_SETTINGS)
 _INHERITED = ("missing", *_MEASURED)
 
 
@@ -52,12 +55,14 @@ class Recipe:
         As in `kanon_lab.protection.protect`; the levels of a limit ``above_risk`` are among the risks.
     limits : dict
         Those of the office, as `kanon_lab.protection.limits.as_limits` gives them; empty where there are none.
+    reading : dict
+        How to read the file: options of `kanon_lab.data.read_file`.
     language : str
         Of reports; one of `kanon_lab.terms.LANGUAGES`.
     where : str
         What it is called in messages about a file that it is applied to; nothing where it is empty.
     notes : tuple of str
-        What is to be known of its settings: old words that it was written in.
+        What is to be known of its settings: old words that it was written in, and what only a report uses.
     """
 
     spec: KeySpec
@@ -69,6 +74,7 @@ class Recipe:
     indicators: IndicatorSet | None = None
     seed: int = 0
     limits: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     language: str = "en"
     where: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -137,7 +143,8 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
     Parameters
     ----------
     settings : mapping
-        Names as in `RECIPE_SETTINGS`.
+        Names as in `RECIPE_SETTINGS`; of a file also as in `REPORT_SETTINGS`, of which only those that say how to read
+        it are used.
     where : str
         What to call the settings in messages.
     level : {"person", "household"}
@@ -157,14 +164,11 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe", level: 
             raise OptionError(
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
             )
-        if found := [name for name in REPORT_SETTINGS if name in settings]:
-            raise OptionError(
-                f"is the configuration of a report, which kanon-lab report takes: its {', '.join(found)} and the like "
-                "are not for a recipe"
-            )
         settings, notes = in_new_words(settings)
-        check_names(settings, RECIPE_SETTINGS if level == "person" else HOUSEHOLD_SETTINGS)
-        recipe = _recipe(settings)
+        check_names(settings, (*RECIPE_SETTINGS, *REPORT_SETTINGS) if level == "person" else HOUSEHOLD_SETTINGS)
+        if unused := [name for name in _OF_REPORTS if settings.get(name) is not None]:
+            notes = (*notes, f"{', '.join(unused)}: of a report (kanon-lab report), and not used here")
+        recipe = replace(_recipe(settings), reading=as_reading(settings))
         notes = tuple(dict.fromkeys([*notes, *recipe.notes]))
         return replace(recipe, notes=notes, where=where if level == "person" else "")
 

@@ -1,12 +1,17 @@
-"""Every released column: its role, and what the protection did to it."""
+"""What is released: every column with its role and what the protection did to it, and the file itself."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pandas as pd
 
+from kanon_lab.data.writing import write_microdata
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.changes import changes
+from kanon_lab.protection.identifiers import prove_absent
 
 #: Role of a column that the spec does not name.
 NO_ROLE = "no role"
@@ -53,6 +58,32 @@ def role_of(name: str, protection: Protection) -> str:
         "household key": [key for level in levels for key in level.spec.key_variables if key not in spec.key_variables],
     }
     return ", ".join(role for role, names in roles.items() if name in names) or NO_ROLE
+
+
+def proof(protection: Protection, where: str, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
+    """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
+    released, spec = protection.frame, protection.spec
+    of_records = protection.original.loc[protection.state.working.index]
+    roles = [*spec.variables, *spec.ghosts]
+
+    def prove(frame: pd.DataFrame) -> None:
+        if neutralised:
+            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
+        prove_absent(frame, of_records, spec.direct_identifiers, where=where, roles=roles)
+
+    return prove
+
+
+def write_release(
+    protection: Protection, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
+) -> dict[str, int]:
+    """Write the protected file, proved to hold no direct identifier before it gets its name.
+
+    The same protection gives the same bytes. Parameters, result and errors as of `kanon_lab.data.write_microdata`.
+    """
+    prove = proof(protection, str(out), neutralised=neutralise)
+    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
+    return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
 
 
 def _distinct(column: pd.Series, spec: KeySpec) -> int | None:

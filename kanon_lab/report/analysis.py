@@ -20,6 +20,8 @@ from kanon_lab.protection.chain import without_variables
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
+from kanon_lab.report.internal import Internal
+from kanon_lab.report.internal import internal as of_office
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -102,6 +104,8 @@ class Analysis:
     internal : bool
         Whether pages of it are for the office only, and show what is here; others show what
         `kanon_lab.report.public.public` leaves of it.
+    office : Internal or None
+        What only these show.
     """
 
     title: str
@@ -131,6 +135,7 @@ class Analysis:
     seeds: pd.DataFrame = field(repr=False)
     versions: dict[str, str]
     internal: bool = False
+    office: Internal | None = field(default=None, repr=False)
 
 
 def analyse(
@@ -139,6 +144,8 @@ def analyse(
     *,
     name: str = "the data",
     progress: Callable[[str], None] | None = None,
+    released: Callable[[Protection], None] | None = None,
+    internal: bool = False,
 ) -> Analysis:
     """Protect a file as its configuration says, and count all that a report shows.
 
@@ -151,11 +158,15 @@ def analyse(
         What to call a frame.
     progress : callable, optional
         Called with the name of each step before it begins.
+    released : callable, optional
+        Called with the protection, for its file to be written.
+    internal : bool
+        Whether it is for the office only.
 
     Returns
     -------
     Analysis
-        Without a record, a value of a direct identifier, or a category that few records hold.
+        Without a record or a value of a direct identifier; unless it is internal, without a category that few hold.
 
     Raises
     ------
@@ -165,7 +176,10 @@ def analyse(
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
     where, recipe = found["name"], config.recipe
-    protection = _protected(frame, config, where, said)
+    protection = _protected(file, config, where, said)
+    if released is not None:
+        said("the protected file")
+        released(protection)
     said("classes")
     said("limits")
     judged = judge(protection, config.limits, k_required=recipe.k_required)
@@ -209,6 +223,8 @@ def analyse(
         parameters=shown_settings(config.shown),
         seeds=_seeds(protection),
         versions=_versions(),
+        internal=internal,
+        office=of_office(protection, config.shown, of_risk) if internal else None,
     )
 
 
@@ -220,13 +236,15 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
-def _protected(frame: pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]) -> Protection:
+def _protected(
+    file: MicrodataFile | pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]
+) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(frame, where)
+    recipe.check(file, where)
     measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(frame, recipe.spec, **measured, where=where)
+    protection = protect(file, recipe.spec, **measured, where=where)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)

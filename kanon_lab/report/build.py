@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -20,7 +21,8 @@ from kanon_lab.protection.yaml_file import dump_yaml
 from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
 from kanon_lab.report.html import report_page
-from kanon_lab.report.run import STEPS
+from kanon_lab.report.internal import banner
+from kanon_lab.report.run import RELEASE, STEPS
 from kanon_lab.report.safe import shown_settings
 
 NOTEBOOK = "report"
@@ -46,12 +48,16 @@ class Report:
         What it took.
     judged : dict
         The verdict: ``limits``, ``met`` and ``cautions``, as `kanon_lab.protection.judged.Judged.to_dict` has them.
+    protected : dict or None
+        ``file``, ``sha256`` and ``records`` of the protected file; the last two None where it was not to be written
+        since a limit is not met. None where none was asked for.
     """
 
     path: Path
     parameters: dict[str, Any]
     seconds: float
     judged: dict[str, Any]
+    protected: dict[str, Any] | None = None
 
     @property
     def met(self) -> bool:
@@ -59,8 +65,21 @@ class Report:
         return self.judged["met"]
 
 
-def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, progress: bool = False) -> Report:
+def make_report(
+    file: str | Path,
+    config: ReportConfig,
+    out: str | Path,
+    *,
+    protected: str | Path | None = None,
+    overwrite: bool = False,
+    only_met: bool = False,
+    internal: bool = False,
+    progress: bool = False,
+) -> Report:
     """Make the report on a microdata file: one HTML page without a record in it, which needs no network.
+
+    With it, the protected file: the bytes that `kanon_lab.protection.released.write_release` gives for the same recipe.
+    Both are there in the end, or neither.
 
     Parameters
     ----------
@@ -70,13 +89,23 @@ def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, prog
         As `kanon_lab.report.read_config` gives it.
     out : str or Path
         The page to write, ending in ``.html``; only its owner may read it. An older one is replaced.
+    protected : str or Path, optional
+        The protected file to write, in a format of `kanon_lab.data.write_microdata`.
+    overwrite : bool
+        Whether to replace a protected file that holds something else.
+    only_met : bool
+        Whether to write it only where every limit is met. The page is written all the same.
+    internal : bool
+        Whether the page is for the office only: it is marked so, and has every setting, what each category became, and
+        the key values at the highest risk.
     progress : bool
         Show on a terminal which step runs.
 
     Raises
     ------
     DataError, StorageError, OptionError
-        The file is absent or empty, the page cannot be written there, or would be larger than 2 MB.
+        The file is absent or empty; page or protected file cannot be written there; the page would be larger than 2 MB,
+        or another protected file is there.
     NotebookError
         A step failed. Its executed notebook, without what the error may quote, is kept beside the page as
         ``NAME.failed.ipynb``.
@@ -84,21 +113,34 @@ def make_report(file: str | Path, config: ReportConfig, out: str | Path, *, prog
         papermill or nbconvert is not installed.
     """
     began = time.perf_counter()
-    out = Path(out)
+    out, target = Path(out), None if protected is None else Path(protected)
     request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.where}
     check_out(out)
+    if target is not None:
+        check_protected(target, out, file, config)
     kept = _kept_beside(out)
     with TemporaryDirectory(prefix="kanon-lab-") as folder:
-        executed = _executed(Path(folder), request, kept, progress)
+        asked = {"internal": internal, "protected": None if target is None else target.name}
+        executed = _executed(Path(folder), {**request, **asked}, kept, progress)
         found = recorded(executed)
-        page = report_page(executed, title=found["title"], language=config.language)
-    if (size := len(page.encode())) > _MOST_BYTES:
-        raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
-    _write(out, page)
+        marked = banner(config.language) if internal else ""
+        page = report_page(executed, title=found["title"], language=config.language, banner=marked)
+        if (size := len(page.encode())) > _MOST_BYTES:
+            raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
+        parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
+        report = Report(out, parameters, 0.0, found["judged"])
+        if target is None or (only_met and not report.met):
+            _write(out, page)
+        else:
+            with _placed(Path(folder, RELEASE, target.name), target, overwrite):
+                _write(out, page)
+            report = replace(report, protected={"sha256": files.sha256(target), "records": found["records"]})
     with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
         kept.unlink(missing_ok=True)
-    parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
-    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"])
+    if target is not None:
+        released = {"file": str(target), **(report.protected or {"sha256": None, "records": None})}
+        report = replace(report, protected=released)
+    return replace(report, seconds=round(time.perf_counter() - began, 3))
 
 
 def check_out(out: Path) -> None:
@@ -114,6 +156,22 @@ def check_out(out: Path) -> None:
             raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
     if not out.absolute().parent.is_dir():
         raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
+
+
+def check_protected(target: Path, out: Path, file: str | Path, config: ReportConfig) -> None:
+    """Raise an error, before minutes of work, where no protected file could be written, or would replace an input."""
+    from kanon_lab.data.sets import DATA_SETS
+    from kanon_lab.data.writing import check_target, refuse_inputs
+
+    with names_only(target, target.absolute()):
+        check_target(target)
+        source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
+        inputs = [
+            ("the input", source),
+            ("the page", out),
+            *(("a hierarchy file", each) for each in config.hierarchies),
+        ]
+        refuse_inputs(target, inputs)
 
 
 def _kept_beside(out: Path) -> Path:
@@ -162,6 +220,19 @@ def _kept(folder: Path, failure: Failure, kept: Path) -> str:
     except StorageError:
         return f"{said}, and {kept.name} could not be kept)"
     return f"{said}; the executed notebook is kept beside it: {kept.name})"
+
+
+@contextmanager
+def _placed(draft: Path, target: Path, overwrite: bool) -> Iterator[None]:
+    """Put the protected file into its place where the block, which writes the page, ends well."""
+    from kanon_lab.data.writing import refuse_another
+
+    with names_only(target):
+        if not overwrite:
+            refuse_another(draft, target)
+        with files.atomic_path(target) as beside:
+            shutil.copyfile(draft, beside)
+            yield
 
 
 def _write(path: Path, text: str) -> None:

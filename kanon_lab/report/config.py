@@ -16,13 +16,13 @@ from kanon_lab.protection import Recipe, as_recipe
 from kanon_lab.protection.checks import check_names
 from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
 from kanon_lab.protection.limits import OLD_WORD, in_new_words
+from kanon_lab.protection.reading import as_reading
 from kanon_lab.protection.recipe import RECIPE_SETTINGS, REPORT_SETTINGS
 from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.tradeoff import measure_of, planned
 
 CONFIG_SETTINGS = (*RECIPE_SETTINGS, *REPORT_SETTINGS)
-_DIALECT = ("encoding", "separator", "decimal")
 MAP_SETTINGS = ("grid", "steps", "risk", "loss")
 #: Languages of reports.
 REPORT_LANGUAGES = ("en", "es")
@@ -170,7 +170,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
             title=_title(settings.get("title", "")),
             limits=_limits(recipe),
             least=_least(settings.get("least", LEAST)),
-            reading=_reading(settings),
+            reading=as_reading(settings),
             **options,
         )
 
@@ -283,38 +283,6 @@ def _least(least: object) -> int:
     if check_k(least, "least") < LEAST:
         raise OptionError(f"least must be {LEAST} or more: a report names no category that fewer records hold")
     return int(least)
-
-
-def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """How to read the file: options of `kanon_lab.data.read_file`."""
-    from kanon_lab.data.delimited import Dialect
-
-    found = {name: _texts(settings[name], name) for name in ("na", "text") if name in settings}
-    for name in _DIALECT:
-        if name in settings:
-            (found[name],) = _texts([settings[name]], name)
-    Dialect(*(found.get(name) for name in _DIALECT))
-    if "missing_codes" in settings:
-        found["missing_codes"] = _missing_codes(settings["missing_codes"])
-    return found
-
-
-def _texts(values: object, name: str) -> tuple[str, ...]:
-    values = values if isinstance(values, (list, tuple)) else [values]
-    if not all(isinstance(value, str) for value in values):
-        raise OptionError(f"{name} must be texts, such as {name}: ['A'] (numbers in quotes)")
-    return tuple(values)
-
-
-def _missing_codes(given: object) -> dict[str, tuple]:
-    """By variable its codes; one code may stand without a list."""
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise OptionError("missing_codes must be names of columns with their codes, such as {income: [88, 99]}")
-    found = {name: tuple(codes) if isinstance(codes, (list, tuple)) else (codes,) for name, codes in given.items()}
-    for name, codes in found.items():
-        if not codes or any(isinstance(code, bool) or not isinstance(code, (str, int, float)) for code in codes):
-            raise OptionError(f"missing_codes: the codes of {shortened(name)} must be numbers or texts, such as [88]")
-    return found
 
 
 def _map(given: object, recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _ICON = "data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27/%3E"
 _HTML = "text/html"
 
 
-def report_page(executed: str | Path, *, title: str, language: str) -> str:
+def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """Return the page of an executed notebook: its figures, tables and texts, none of its code.
 
     Parameters
@@ -29,6 +29,8 @@ def report_page(executed: str | Path, *, title: str, language: str) -> str:
         Of the page; its sections bring their own headings.
     language : str
         Code of the language, such as ``"es"``.
+    banner : str
+        What stands on every screen of it, and on every sheet of paper.
 
     Raises
     ------
@@ -58,7 +60,8 @@ def report_page(executed: str | Path, *, title: str, language: str) -> str:
 <style>
 {style}</style>
 </head>
-<body>
+<body{' class="kanon-marked"' if banner else ""}>
+{f'<p class="kanon-banner" role="note">{escape(banner)}</p>' if banner else ""}
 <main>
 <h1>{escape(title)}</h1>
 {_contents(body)}

@@ -18,9 +18,12 @@ from kanon_lab.report.headed import check_named
 
 if TYPE_CHECKING:
     from kanon_lab.data import MicrodataFile
+    from kanon_lab.protection import Protection
 
 #: File of the working folder to which the names of steps are written as they begin.
 STEPS = "steps.txt"
+#: Folder in it for the protected file.
+RELEASE = "release"
 _EXAMPLE_FILE, _EXAMPLE = "health-survey", "example.yml"
 
 
@@ -39,15 +42,30 @@ class Run:
     config : ReportConfig
     steps : Path or None
         File to write the names of steps to.
+    protected : Path or None
+        File to write the release to.
+    internal : bool
+        Whether the report is for the office only.
     """
 
     file: MicrodataFile
     config: ReportConfig
     steps: Path | None = None
+    protected: Path | None = None
+    internal: bool = False
 
     def say(self, step: str) -> None:
         """Tell who waits for the report which step begins."""
         _say(self.steps, step)
+
+    def write(self, protection: Protection) -> None:
+        """Write the protected file, where one is asked for."""
+        if self.protected is not None:
+            from kanon_lab.protection.released import write_release
+
+            self.protected.parent.mkdir()
+            with names_only(self.protected):
+                write_release(protection, self.protected)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -63,7 +81,8 @@ def opened(request: str = "") -> Run:
     ----------
     request : str
         Name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the ``configuration``
-        as YAML, and ``where``, what to call that. "" for an embedded survey and a small configuration.
+        as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the release to in the
+        folder `RELEASE`, and whether it is ``internal``. "" for an embedded survey and a small configuration.
 
     Raises
     ------
@@ -84,7 +103,8 @@ def opened(request: str = "") -> Run:
             file = read_file(asked["name"], **config.reading)
         check_named(file, asked["name"])
         config.recipe.check(file, asked["name"])
-    return Run(file, config, steps)
+    protected = Path(RELEASE, asked["protected"]).absolute() if asked.get("protected") else None
+    return Run(file, config, steps, protected, internal=asked.get("internal", False))
 
 
 def _say(steps: Path | None, step: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.report import drawings
+from kanon_lab.report import drawings, internal
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
@@ -386,6 +386,7 @@ _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {
     "map": _map,
     "release": _release,
     "parameters": _parameters,
+    "internal": internal.section,
 }
 #: Names of the sections, in their order.
 SECTIONS = tuple(_SECTIONS)
