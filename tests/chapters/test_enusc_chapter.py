@@ -201,7 +201,7 @@ def reports(tmp_path, monkeypatch):
     """The configurations for which reports are asked, none of which is made; a folder with those of the page."""
     asked = []
 
-    def make(file, config, out, *, progress=False):
+    def make(file, config, out, **options):
         asked.append((file, config, Path(out)))
         met = config.limits.get("k", 0) < 5
         Path(out).write_text("")
@@ -216,11 +216,12 @@ def reports(tmp_path, monkeypatch):
 
 
 def test_the_commands_of_the_page_on_reports(reports, tmp_path, monkeypatch, capsys):
-    plain, spanish, folder, pattern, checked = commands(PAGE, "report")
-    assert [run_command(each) for each in (plain, folder, pattern, checked)] == [0] * 4
+    plain, spanish, folder, pattern, internal, checked = commands(PAGE, "report")
+    assert [run_command(each) for each in (plain, folder, pattern, internal, checked)] == [0] * 5
     assert run_command(spanish) == 0
     assert [out.name for _, _, out in reports] == [
-        *("report.html", "report.html", "strict.html", "health-report.html", "health-strict.html", "report.html"),
+        *("report.html", "report.html", "strict.html", "health-report.html", "health-strict.html"),
+        *("internal.html", "report.html"),
         "informe.html",
     ]
     config = reports[-1][1]
@@ -231,6 +232,7 @@ def test_the_commands_of_the_page_on_reports(reports, tmp_path, monkeypatch, cap
     for code in blocks(PAGE, "python"):
         exec(code, names)
     assert reports[-1][1].limits["k"] == 5
+    assert run_command("protect health-survey --recipe report.yml --out health-public.csv".split()) == 0
     assert len(read_microdata("health-public.csv")) == len(load_microdata("health-survey"))
 
 

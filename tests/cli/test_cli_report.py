@@ -37,7 +37,7 @@ def made(tmp_path, monkeypatch):
     """Pages asked for, in a folder with configurations a.yml and b.yml; none is made."""
     asked = []
 
-    def make_report(file, config, out, *, progress):
+    def make_report(file, config, out, *, progress, **options):
         asked.append((file, config.language, out))
         if config.title == "fails":
             raise DataError("survey.csv: has no records (step: read the file)")
@@ -72,6 +72,7 @@ def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
         },
         "seconds": 1.25,
         **VERDICT,
+        "protected": None,
         "notes": [],
     }
 

@@ -307,10 +307,12 @@ def test_the_output_never_replaces_a_hierarchy_file(written, tmp_path, monkeypat
         assert ladder.read_text() == text
 
 
-@pytest.mark.parametrize(
-    ("setting", "told"),
-    [({"title": "A file"}, "its title and")],
-)
-def test_the_configuration_of_a_report_is_told_from_a_recipe(setting, told):
-    with pytest.raises(OptionError, match=f"is the configuration of a report, which kanon-lab report takes: {told}"):
-        as_recipe({"key_variables": ["age"], **setting})
+def test_the_configuration_of_a_report_is_a_recipe_too():
+    recipe = as_recipe(
+        {"key_variables": ["age"], "title": "A file", "map": {"grid": {}}, "na": ["?"], "limits": {"k": 3}}
+    )
+    assert recipe == as_recipe({"key_variables": ["age"], "na": ["?"], "limits": {"k": 3}})
+    assert recipe.reading == {"na": ("?",)}
+    assert recipe.notes == ("title, map: of a report (kanon-lab report), and not used here",)
+    with pytest.raises(OptionError, match="na must be texts"):
+        as_recipe({"key_variables": ["age"], "na": [9]})
