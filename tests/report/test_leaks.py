@@ -55,7 +55,8 @@ def failed(tmp_path_factory):
     (folder / "sitecustomize.py").write_text(SABOTAGE)
     temporary = folder / "tmp"
     temporary.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(folder), "TMPDIR": str(temporary)}
+    found = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": found, "TMPDIR": str(temporary)}
     done = subprocess.run(command(reports), capture_output=True, text=True, env=environment, timeout=120)
     return done, reports, temporary
 

@@ -86,7 +86,8 @@ def test_every_wording_has_both_languages_with_the_same_parts():
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_every_section_is_shown_with_a_heading_tables_and_charts(found, language):
     figures = 0
-    for name in SECTIONS:
+    assert section(found, "internal", language) == []
+    for name in SECTIONS[:-1]:
         first, *rest = section(found, name, language)
         assert f'id="{name}"' in first.html and rest
         figures += sum(isinstance(part, Figure) for part in rest)
