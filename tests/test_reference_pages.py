@@ -123,8 +123,12 @@ def test_settings_of_a_report():
     assert set(listed(SETTINGS)) == set(offered(as_config, {**KEYS, "qqqq": 1}))
     assert set(listed(OF_MAP)) == set(offered(as_config, {**KEYS, "map": {"grid": {"k": [2]}, "qqqq": 1}}))
     heading = next(name for name in sections(REPORT) if name.lower() in ("thresholds", "limits"))
-    limits = offered(as_config, {**KEYS, heading.lower(): {"qqqq": 1}})
-    assert set(listed(sections(REPORT)[heading])) == set(limits)
+    said = listed(sections(REPORT)[heading])
+    assert set(said) == set(offered(as_config, {**KEYS, heading.lower(): {"qqqq": 1}}))
+    roles = {"household": "household", "sensitive_variables": ["diagnosis"]}
+    for name, text in said.items():
+        assert list(example(text)) == [name]
+        as_config({**KEYS, **roles, heading.lower(): example(text)})
 
 
 def example(text):
