@@ -215,7 +215,7 @@ def _ends(state: MapState, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
     drawn = [state.rows[list(state.fronts)]]
     for ends in spread:
         drawn += [ends[[column]].set_axis([state.loss], axis=1) for column in ("x", "x2") if column in ends]
-    return [[float(f"{end:.6g}") for end in (each.min(), each.max())] for _, each in pd.concat(drawn).items()]
+    return [[float(each.min()), float(each.max())] for _, each in pd.concat(drawn).items()]
 
 
 def _compact(state: MapState) -> list[dict]:
