@@ -322,7 +322,8 @@ def test_explorer_is_small_and_keeps_its_precision(made, grid):
 
 def test_explorer_binds_k_dates_and_place(made):
     params = {param["name"]: param for param in made["explorer"].to_dict()["params"]}
-    assert (params["k"]["bind"]["min"], params["k"]["bind"]["max"]) == (1, 100)
+    offered = params["k"]["bind"]["options"]
+    assert offered == sorted({*offered, *range(1, 11), 100, params["k"]["value"]})
     assert params["dates"]["bind"]["options"] == ["day", "month", "year"]
     assert len(params["place"]["bind"]["options"]) == 73
     assert params["place"]["bind"]["labels"][0] == "Spain"

@@ -102,3 +102,23 @@ def test_a_missing_key_can_be_a_category_of_its_own():
     assert own.f_k_of_records().tolist() == [2, 2, 2, 2, 1, 1]
     wild = class_table(frame, KeySpec(["a", "b"], missing="wildcard"))
     assert wild.f_k_of_records().tolist() == [6, 6, 6, 6, 6, 6]
+
+
+def test_a_record_that_misses_all_keys_is_compatible_with_all():
+    """sdcMicro 5.8.1 does not count it for the others where it misses two keys or more, and gives 2, 2, 3."""
+    table = class_table(pd.DataFrame({"a": ["x", "x", None], "b": ["u", "u", None]}), KeySpec(["a", "b"]))
+    assert table.f_k_of_records().tolist() == [3, 3, 3]
+
+
+def test_the_exact_risk_of_two_hundred_records_for_two_thousand_persons():
+    """sdcMicro 5.8.1 gives .00170.
+
+    Given f, F has a negative binomial distribution with p = 0.1: E[1/F] is added up term by term here.
+    """
+    f, p = 200, 0.1
+    persons = np.arange(f, 20_000)
+    log_chance = [math.lgamma(n) - math.lgamma(f) - math.lgamma(n - f + 1) for n in persons]
+    chance = np.exp(np.array(log_chance) + f * math.log(p) + (persons - f) * math.log1p(-p))
+    assert chance.sum() == pytest.approx(1)
+    (risk,) = individual_risk([f], [f / p], estimator="exact")
+    assert risk == pytest.approx(float((chance / persons).sum()), rel=1e-6)

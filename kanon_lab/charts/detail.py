@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, starmap
 from typing import TYPE_CHECKING
 
 from kanon_lab.charts.axes import (
@@ -236,11 +236,14 @@ def _controls(state: DetailState) -> list[alt.Parameter]:
     shown = alt.binding_select(
         options=list(range(count)), labels=list(map(percent, state.fractions)), name="sampling fraction: "
     )
+    risk, truth = _told("identified", _RISK)
+    factors = [f"{estimate} + ' ' + {counted}" for estimate, counted in starmap(_told, _NUMBERS.items())]
     words = {
         "place": place,
         "row": f"data('detail')[place * {count} + step]",
-        "words": f"[row.name + ',', 'sample of ' + format(row.fraction, '.3~p') + ':', {_told('identified', _RISK)}]",
-        "numbers": f"[{_COUNTS}, {', '.join(_told(*each) for each in _NUMBERS.items())}]",
+        # A line each: what a telephone has room for.
+        "words": f"[row.name + ',', 'sample of ' + format(row.fraction, '.3~p') + ':', {risk}, {truth}]",
+        "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
     params.append(alt.param(name="step", value=state.values()["step"], bind=shown))
@@ -256,10 +259,10 @@ def _numbers() -> alt.Chart:
     return text.encode(x=alt.value(0), y=alt.value(_HEIGHT + _BELOW))
 
 
-def _told(name: str, column: str) -> str:
-    """An expression: an estimate of the chosen row, and the truth."""
+def _told(name: str, column: str) -> tuple[str, str]:
+    """Two expressions: an estimate of the chosen row, with a comma, and the truth."""
     estimate, truth = share_expression(f"row.{column}"), share_expression(f"row.true_{column}")
-    return f"'{name} ' + {estimate} + ', {_IN_TRUTH[column == _RISK]} ' + {truth}"
+    return f"'{name} ' + {estimate} + ','", f"'{_IN_TRUTH[column == _RISK]} ' + {truth}"
 
 
 def _drawn(state: DetailState) -> list[alt.Chart]:

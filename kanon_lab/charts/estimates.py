@@ -117,7 +117,8 @@ def _scenarios(
     colors, shapes = zip(*_PLACES, strict=True)
     x = alt.X(
         "age:N",
-        scale=alt.Scale(domain=ages, padding=0.75),
+        # Room for the words beside the last marks, on a telephone too.
+        scale=alt.Scale(domain=ages, padding=1),
         title=age.capitalize(),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
@@ -147,8 +148,8 @@ def _scenarios(
         )
     # The finer the age, the higher the line: left of the first marks and right of the others none crosses the words.
     words = base.encode(text="label:N", color=alt.value(GREY))
-    layers.append(words.transform_filter(alt.datum.age == ages[0]).mark_text(align="right", dx=-9, dy=-9))
-    layers.append(words.transform_filter(alt.datum.age != ages[0]).mark_text(align="left", dx=15, dy=-8))
+    layers.append(words.transform_filter(alt.datum.age == ages[0]).mark_text(align="right", dx=-9, dy=-9, fontSize=11))
+    layers.append(words.transform_filter(alt.datum.age != ages[0]).mark_text(align="left", dx=15, dy=-8, fontSize=11))
     return layers
 
 

@@ -65,8 +65,8 @@ def explorer(
     place : str, optional
         Code of the place shown first; the grid's first place by default.
     controls : bool
-        With controls (a slider, buttons and a list, drawn by Vega) and the result in words as its title. Without
-        them the chart shows one state: the widgets bring controls of their own.
+        With controls (two lists and buttons, drawn by Vega) and the result in words as its title. Without them the
+        chart shows one state: the widgets bring controls of their own.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def explorer(
     names, k_max = check_dates(grid["dates"]), _last_k(grid)
     place = grid["place"].iloc[0] if place is None else place
     _check_start(grid, k_max, names, k, dates, place)
-    bindings = _bindings(names, _places(grid), k_max) if controls else {}
+    bindings = _bindings(names, _places(grid), {*_offered(k_max), k}) if controls else {}
     values = {"k": k, "dates": dates, "place": place}
     params = [
         alt.param(name=name, value=value, bind=bindings.get(name, alt.Undefined)) for name, value in values.items()
@@ -179,10 +179,16 @@ def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
     return rows.to_dict("records")
 
 
-def _bindings(names: list[str], places: dict[str, str], k_max: int) -> dict:
+def _offered(k_max: int) -> list[int]:
+    """The k to choose from, closer together where they are small; the last one that there is, too."""
+    return [k for k in range(1, k_max + 1) if k <= 10 or k % 10 == 0 and k <= 50 or k % 100 == 0 or k == k_max]
+
+
+def _bindings(names: list[str], places: dict[str, str], offered: set[int]) -> dict:
     alt = altair()
     return {
-        "k": alt.binding_range(min=1, max=k_max, step=1, name="group of at most (k): "),
+        # A slider would have all small k within a few pixels.
+        "k": alt.binding_select(options=sorted(offered), name="group of at most (k): "),
         "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
         "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
     }

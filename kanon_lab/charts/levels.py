@@ -290,7 +290,7 @@ def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
         "x:Q",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f"),
-        title="Generalisation (0: none; 1: every variable at its top)",
+        title="Generalisation (0: none; 1: all at the top)",
     )
     y = alt.Y(
         "share:Q",

@@ -229,7 +229,8 @@ def _words(steps: list[int], few: str) -> dict[str, str]:
 def _explored(methods: list[str]) -> list:
     alt = altair()
     scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
-    shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=2, labelLimit=220))
+    columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
+    shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=columns, labelLimit=220))
     base = alt.Chart().encode(
         x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", zero=True, nice=False), axis=alt.Axis(tickCount=6)),
         y=_links("linked"),

@@ -149,11 +149,15 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
         ),
         description=(
             f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "
-            f"reconstructed size. {int((off == 0).sum())} of them are equal; the largest difference is "
-            f"{off.max():,} persons."
+            f"reconstructed size. {_equal(int((off == 0).sum()), len(rows))}; the largest difference is "
+            f"{off.max():,} person{'' if off.max() == 1 else 's'}."
         ),
         height=320,
     )
+
+
+def _equal(count: int, of: int) -> str:
+    return "All of them are equal" if count == of else f"{count or 'None'} of them {'is' if count < 2 else 'are'} equal"
 
 
 def _tint(color: str, share: float) -> tuple[int, int, int]:

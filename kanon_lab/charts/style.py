@@ -28,7 +28,7 @@ _DASHES = {"day": [1, 0], "month": [7, 3], "year": [2, 2]}
 _DATE_LEGEND = "date of birth known to the"
 
 # Characters a line, at most: what 340 pixels hold. A page makes the lines longer where there is room.
-_TITLE_WIDTH = 40
+TITLE_WIDTH = 37
 _SUBTITLE_WIDTH = 52
 
 # Pixels, in JupyterLab; a page gives a chart the width it has (`kanon_lab.page`). Not "container" here: JupyterLab 4.6
@@ -115,7 +115,7 @@ def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
 
 def title(text: str, subtitle: str = "") -> alt.TitleParams:
     """A title with an explanation below it, in lines short enough for a telephone (drawings do not wrap text)."""
-    return altair().TitleParams(textwrap.wrap(text, _TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, _SUBTITLE_WIDTH))
+    return altair().TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, _SUBTITLE_WIDTH))
 
 
 def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int) -> Any:

@@ -142,7 +142,7 @@ def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[
         "fraction:Q",
         scale=alt.Scale(type="log", domain=[min(curve["fraction"].min(), places[0]), 1], nice=False),
         axis=alt.Axis(values=places, format=".3~p", grid=False, labelOverlap=False),
-        title="Share of the population in the sample (log scale)",
+        title="Share of people in the sample (log scale)",
     )
     shares = [*curve["share"], *read["share"]]
     least, high = max(min(shares), LEAST), max(shares) * 1.25

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, altair, finish, inline, title
+import pandas as pd
+
+from kanon_lab.charts.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, TITLE_WIDTH, altair, finish, inline, title
 from kanon_lab.charts.tradeoff_state import MapState, points_of, told_of, varied_losses
 from kanon_lab.tradeoff import RiskUtilityMap, measure_of
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.
@@ -28,8 +30,8 @@ _KIND = "Scatter plot"
 _WORDS = {
     "chosen": "best[loss][round(limit / step)]",
     "row": "chosen < 0 ? null : data('recipes')[chosen]",
-    "asked": "risk_name + ' at most ' + format(limit * unit, risk_form) + ':'",
-    "cost": "[asked, row ? 'least loss ' + format(row.losses[loss], forms[loss]) : 'no recipe meets it']",
+    "found": "row ? 'least loss ' + format(row.losses[loss], forms[loss]) : 'no recipe meets it'",
+    "cost": "split(risk_name + '|at most ' + format(limit * unit, risk_form) + ': ' + found, '|')",
     "lines": "row ? row.lines : ['The smallest that one reaches is ' + format(smallest[loss], risk_form)]",
     "told": "[join(cost, ' ') + ', ' + names[loss] + '. ' + join(lines, ', ')]",
 }
@@ -152,16 +154,20 @@ def moved(spec: dict, found: RiskUtilityMap | pd.DataFrame, *, risk: str, loss: 
 
 def _drawn(state: MapState, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
     alt = altair()
-    params = [alt.param(name=name, value=value) for name, value in {**state.values(), "unit": state.unit}.items()]
+    spread = list(spread)
+    # Given, since a diamond that no recipe earns would leave the axis without ends.
+    fixed = {**state.values(), "unit": state.unit, "ends": _ends(state, spread)}
+    params = [alt.param(name=name, value=value) for name, value in fixed.items()]
     forms = {"format": state.form(state.loss)}
     if controls:
-        params = _controls(state)
+        params = [*_controls(state), alt.param(name="ends", value=fixed["ends"])]
         forms = {"labelExpr": "format(datum.value, forms[loss])"}
     else:
         params.append(alt.param(name="loss", value=list(state.fronts).index(state.loss)))
+    between = [alt.ExprRef(f"ends[loss][{end}]") for end in (0, 1)]
     x = alt.X(
         "x:Q",
-        scale=alt.Scale(zero=False, padding=10),
+        scale=alt.Scale(domain=between, nice=True, padding=10),
         axis=alt.Axis(**forms, tickCount=4, labelFlush=False, labelOverlap=True),
         title=None if controls else _axis(state.loss),
     )
@@ -195,13 +201,21 @@ def _controls(state: MapState) -> list[alt.Parameter]:
         "names": names,
         "forms": [state.form(loss) for loss in losses],
         "smallest": [float(front["risk"].iloc[0]) for front in state.fronts.values()],
-        "risk_name": _capital(measure_of(state.risk).label),
+        "risk_name": "|".join(textwrap.wrap(_capital(measure_of(state.risk).label), TITLE_WIDTH)),
         "risk_form": state.form(state.risk),
         "limit": state.values()["limit"],
         "loss": losses.index(state.loss),
     }
     params = [alt.param(name=name, value=value, bind=bound.get(name, alt.Undefined)) for name, value in fixed.items()]
     return params + [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
+
+
+def _ends(state: MapState, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
+    """For each loss the least and the most that is drawn of it."""
+    drawn = [state.rows[list(state.fronts)]]
+    for ends in spread:
+        drawn += [ends[[column]].set_axis([state.loss], axis=1) for column in ("x", "x2") if column in ends]
+    return [[float(each.min()), float(each.max())] for _, each in pd.concat(drawn).items()]
 
 
 def _compact(state: MapState) -> list[dict]:

@@ -92,7 +92,7 @@ def search(
         The k of k-anonymity, 1 or more.
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
-        ``category`` a missing key keeps a value of its own at every level.
+        ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
     suppression_limit : float
         Share (0-1) of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,9 @@ def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
     assert f">{', '.join(labels)},<" in text and f">sample of {percent(FRACTIONS[step])}:<" in text
     for name, column in {"identified": "p_identification", "p(c)": "p_c", "p(d)": "p_d"}.items():
         true = "with true shares" if name == "identified" else "in truth"
-        assert f">{name} {percent(row[column])}, {true} {percent(row[f'true_{column}'])}<" in text
+        between = "<.*?>" if name == "identified" else " "
+        said = f">{name} {percent(row[column])},{between}{true} {percent(row[f'true_{column}'])}<"
+        assert re.search(said.replace("(", r"\(").replace(")", r"\)"), text)
     assert f">u1 {row['u1']:,.0f}, u2 {row['u2']:,.0f}, u {row['u']:,.0f}<" in text
 
 

@@ -1,9 +1,9 @@
 """The page of recipes in the book: its examples run, and it names every setting that there is, and no other."""
 
 import re
-from pathlib import Path
 
 import pytest
+from pages import PAGES, tables
 
 from kanon_lab import load_microdata
 from kanon_lab.cli import run
@@ -17,7 +17,7 @@ from kanon_lab.recode.configuration import HIERARCHY_KINDS, hierarchies
 from kanon_lab.tradeoff import MEASURES, risk_utility_map
 from kanon_lab.utility import as_indicators
 
-PAGE = (Path(__file__).resolve().parents[2] / "book" / "recipes.md").read_text()
+PAGE = PAGES["recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
 WHOLE = [block for block in BLOCKS if not block.startswith("-") and "grid:" not in block]
 (GRID,) = [block for block in BLOCKS if "grid:" in block]
@@ -38,18 +38,7 @@ def read(tmp_path):
     return _read
 
 
-def tables():
-    """By the heading above it, and the line before it where there are two, the rows of each table as dicts."""
-    found = {}
-    for heading, text in re.findall(r"^##+ (.*?)\n(.*?)(?=^##|\Z)", PAGE, flags=re.DOTALL | re.MULTILINE):
-        for number, table in enumerate(re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)):
-            header, _, *rows = ([cell.strip() for cell in line.strip("|\n").split("|")] for line in table.splitlines())
-            rows = [dict(zip(header, row, strict=True)) for row in rows]
-            found[heading.replace("`", "") + (" inside" if number else "")] = rows
-    return found
-
-
-TABLES = tables()
+TABLES = tables(PAGE)
 FILE = TABLES["Settings of the file"]
 
 
@@ -87,7 +76,7 @@ def test_the_page_lists_every_measure_of_a_map():
     assert rows == {name: measure.kind for name, measure in MEASURES.items()}
 
 
-@pytest.mark.parametrize("text", [PAGE, (Path(__file__).resolve().parents[2] / "README.md").read_text()])
+@pytest.mark.parametrize("text", [PAGE, PAGES["README.md"]])
 def test_the_command_for_the_grid_finds_a_recipe(read, text, tmp_path, monkeypatch):
     read(GRID)
     (tmp_path / "recipe.yml").rename(tmp_path / "map.yml")
