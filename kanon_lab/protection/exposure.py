@@ -50,7 +50,8 @@ class Exposure:
         ``role`` (that of the columns, between " and "); ``direction`` ("tells" where the columns tell the key,
         "follows" where they follow from it); ``keys`` (tuple of one or two names); ``hidden`` (records in which one of
         these keys is not as it came); ``told`` (those of them in which the dependence holds); ``records`` (that have at
-        least k alike by the keys alone, and fewer than k by the keys and what the columns tell).
+        least k alike by the keys alone, and fewer than k by the keys and what the columns tell). Two columns, or two
+        keys, have a row only where they expose a record that no row before them does.
     records : int
         Records exposed by one of the rows, or by all of them together.
     """
@@ -95,8 +96,10 @@ def exposed_by_columns(protection: Protection, k: int) -> Exposure:
     rows, parts, exposed = [], [], np.zeros(search.n, dtype=bool)
     for columns, keys, direction, true, shown in search.dependences():
         hidden = search.hidden(keys)
+        some = search.below(k, [(keys, true, shown)])
+        if len(columns) + len(keys) > 2 and not (some & ~exposed).any():
+            continue
         parts.append((keys, true, shown))
-        some = search.below(k, parts[-1:])
         exposed |= some
         told = int((hidden & (shown >= 0) & (shown == true)).sum())
         role = " and ".join(role_of(name, protection) for name in columns)
@@ -206,13 +209,14 @@ class _Search:
         """
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         others = [name for name in self.columns if name not in self.keys]
-        sets = [(name,) for name in others]
-        sets += [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
+        single = [(name,) for name in others]
+        pairs = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
         of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
-        evidence = _EVIDENCE + log(max(len(sets) * len(hidden) + len(of_keys) * len(others), 1))
+        evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
         telling: set[tuple[str, str]] = set()
-        yield from self._tell(sets, hidden, evidence, telling)
+        yield from self._tell(single, hidden, evidence, telling)
         yield from self._follow(others, of_keys, evidence, telling)
+        yield from self._tell(pairs, hidden, evidence, telling)
 
     def _tell(
         self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]

@@ -108,13 +108,25 @@ def test_two_columns_tell_together_what_neither_tells_alone():
     assert not [names for names, direction in rows.index if direction == "tells" and len(names) == 1]
 
 
-def test_a_column_beside_another_key_tells_a_key():
-    """The second digit of a commune says nothing alone; beside its region, a released key, it names the commune."""
+def test_a_column_beside_another_key_is_said_once():
+    """A number within the region: it follows from the commune, and so do those whom it exposes beside its region."""
     frame = survey(5).assign(part=lambda each: each["units"] % 5).drop(columns=["tens", "units", "weight"])
     chain = protect(frame, KeySpec(["commune", "region", "sex"], missing="category"))
     chain = chain.apply("suppress", {"k_required": 8, "importance": {"commune": 9, "region": 1, "sex": 2}})
-    rows = exposed_by_columns(chain, 8).columns
-    assert (("region", "part"), ("commune",)) in set(zip(rows["columns"], rows["keys"], strict=True))
+    (row,) = exposed_by_columns(chain, 8).columns.itertuples()
+    assert (row.columns, row.direction, row.keys) == (("part",), "follows", ("commune",))
+    assert row.records > 0
+
+
+def test_a_column_that_only_beside_another_key_tells_a_key():
+    """A code made of commune and region that neither of the two is a function of, nor it of one of them."""
+    rng = np.random.default_rng(13)
+    commune, side = rng.integers(0, 8, 900), rng.integers(0, 8, 900)
+    frame = pd.DataFrame({"commune": commune, "side": side, "code": (commune + side) % 8, "luck": rng.random(900)})
+    chain = protect(frame, KeySpec(["commune", "side"])).apply("recode", {"variable": "commune", "width": 4})
+    rows = exposed_by_columns(chain, 20).columns
+    assert ("code",) in set(rows["columns"]) or ("side", "code") in set(rows["columns"])
+    assert rows["records"].max() > 0
 
 
 def test_a_column_that_follows_from_two_keys():
