@@ -107,3 +107,61 @@ def test_a_write_that_cannot_start_names_the_target(tmp_path):
     with pytest.raises(StorageError, match="cannot be written") as caught:
         files.write_text(target, "x")
     assert str(caught.value).startswith(str(target))
+
+
+def test_a_draft_follows_no_link_and_leaves_the_file_of_nobody_else(tmp_path, monkeypatch):
+    """Names of drafts cannot be foreseen; and were one there, it would not be written to."""
+    names = []
+    for _ in range(2):
+        with files.atomic_path(tmp_path / "o.csv", ending=".csv") as draft:
+            names.append(draft.name)
+            assert str(os.getpid()) not in draft.name.split(".")
+            assert draft.suffix == ".csv"
+    assert names[0] != names[1]
+    other = tmp_path / "of another.txt"
+    other.write_text("theirs")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "known")
+    files.new_path(tmp_path, ".tmp").symlink_to(other)
+    with pytest.raises(StorageError, match="File exists"):
+        files.write_text(tmp_path / "o.csv", "ours")
+    assert other.read_text() == "theirs"
+
+
+def test_permissions_pass_to_the_new_file_and_a_draft_never_has_more(tmp_path):
+    target = tmp_path / "o.csv"
+    target.write_text("old")
+    target.chmod(0o440)
+    with files.atomic_path(target) as draft:
+        assert draft.stat().st_mode & 0o777 == 0o640
+    assert target.stat().st_mode & 0o777 == 0o440
+    with files.atomic_path(target, mode=0o600) as draft:
+        assert draft.stat().st_mode & 0o777 == 0o600
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_link_that_is_written_to_is_replaced_and_its_file_left_as_it_is(tmp_path, link):
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "a").chmod(0o644)
+    getattr(tmp_path / "b", link)(tmp_path / "a")
+    with files.atomic_path(tmp_path / "b", mode=0o600) as draft:
+        draft.write_text("b")
+    assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("a", "b")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+
+
+def test_more_than_the_limit_is_not_unpacked(tmp_path):
+    path = tmp_path / "zeros.csv.gz"
+    path.write_bytes(gzip.compress(bytes(10_000_000), mtime=0))
+    assert len(files.read_bytes(path, max_bytes=10_000_000)) == 10_000_000
+    with pytest.raises(DataError, match=r"more than 9,999,999 bytes of memory; .*\(--max-bytes"):
+        files.read_bytes(path, max_bytes=9_999_999)
+    (tmp_path / "plain.csv").write_bytes(b"abc")
+    with pytest.raises(DataError, match="more than 2 bytes"):
+        files.read_bytes(tmp_path / "plain.csv", max_bytes=2)
+
+
+def test_a_gzip_file_may_have_many_members(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n", mtime=0) + gzip.compress(b"1\n", mtime=0) * 100_000)
+    assert files.read_bytes(path) == b"a\n" + b"1\n" * 100_000

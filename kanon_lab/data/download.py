@@ -195,7 +195,7 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     total = None if length is None else have + length
     with storage_errors(part):
         # without a buffer a full disk shows at the block that does not fit
-        file = part.open("ab" if resumed else "wb", buffering=0)
+        file = open(part, "ab" if resumed else "wb", buffering=0, opener=_no_link)  # noqa: PTH123 (Path.open has none)
     try:
         with file, tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=part.stem, disable=None) as bar:
             for block in _blocks(response, patience):
@@ -207,6 +207,11 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     # older versions of the http library take a short answer for a whole one
     if total is not None and part.stat().st_size != total:
         raise _broken_off(response.url, part)
+
+
+def _no_link(path: str, flags: int) -> int:
+    """Open a file, but no link that somebody may have put at its known name."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:
