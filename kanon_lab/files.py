@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ _CELL = 40
 """Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns."""
 
 _BLOCK = 1 << 22
+_limit: ContextVar[int] = ContextVar("max_bytes", default=MAX_BYTES)
 
 
 def file_format(path: str | Path) -> str:
@@ -33,39 +35,65 @@ def file_format(path: str | Path) -> str:
     return suffixes[-1][1:] if suffixes else ""
 
 
-def read_bytes(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
+@contextmanager
+def limited(max_bytes: int | None) -> Iterator[None]:
+    """Let files that are read in the block take so many bytes of memory; None leaves the limit that there is.
+
+    Raises
+    ------
+    OptionError
+        It is no whole number from 1 on.
+    """
+    if max_bytes is None:
+        yield
+        return
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
+        raise OptionError(f"max_bytes must be a whole number of bytes, such as {MAX_BYTES}, not {max_bytes!r}")
+    token = _limit.set(max_bytes)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def read_bytes(path: str | Path) -> bytes:
     """Content of a file, decompressed where its name ends in ``.gz``.
 
     Raises
     ------
     DataError
         The file is absent, no regular file, unreadable, empty, or not a whole gzip file though its name says so; or its
-        content has more than `max_bytes` bytes, which is found before more than that is unpacked.
+        content has more bytes than the limit (`limited`), which is found before more than that is unpacked.
     """
     path = Path(path)
     check_file(path)
     with reading_errors(path):
-        check_size(path.stat().st_size, path, max_bytes)
+        check_size(path.stat().st_size, path)
         content = path.read_bytes()
     if path.suffix.lower() == ".gz" and content:
-        content = _gunzip(content, path, max_bytes)
+        content = _gunzip(content, path)
     if not content:
         raise DataError(f"{path}: is empty; make or download it again")
     return content
 
 
-def check_size(size: int, path: str | Path, max_bytes: int) -> None:
+def fits(size: int) -> bool:
+    """Whether a file that takes so many bytes may be read."""
+    return size <= _limit.get()
+
+
+def check_size(size: int, path: str | Path) -> None:
     """Raise a `DataError` where reading a file takes more bytes than it may."""
-    if size > max_bytes:
+    if not fits(size):
         raise DataError(
-            f"{path}: reading it would take more than {max_bytes:,} bytes of memory; read fewer columns, or raise the "
-            "limit (--max-bytes, in Python and configurations max_bytes)"
+            f"{path}: reading it would take more than {_limit.get():,} bytes of memory; read fewer columns, or raise "
+            "the limit (--max-bytes, in Python and configurations max_bytes)"
         )
 
 
-def check_table(rows: int, columns: int, path: str | Path, max_bytes: int) -> None:
+def check_table(rows: int, columns: int, path: str | Path) -> None:
     """The same for a table of so many rows and columns."""
-    check_size(rows * columns * _CELL, path, max_bytes)
+    check_size(rows * columns * _CELL, path)
 
 
 def status(path: str | Path) -> os.stat_result | None:
@@ -113,7 +141,12 @@ def reading_errors(path: str | Path) -> Iterator[None]:
         raise DataError(f"{path}: cannot be the path of a file; check the path") from None
 
 
-def _gunzip(content: bytes, path: Path, max_bytes: int) -> bytes:
+def most_rows(columns: int) -> int:
+    """Rows that a table of so many columns may have."""
+    return _limit.get() // (max(columns, 1) * _CELL)
+
+
+def _gunzip(content: bytes, path: Path) -> bytes:
     import pyarrow  # a file of many small members takes it no time; the standard library a minute
 
     if not content.startswith(b"\x1f\x8b"):
@@ -122,7 +155,7 @@ def _gunzip(content: bytes, path: Path, max_bytes: int) -> bytes:
     try:
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "gzip") as stream:
             while block := stream.read(_BLOCK):
-                check_size(unpacked.tell() + len(block), path, max_bytes)
+                check_size(unpacked.tell() + len(block), path)
                 unpacked.write(block)
     except OSError:
         raise DataError(f"{path}: is cut short or damaged; make or download it again") from None

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from kanon_lab import files
-from kanon_lab.errors import DataError, KanonLabError, StorageError
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,19 @@ def test_a_link_that_is_written_to_is_replaced_and_its_file_left_as_it_is(tmp_pa
 def test_more_than_the_limit_is_not_unpacked(tmp_path):
     path = tmp_path / "zeros.csv.gz"
     path.write_bytes(gzip.compress(bytes(10_000_000), mtime=0))
-    assert len(files.read_bytes(path, max_bytes=10_000_000)) == 10_000_000
-    with pytest.raises(DataError, match=r"more than 9,999,999 bytes of memory; .*\(--max-bytes"):
-        files.read_bytes(path, max_bytes=9_999_999)
+    with files.limited(10_000_000):
+        assert len(files.read_bytes(path)) == 10_000_000
+    with files.limited(9_999_999), pytest.raises(DataError, match=r"more than 9,999,999 bytes .*\(--max-bytes"):
+        files.read_bytes(path)
     (tmp_path / "plain.csv").write_bytes(b"abc")
-    with pytest.raises(DataError, match="more than 2 bytes"):
-        files.read_bytes(tmp_path / "plain.csv", max_bytes=2)
+    with files.limited(2), pytest.raises(DataError, match="more than 2 bytes"):
+        files.read_bytes(tmp_path / "plain.csv")
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "4 GB"])
+def test_a_limit_is_a_whole_number_of_bytes(wrong):
+    with pytest.raises(OptionError, match="max_bytes must be a whole number"), files.limited(wrong):
+        pass
 
 
 def test_a_gzip_file_may_have_many_members(tmp_path):
