@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import AbsentFileError, DataError, StorageError
+from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageError
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ _CELL = 40
 """Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns."""
 
 _BLOCK = 1 << 22
-_limit: ContextVar[int] = ContextVar("max_bytes", default=MAX_BYTES)
+_limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
 
 
 def file_format(path: str | Path) -> str:
@@ -56,6 +56,11 @@ def limited(max_bytes: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
+def limit() -> int | None:
+    """The limit that was set by `limited`; None where it is the usual one."""
+    return _limit.get()
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Content of a file, decompressed where its name ends in ``.gz``.
 
@@ -79,15 +84,16 @@ def read_bytes(path: str | Path) -> bytes:
 
 def fits(size: int) -> bool:
     """Whether a file that takes so many bytes may be read."""
-    return size <= _limit.get()
+    return size <= (limit() or MAX_BYTES)
 
 
 def check_size(size: int, path: str | Path) -> None:
     """Raise a `DataError` where reading a file takes more bytes than it may."""
     if not fits(size):
+        most = limit() or MAX_BYTES
         raise DataError(
-            f"{path}: reading it would take more than {_limit.get():,} bytes of memory; read fewer columns, or raise "
-            "the limit (--max-bytes, in Python and configurations max_bytes)"
+            f"{path}: reading it would take more than {most:,} bytes of memory; read fewer columns, or raise the limit "
+            "(--max-bytes, in Python and configurations max_bytes)"
         )
 
 
@@ -143,7 +149,7 @@ def reading_errors(path: str | Path) -> Iterator[None]:
 
 def most_rows(columns: int) -> int:
     """Rows that a table of so many columns may have."""
-    return _limit.get() // (max(columns, 1) * _CELL)
+    return (limit() or MAX_BYTES) // (max(columns, 1) * _CELL)
 
 
 def _gunzip(content: bytes, path: Path) -> bytes:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kanon_lab.cli.judged import NOT_MET, print_judged
+from kanon_lab.cli.notes import max_bytes_option
 from kanon_lab.cli.output import OFFICE, drop_output, print_json, reader_may_leave
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
@@ -48,6 +49,7 @@ Others, of many configurations and with settings in place of those in the file:
 @click.option("--internal", is_flag=True, help="A page for the office only: every setting, category and rare key.")
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
 @click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
 def report(context, file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
@@ -86,8 +88,9 @@ def report(context, file, configs, out, protected, overwrite, internal, override
 
     wanted = {path: read_config(path, overrides) for path in configs}
     targets = _targets(out, configs)
+    inputs = [(f"the configuration {Path(each).name}", each) for each in configs]
     for target in targets.values():
-        check_out(target)
+        check_out(target, [("the input", file), *inputs])
     files = _protected(protected, configs)
     if overwrite and not protected:
         raise OptionError(
@@ -95,7 +98,7 @@ def report(context, file, configs, out, protected, overwrite, internal, override
         )
     for path, target in files.items():
         check_protected(target, targets[path], file, wanted[path])
-        refuse_inputs(target, [(f"the configuration {Path(each).name}", each) for each in configs])
+        refuse_inputs(target, inputs)
     done, errors = {}, []
     for path, config in wanted.items():
         try:

@@ -20,7 +20,8 @@ _ROWS, _COLUMNS = 2**20, 2**14
 # Elements of XML that a row can need, and the fewest bytes of so many.
 _TAGS = 8 * _COLUMNS
 _SHORTEST = 4 * _TAGS
-_ROW = re.compile(rb"<(?:\w+:)?row[\s/>]|</(?:\w+:)?sheetData")
+# The second is slow, and few programs write names with a prefix.
+_ROW, _PREFIXED_ROW = re.compile(rb"<row[\s/>]"), re.compile(rb"<\w+:row[\s/>]")
 _MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*["']([A-Z]{1,3}\d{1,7}):([A-Z]{1,3}\d{1,7})["']""")
 # What a sheet has in its XML where it may have such cells: most sheets have none of it.
 _SIGNS = re.compile(rb"""<(?:\w+:)?(?:f|mergeCell)[\s/>]|\st\s*=\s*["']e["']""")
@@ -37,10 +38,12 @@ def check_workbook(content: bytes, where: str) -> None:
         files.check_size(sum(part.file_size for part in book.infolist()), where)
         for name in book.namelist():
             part = book.read(name)
-            starts = (found.start() for found in _ROW.finditer(part))
-            if any(b - a > _SHORTEST and part.count(b"<", a, b) > _TAGS for a, b in pairwise(starts)):
+            starts = [found.start() for found in (_ROW if b"<row" in part else _PREFIXED_ROW).finditer(part)]
+            rows = pairwise([*starts, part.rfind(b"sheetData")])
+            if any(b - a > _SHORTEST and part.count(b"<", a, b) > _TAGS for a, b in rows):
                 raise DataError(f"{where}: {NO_WORKBOOK}")
-            blocks = [map(coordinate_to_tuple, map(bytes.decode, ends)) for ends in _MERGED.findall(part)]
+            merged = _MERGED.findall(part) if b"mergeCell" in part else []
+            blocks = [map(coordinate_to_tuple, map(bytes.decode, ends)) for ends in merged]
             cells = sum((bottom - top + 1) * (right - left + 1) for (top, left), (bottom, right) in blocks)
             files.check_table(cells, 1, where)
 

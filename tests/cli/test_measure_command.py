@@ -10,6 +10,7 @@ from random import Random
 import pandas as pd
 import pyreadstat
 import pytest
+from processes import hear_signals
 
 from kanon_lab.cli import run
 from kanon_lab.cli.measure import _ESTIMATORS, _POLICIES
@@ -330,5 +331,6 @@ def test_a_process_asked_to_end_leaves_no_half_written_file(tmp_path, name, code
         "cli.run = run\n"
         "cli.main([])"
     )
-    done = subprocess.run([sys.executable, "-c", process, name], cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-c", process, name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=hear_signals)
     assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (code, "", [])
