@@ -24,6 +24,8 @@ _CELL = 40
 """Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns."""
 
 _BLOCK = 1 << 22
+# More than a kernel and what talks to it, or some processes of a map, ever had open when they were tried.
+_OPEN_FILES = 128
 _limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
 
 
@@ -238,6 +240,20 @@ def write_bytes(target: str | Path, content: bytes) -> None:
 def write_text(target: str | Path, text: str) -> None:
     """Write `text` to `target` in UTF-8, whole or not at all (see `atomic_path`)."""
     write_bytes(target, text.encode("utf-8"))
+
+
+def check_open_files() -> None:
+    """Raise a `StorageError` where the system lets a process open too few files to start others and talk to them.
+
+    Their libraries break off in the middle, some without an exception.
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:  # another system
+        return
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= most < _OPEN_FILES:
+        raise StorageError(f"only {most} files may be open at a time here; allow {_OPEN_FILES} or more (ulimit -n)")
 
 
 @contextmanager

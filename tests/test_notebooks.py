@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 import threading
@@ -195,8 +196,11 @@ def test_braces_in_paths_are_letters_like_others(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tm{0}"))
     target = tmp_path / "out{repeats}" / "o{}.ipynb"
-    run_notebook(write(tmp_path / "in{}" / "n{x}.ipynb", "from pathlib import Path\nprint(Path.cwd().name)"), target)
-    assert "out{repeats}" in target.read_text()
+    look = f"import os\nprint(os.getcwd())\nprint('there:', os.listdir({str(tmp_path / 'tm{0}')!r}))"
+    run_notebook(write(tmp_path / "in{}" / "n{x}.ipynb", look), target)
+    assert "/out{repeats}" in target.read_text()
+    # not a file by itself, which an interruption would leave, but a folder that goes whatever happens
+    assert re.search(r"there: \['kanon-lab-\w+'\]", target.read_text())
     assert [path.name for path in target.parent.iterdir()] == ["o{}.ipynb"]
     assert not list((tmp_path / "tm{0}").iterdir())
 

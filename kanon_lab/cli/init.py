@@ -59,7 +59,7 @@ def init(file, out, language, na, missing_codes, as_json):
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
-    with reader_may_leave():
+    with reader_may_leave(out):
         if as_json:
             print_json({"file": Path(file).name, "out": out, "language": language, "guesses": guesses})
             return

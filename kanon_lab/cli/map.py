@@ -109,7 +109,7 @@ def map(  # noqa: A001 (the name of the command)
     if write_recipe is not None and best is not None:
         _write_recipe(found.recipes[best["label"]], write_recipe)
     result |= {"out": out, "written_recipe": write_recipe if best is not None else None}
-    with reader_may_leave():
+    with reader_may_leave(result["out"], result["written_recipe"]):
         if as_json:
             print_json(result)
         else:

@@ -99,7 +99,7 @@ def protect(
     if not dry_run and not failed:
         cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
-    with reader_may_leave():
+    with reader_may_leave(result["out"]):
         if as_json:
             print_json(result)
         else:

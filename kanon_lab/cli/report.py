@@ -1,13 +1,12 @@
 """``kanon-lab report``: one offline HTML page on a microdata file and its protection, without a record in it."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from kanon_lab.cli.judged import NOT_MET, print_judged
 from kanon_lab.cli.notes import max_bytes_option
-from kanon_lab.cli.output import OFFICE, drop_output, print_json, reader_may_leave
+from kanon_lab.cli.output import OFFICE, print_json, reader_may_leave
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -117,7 +116,7 @@ def report(context, file, configs, out, protected, overwrite, internal, override
                 raise
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
-    with _written_all_the_same(done), reader_may_leave():
+    with reader_may_leave(*(each.path.name for each in done.values()), what="the report is there"):
         if as_json:
             rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
             print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})
@@ -133,19 +132,6 @@ def report(context, file, configs, out, protected, overwrite, internal, override
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
         click.echo(visible(f"kanon-lab: a limit is not met (--fail){nothing}"), err=True)
         context.exit(NOT_MET)
-
-
-@contextmanager
-def _written_all_the_same(done):
-    """Say of output that cannot be printed that the pages are there."""
-    try:
-        yield
-    except OSError as error:
-        drop_output()
-        names = ", ".join(shortened(each.path.name) for each in done.values())
-        there = f"the report is there: {names}" if done else "no report was made"
-        reason = error.strerror or type(error).__name__
-        raise StorageError(f"standard output cannot be written ({reason}); {there}") from None
 
 
 def _targets(out, configs):

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from kanon_lab.errors import OptionError, StorageError
-from kanon_lab.files import atomic_path, status, storage_errors
+from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
 from kanon_lab.notebooks.defaults import CHOOSE_KERNEL, defaults, for_the_file, is_own, other_file, papermill
 from kanon_lab.notebooks.failing import OWN, told, without_values
 from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_run, read_notebook
@@ -79,12 +79,13 @@ def run_notebook(
         If a cell fails: one line with the notebook, the cell, and the exception. If the file is not a notebook, or its
         kernel is not installed.
     StorageError
-        If the copy cannot be written.
+        If the copy cannot be written, or the system lets a process open too few files to run a notebook.
     MissingPackageError
         If papermill is not installed.
     """
     source, target = Path(source), Path(target)
     parameters = dict(parameters or {})
+    check_open_files()
     check_parameters(source, parameters)
     secret = (asked := other_file(source, parameters)) is not None and is_own(parameters[asked])
     given, parameters = list(parameters), for_the_file(source, parameters)

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from kanon_lab import report
-from kanon_lab.cli import run
+from kanon_lab.cli import output, run
 from kanon_lab.errors import DataError
 from kanon_lab.report import Report
 
@@ -101,7 +101,7 @@ def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(cli_report, "print_json", fail)
-    monkeypatch.setattr(cli_report, "drop_output", lambda: None)
+    monkeypatch.setattr(output, "drop_output", lambda: None)
     assert command("--json") == 2
     said = "standard output cannot be written (No space left on device); the report is there: r.html"
     assert capsys.readouterr().err == f"kanon-lab: {said}\n"
