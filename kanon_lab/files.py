@@ -202,8 +202,10 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
         mode = _mode(target) if mode is None else mode
         draft = new_path(target.parent, f".tmp{ending}")
         # nobody may read it who may not read the new file
-        draft.touch(0o666 if mode is None else mode | stat.S_IWUSR, exist_ok=False)
+        draft.touch(0o666 if mode is None else stat.S_IRUSR | stat.S_IWUSR, exist_ok=False)
         try:
+            if mode is not None:
+                draft.chmod(mode | stat.S_IWUSR)
             yield draft
             if mode is not None:
                 draft.chmod(mode)

@@ -33,7 +33,7 @@ def test_letters_of_all_languages_stay():
 
 def test_reads_plain_and_compressed(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"x")
-    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x"))
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x", mtime=0))
     assert files.read_bytes(tmp_path / "a.csv") == files.read_bytes(str(tmp_path / "b.csv.gz")) == b"x"
 
 
@@ -127,7 +127,12 @@ def test_a_draft_follows_no_link_and_leaves_the_file_of_nobody_else(tmp_path, mo
     assert other.read_text() == "theirs"
 
 
-def test_permissions_pass_to_the_new_file_and_a_draft_never_has_more(tmp_path):
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_permissions_pass_to_the_new_file_and_a_draft_never_has_more(tmp_path, request, umask):
+    before = os.umask(umask)
+    request.addfinalizer(lambda: os.umask(before))
+    files.write_text(tmp_path / "new.csv", "new")
+    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o666 & ~umask
     target = tmp_path / "o.csv"
     target.write_text("old")
     target.chmod(0o440)

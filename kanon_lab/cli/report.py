@@ -88,6 +88,7 @@ def report(context, file, configs, out, protected, overwrite, internal, override
     wanted = {path: read_config(path, overrides) for path in configs}
     targets = _targets(out, configs)
     inputs = [(f"the configuration {Path(each).name}", each) for each in configs]
+    inputs += [("a hierarchy file", each) for config in wanted.values() for each in config.hierarchies]
     for target in targets.values():
         check_out(target, [("the input", file), *inputs])
     files = _protected(protected, configs)
@@ -116,7 +117,9 @@ def report(context, file, configs, out, protected, overwrite, internal, override
                 raise
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
-    with reader_may_leave(*(each.path.name for each in done.values()), what="the report is there"):
+    pages = [each.path.name for each in done.values()]
+    released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("sha256")]
+    with reader_may_leave(*pages, *released, what="the report is there"):
         if as_json:
             rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
             print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})

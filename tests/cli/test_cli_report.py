@@ -150,7 +150,10 @@ def test_one_that_fails_does_not_stop_the_others(made, tmp_path, capsys):
             "c.html: the output path is equal to the configuration",
         ),
         (["h.html", "--config", "a.yml", "--out", "h.html"], "h.html: the output path is equal to the input"),
-        (["survey.csv", "--config", "h.yml", "--out", "h.html"], "h.html: the output path is equal to the hierarchy"),
+        (
+            ["survey.csv", "--config", "h.yml", "--out", "h.html"],
+            "h.html: the output path is equal to a hierarchy file",
+        ),
         (["survey.csv", "--config", "gone/a\tb\x1b.yml", "--out", "r.html"], r"kanon-lab: a\tb\x1b.yml: no such file"),
         (["survey.csv", "--config", "c.yml", "--out", "r.html"], "c.yml: no such file"),
         (["survey.csv", "--config", "a.yml", "--config", "c.yml", "--out", "{name}.html"], "c.yml: no such file"),

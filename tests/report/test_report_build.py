@@ -57,7 +57,7 @@ def test_report_is_one_private_file_with_its_verdict(made):
     assert limits["k"]["value"] >= 3
     assert isinstance(limits["k"]["value"], int)
     assert made.met
-    assert 0 < made.seconds < 120
+    assert made.seconds > 0
 
 
 def test_page_has_no_record_no_path_and_no_address_to_load(made, folder):
