@@ -1,5 +1,24 @@
 """``python -m kanon_lab`` is the command ``kanon-lab``."""
 
-from kanon_lab.cli import main
+import _signal as signal  # it is in Python itself: there is nothing to load yet when an interrupt can be heard
+import os
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command; an interrupt while it is still being loaded is one line too."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)  # an exception could be lost, or told, in the middle of an import
+    from kanon_lab.cli import main as command
+
+    command()
+
+
+def _leave(number: int, frame: object) -> None:
+    if sys.stderr is not None:
+        print("kanon-lab: interrupted", file=sys.stderr, flush=True)
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,19 +1,22 @@
 """The errors a user can meet: each one line that says what was wrong, where, and what to do."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
 _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def visible(text: str) -> str:
-    """Text on one line in which no character commands a terminal: such characters stand as Python escapes."""
+def _python_escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def visible(text: str, escaped: Callable[[str], str] = _python_escape) -> str:
+    """Text on one line in which no character commands a terminal: such characters stand as escapes, those of Python."""
     if text.isprintable():
         return text
     return "".join(
-        character.encode("unicode_escape").decode() if unicodedata.category(character) in _UNSHOWN else character
-        for character in text
+        escaped(character) if unicodedata.category(character) in _UNSHOWN else character for character in text
     )
 
 

@@ -2,18 +2,31 @@
 
 import gzip
 import hashlib
+import io
 import os
+import secrets
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import AbsentFileError, DataError, StorageError
+from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageError
 
 if TYPE_CHECKING:
     import pandas
+
+MAX_BYTES = 4_000_000_000
+"""The memory that reading a file may take, unless `max_bytes` says otherwise."""
+
+_CELL = 40
+"""Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns."""
+
+_BLOCK = 1 << 22
+# More than a kernel and what talks to it, or some processes of a map, ever had open when they were tried.
+_OPEN_FILES = 128
+_limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
 
 
 def file_format(path: str | Path) -> str:
@@ -24,23 +37,71 @@ def file_format(path: str | Path) -> str:
     return suffixes[-1][1:] if suffixes else ""
 
 
+@contextmanager
+def limited(max_bytes: int | None) -> Iterator[None]:
+    """Let files that are read in the block take so many bytes of memory; None leaves the limit that there is.
+
+    Raises
+    ------
+    OptionError
+        It is no whole number from 1 on.
+    """
+    if max_bytes is None:
+        yield
+        return
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
+        raise OptionError(f"max_bytes must be a whole number of bytes, such as {MAX_BYTES}, not {max_bytes!r}")
+    token = _limit.set(max_bytes)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def limit() -> int | None:
+    """The limit that was set by `limited`; None where it is the usual one."""
+    return _limit.get()
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Content of a file, decompressed where its name ends in ``.gz``.
 
     Raises
     ------
     DataError
-        The file is absent, no regular file, unreadable, empty, or not a whole gzip file though its name says so.
+        The file is absent, no regular file, unreadable, empty, or not a whole gzip file though its name says so; or its
+        content has more bytes than the limit (`limited`), which is found before more than that is unpacked.
     """
     path = Path(path)
     check_file(path)
     with reading_errors(path):
+        check_size(path.stat().st_size, path)
         content = path.read_bytes()
     if path.suffix.lower() == ".gz" and content:
         content = _gunzip(content, path)
     if not content:
         raise DataError(f"{path}: is empty; make or download it again")
     return content
+
+
+def fits(size: int) -> bool:
+    """Whether a file that takes so many bytes may be read."""
+    return size <= (limit() or MAX_BYTES)
+
+
+def check_size(size: int, path: str | Path) -> None:
+    """Raise a `DataError` where reading a file takes more bytes than it may."""
+    if not fits(size):
+        most = limit() or MAX_BYTES
+        raise DataError(
+            f"{path}: reading it would take more than {most:,} bytes of memory; read fewer columns, or raise the limit "
+            "(--max-bytes, in Python and configurations max_bytes)"
+        )
+
+
+def check_table(rows: int, columns: int, path: str | Path) -> None:
+    """The same for a table of so many rows and columns."""
+    check_size(rows * columns * _CELL, path)
 
 
 def status(path: str | Path) -> os.stat_result | None:
@@ -88,13 +149,25 @@ def reading_errors(path: str | Path) -> Iterator[None]:
         raise DataError(f"{path}: cannot be the path of a file; check the path") from None
 
 
+def most_rows(columns: int) -> int:
+    """Rows that a table of so many columns may have."""
+    return (limit() or MAX_BYTES) // (max(columns, 1) * _CELL)
+
+
 def _gunzip(content: bytes, path: Path) -> bytes:
+    import pyarrow  # a file of many small members takes it no time; the standard library a minute
+
+    if not content.startswith(b"\x1f\x8b"):
+        raise DataError(f"{path}: is not a gzip file; compress it again or drop .gz from its name")
+    unpacked = io.BytesIO()
     try:
-        return gzip.decompress(content)
-    except gzip.BadGzipFile:
-        raise DataError(f"{path}: is not a gzip file; compress it again or drop .gz from its name") from None
-    except (EOFError, zlib.error):
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "gzip") as stream:
+            while block := stream.read(_BLOCK):
+                check_size(unpacked.tell() + len(block), path)
+                unpacked.write(block)
+    except OSError:
         raise DataError(f"{path}: is cut short or damaged; make or download it again") from None
+    return unpacked.getvalue()
 
 
 def sha256(path: str | Path) -> str:
@@ -104,12 +177,20 @@ def sha256(path: str | Path) -> str:
 
 
 @contextmanager
-def atomic_path(target: str | Path) -> Iterator[Path]:
+def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None) -> Iterator[Path]:
     """Path to write to instead of `target`: it becomes `target` when the block ends well, and goes when it does not.
 
     It stands in the folder of `target`, so that the last step is one rename: a reader sees the old file or the new
-    one. The permissions of an old file pass to the new one. The folder must exist. The block should do nothing but
-    write: its `OSError` is taken for a failed write.
+    one. It is an empty file with a name that nobody can foresee, so that no link leads from it to another file. The
+    folder must exist. The block should do nothing but write: its `OSError` is taken for a failed write.
+
+    Parameters
+    ----------
+    target : str or Path
+    ending : str
+        Of the name of the path, where what writes to it goes by that.
+    mode : int, optional
+        Permissions of the new file. Default: those of the old one, if there is one.
 
     Raises
     ------
@@ -117,26 +198,26 @@ def atomic_path(target: str | Path) -> Iterator[Path]:
         The folder is absent, not writable, or the disk is full.
     """
     target = Path(target)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     with storage_errors(target):
+        mode = _mode(target) if mode is None else mode
+        draft = new_path(target.parent, f".tmp{ending}")
+        # nobody may read it who may not read the new file
+        draft.touch(0o666 if mode is None else stat.S_IRUSR | stat.S_IWUSR, exist_ok=False)
         try:
-            claim(temporary, target)
-            yield temporary
-            mode = _mode(target)
-            if mode is not None and mode != _mode(temporary):
-                temporary.chmod(mode)
-            temporary.replace(target)
+            if mode is not None:
+                draft.chmod(mode | stat.S_IWUSR)
+            yield draft
+            if mode is not None:
+                draft.chmod(mode)
+            draft.replace(target)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
             raise
 
 
-def claim(draft: Path, target: Path) -> None:
-    """Make an empty file to write a new `target` to, which nobody may read who may not read the old one."""
-    mode = _mode(target)
-    draft.touch()
-    if mode is not None:
-        draft.chmod(mode | stat.S_IWUSR)
+def new_path(folder: Path, ending: str) -> Path:
+    """Path in a folder for a hidden file, with a name that is not there and that nobody can foresee."""
+    return folder / f".kanon-lab-{secrets.token_hex(8)}{ending}"
 
 
 def _mode(path: Path) -> int | None:
@@ -161,6 +242,20 @@ def write_bytes(target: str | Path, content: bytes) -> None:
 def write_text(target: str | Path, text: str) -> None:
     """Write `text` to `target` in UTF-8, whole or not at all (see `atomic_path`)."""
     write_bytes(target, text.encode("utf-8"))
+
+
+def check_open_files() -> None:
+    """Raise a `StorageError` where the system lets a process open too few files to start others and talk to them.
+
+    Their libraries break off in the middle, some without an exception.
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:  # another system
+        return
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= most < _OPEN_FILES:
+        raise StorageError(f"only {most} files may be open at a time here; allow {_OPEN_FILES} or more (ulimit -n)")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from processes import PATIENCE
 
 RECORDS = 600
 HOMES = 200
@@ -157,9 +158,8 @@ class Reports:
         try:
             os.close(os.open(lock, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            for _ in range(600):
-                if (self.folder / f"{language}.done").exists():
-                    break
+            begun = time.monotonic()
+            while not (self.folder / f"{language}.done").exists() and time.monotonic() < begun + PATIENCE:
                 time.sleep(0.1)
         else:
             try:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from kanon_lab import files
-from kanon_lab.errors import DataError, KanonLabError, StorageError
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_letters_of_all_languages_stay():
 
 def test_reads_plain_and_compressed(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"x")
-    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x"))
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"x", mtime=0))
     assert files.read_bytes(tmp_path / "a.csv") == files.read_bytes(str(tmp_path / "b.csv.gz")) == b"x"
 
 
@@ -107,3 +107,73 @@ def test_a_write_that_cannot_start_names_the_target(tmp_path):
     with pytest.raises(StorageError, match="cannot be written") as caught:
         files.write_text(target, "x")
     assert str(caught.value).startswith(str(target))
+
+
+def test_a_draft_follows_no_link_and_leaves_the_file_of_nobody_else(tmp_path, monkeypatch):
+    """Names of drafts cannot be foreseen; and were one there, it would not be written to."""
+    names = []
+    for _ in range(2):
+        with files.atomic_path(tmp_path / "o.csv", ending=".csv") as draft:
+            names.append(draft.name)
+            assert str(os.getpid()) not in draft.name.split(".")
+            assert draft.suffix == ".csv"
+    assert names[0] != names[1]
+    other = tmp_path / "of another.txt"
+    other.write_text("theirs")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "known")
+    files.new_path(tmp_path, ".tmp").symlink_to(other)
+    with pytest.raises(StorageError, match="File exists"):
+        files.write_text(tmp_path / "o.csv", "ours")
+    assert other.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_permissions_pass_to_the_new_file_and_a_draft_never_has_more(tmp_path, request, umask):
+    before = os.umask(umask)
+    request.addfinalizer(lambda: os.umask(before))
+    files.write_text(tmp_path / "new.csv", "new")
+    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o666 & ~umask
+    target = tmp_path / "o.csv"
+    target.write_text("old")
+    target.chmod(0o440)
+    with files.atomic_path(target) as draft:
+        assert draft.stat().st_mode & 0o777 == 0o640
+    assert target.stat().st_mode & 0o777 == 0o440
+    with files.atomic_path(target, mode=0o600) as draft:
+        assert draft.stat().st_mode & 0o777 == 0o600
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_link_that_is_written_to_is_replaced_and_its_file_left_as_it_is(tmp_path, link):
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "a").chmod(0o644)
+    getattr(tmp_path / "b", link)(tmp_path / "a")
+    with files.atomic_path(tmp_path / "b", mode=0o600) as draft:
+        draft.write_text("b")
+    assert ((tmp_path / "a").read_text(), (tmp_path / "b").read_text()) == ("a", "b")
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+
+
+def test_more_than_the_limit_is_not_unpacked(tmp_path):
+    path = tmp_path / "zeros.csv.gz"
+    path.write_bytes(gzip.compress(bytes(10_000_000), mtime=0))
+    with files.limited(10_000_000):
+        assert len(files.read_bytes(path)) == 10_000_000
+    with files.limited(9_999_999), pytest.raises(DataError, match=r"more than 9,999,999 bytes .*\(--max-bytes"):
+        files.read_bytes(path)
+    (tmp_path / "plain.csv").write_bytes(b"abc")
+    with files.limited(2), pytest.raises(DataError, match="more than 2 bytes"):
+        files.read_bytes(tmp_path / "plain.csv")
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "4 GB"])
+def test_a_limit_is_a_whole_number_of_bytes(wrong):
+    with pytest.raises(OptionError, match="max_bytes must be a whole number"), files.limited(wrong):
+        pass
+
+
+def test_a_gzip_file_may_have_many_members(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n", mtime=0) + gzip.compress(b"1\n", mtime=0) * 100_000)
+    assert files.read_bytes(path) == b"a\n" + b"1\n" * 100_000

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import tempfile
 import threading
 
 import nbformat
@@ -176,6 +178,31 @@ def test_a_failing_cell_is_one_line_and_no_result(tmp_path):
 
     run_notebook(write(source, "x = 1"), target)
     assert [path.name for path in target.parent.iterdir()] == ["bad.ipynb"]
+
+
+def test_a_file_of_the_user_stays_where_a_failed_run_would_be_kept(tmp_path):
+    own = tmp_path / "bad.failed.ipynb"
+    own.write_text("my own")
+    with pytest.raises(NotebookError, match=r"not kept, since .*bad\.failed\.ipynb is another file"):
+        run_notebook(write(tmp_path / "source.ipynb", "1 / 0"), tmp_path / "bad.ipynb")
+    assert own.read_text() == "my own"
+    run_notebook(write(tmp_path / "source.ipynb", "x = 1"), tmp_path / "bad.ipynb")
+    assert own.read_text() == "my own"
+
+
+def test_braces_in_paths_are_letters_like_others(tmp_path, monkeypatch):
+    """papermill takes paths for templates; and nothing of a kernel is left in the folder for temporary files."""
+    for name in ("tm{0}", "in{}", "out{repeats}"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tm{0}"))
+    target = tmp_path / "out{repeats}" / "o{}.ipynb"
+    look = f"import os\nprint(os.getcwd())\nprint('there:', os.listdir({str(tmp_path / 'tm{0}')!r}))"
+    run_notebook(write(tmp_path / "in{}" / "n{x}.ipynb", look), target)
+    assert "/out{repeats}" in target.read_text()
+    # not a file by itself, which an interruption would leave, but a folder that goes whatever happens
+    assert re.search(r"there: \['kanon-lab-\w+'\]", target.read_text())
+    assert [path.name for path in target.parent.iterdir()] == ["o{}.ipynb"]
+    assert not list((tmp_path / "tm{0}").iterdir())
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path, monkeypatch):

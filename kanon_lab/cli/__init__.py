@@ -69,7 +69,14 @@ def main(args: Sequence[str] | None = None) -> None:
         number = getattr(signal, name, None)  # not every system has each
         if number is not None and signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _stop)
-    sys.exit(run(sys.argv[1:] if args is None else args))
+    heard = signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+    if heard:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # while the command was loaded, it had another
+    code = run(sys.argv[1:] if args is None else args)
+    if heard:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to clean up: Python would tell where it was
+    eval("0")  # else Python ends by a signal, not by the code, where an interrupt came in the middle of such a call
+    sys.exit(code)
 
 
 def _stop(number: int, frame: object) -> None:
@@ -105,6 +112,8 @@ def run(args: Sequence[str]) -> int:
         drop_output()
         return 0
     except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            return _fail("too many files are open; close other programs, or allow more (ulimit -n)")
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         return _fail(f"no space left on the disk{f' for {error.filename}' if error.filename else ''}; free some")

@@ -2,6 +2,7 @@
 
 import click
 
+from kanon_lab.cli.notes import max_bytes_option
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError
 
@@ -21,6 +22,7 @@ Examples:
 @click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
 @click.option("--columns", metavar="NAME=COLUMN,...", help="Which column of FILE is which, as in population.")
 @click.option("--strict", is_flag=True, help="Exit with 1 where a figure disagrees or a published error was found.")
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
 def audit(context, source, population, year, columns, strict, as_json):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kanon_lab.cli.notes import missing_codes_option
+from kanon_lab.cli.notes import max_bytes_option, missing_codes_option
 from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
@@ -28,6 +28,7 @@ Example:
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 def init(file, out, language, na, missing_codes, as_json):
     """Look at the microdata in FILE and write a commented first configuration of a report on it.
@@ -58,7 +59,7 @@ def init(file, out, language, na, missing_codes, as_json):
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
-    with reader_may_leave():
+    with reader_may_leave(out):
         if as_json:
             print_json({"file": Path(file).name, "out": out, "language": language, "guesses": guesses})
             return

@@ -7,7 +7,7 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import missing_codes_option, reading_notes, reading_options
+from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
@@ -45,6 +45,7 @@ where map.yml holds
 @click.option("--workers", metavar="W", help="Processes.  [default: as many as processors, if it takes long]")
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
+@max_bytes_option
 @click.option("--out", metavar="OUT", help="File to write the measures of every recipe to, such as map.csv.")
 @click.option("--write-recipe", metavar="PATH", help="File to write the cheapest recipe to; needs --at-most.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH where they hold something else.")
@@ -108,7 +109,7 @@ def map(  # noqa: A001 (the name of the command)
     if write_recipe is not None and best is not None:
         _write_recipe(found.recipes[best["label"]], write_recipe)
     result |= {"out": out, "written_recipe": write_recipe if best is not None else None}
-    with reader_may_leave():
+    with reader_may_leave(result["out"], result["written_recipe"]):
         if as_json:
             print_json(result)
         else:

@@ -4,7 +4,7 @@ import csv
 
 import click
 
-from kanon_lab.cli.notes import missing_codes_option, reading_notes
+from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened, visible
@@ -50,6 +50,7 @@ _POLICIES = ["wildcard", "category", "error"]
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
+@max_bytes_option
 @click.option("--k", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
 @click.option(
     "--threshold",

@@ -1,15 +1,20 @@
 """How a microdata file is to be read, and what a command says of how it was."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from kanon_lab import files
 from kanon_lab.errors import OptionError, shortened
 
 if TYPE_CHECKING:
     from kanon_lab.data import MicrodataFile
     from kanon_lab.protection import Recipe
+
+_UNITS = ("", "KB", "MB", "GB")
+_BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
 
 
 def _parsed(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
@@ -34,6 +39,25 @@ missing_codes_option = click.option(
 """The option of the commands that read microdata; it gives what `read_file` takes as missing_codes."""
 
 
+def _limited(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
+    """Let files that the command reads take so many bytes of memory."""
+    if text is not None:
+        found = _BYTES.fullmatch(text.strip())
+        if found is None or not int(found[1]):
+            raise OptionError(f"--max-bytes {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
+        context.with_resource(files.limited(int(found[1]) * 1000 ** _UNITS.index(found[2].upper())))
+
+
+max_bytes_option = click.option(
+    "--max-bytes",
+    metavar="N",
+    callback=_limited,
+    expose_value=False,
+    help=f"The memory that reading a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+)
+"""The option of all commands that read a table."""
+
+
 def reading_notes(file: "MicrodataFile") -> Iterator[str]:
     """What was found in a file, and columns whose cells may mean something else than they were taken for."""
     from kanon_lab.data import usual_marks
@@ -51,5 +75,5 @@ def reading_notes(file: "MicrodataFile") -> Iterator[str]:
 
 def reading_options(recipe: "Recipe", na: tuple[str, ...], missing_codes: dict[str, list[str]]) -> dict[str, Any]:
     """How to read the file: as its recipe says, or as options of a command say in the place of it."""
-    given = {"na": na, "missing_codes": missing_codes}
+    given = {"na": na, "missing_codes": missing_codes, "max_bytes": files.limit()}
     return {**recipe.reading, **{name: value for name, value in given.items() if value}}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kanon_lab.errors import KanonLabError, visible
+from kanon_lab.errors import KanonLabError, StorageError, shortened, visible
 
 # numpy and pandas load when there is something to print: help does without them
 if TYPE_CHECKING:
@@ -27,16 +27,23 @@ _GAP = "  "
 
 
 @contextmanager
-def reader_may_leave() -> Iterator[None]:
+def reader_may_leave(*written: str | None, what: str = "what was written is there") -> Iterator[None]:
     """End what is printed in the block where its reader (such as head) has seen enough, but not the command.
 
-    So a verdict that follows the result is still given.
+    So a verdict that follows the result is still given. Where it cannot be printed at all, as on a full disk, the error
+    says which files were `written` all the same (those that are not None) after `what`.
     """
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
         drop_output()
+    except OSError as error:
+        drop_output()
+        names = ", ".join(shortened(name) for name in written if name is not None)
+        there = f"; {what}: {names}" if names else ""
+        reason = error.strerror or type(error).__name__
+        raise StorageError(f"standard output cannot be written ({reason}){there}") from None
 
 
 def drop_output() -> None:
@@ -104,10 +111,11 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any
 def print_json(result: Any) -> None:
     """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given.
 
-    Letters stand as they are, or all as JSON's escapes where standard output cannot encode one of them.
+    Letters stand as they are, or all as JSON's escapes where standard output cannot encode one of them; a character
+    that may command a terminal always stands as its escape.
     """
     plain = _plain(result)
-    text = json.dumps(plain, ensure_ascii=False)
+    text = visible(json.dumps(plain, ensure_ascii=False), escaped=lambda character: json.dumps(character)[1:-1])
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

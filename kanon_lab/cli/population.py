@@ -2,6 +2,7 @@
 
 import click
 
+from kanon_lab.cli.notes import max_bytes_option
 from kanon_lab.cli.output import print_frame, print_json
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
@@ -51,6 +52,7 @@ _FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": perce
     metavar="NAME=COLUMN,...",
     help="For csv, xlsx, xls and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
 )
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
     """Expected number of persons per range of k for the counts in SOURCE.

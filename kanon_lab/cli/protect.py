@@ -4,7 +4,7 @@ import click
 
 from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import missing_codes_option, reading_notes, reading_options
+from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.errors import OptionError, visible
 
@@ -38,6 +38,7 @@ where recipe.yml holds
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
+@max_bytes_option
 @click.option(
     "--fail-under-k",
     metavar="K",
@@ -98,7 +99,7 @@ def protect(
     if not dry_run and not failed:
         cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
-    with reader_may_leave():
+    with reader_may_leave(result["out"]):
         if as_json:
             print_json(result)
         else:

@@ -1,12 +1,12 @@
 """``kanon-lab report``: one offline HTML page on a microdata file and its protection, without a record in it."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from kanon_lab.cli.judged import NOT_MET, print_judged
-from kanon_lab.cli.output import OFFICE, drop_output, print_json, reader_may_leave
+from kanon_lab.cli.notes import max_bytes_option
+from kanon_lab.cli.output import OFFICE, print_json, reader_may_leave
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -48,6 +48,7 @@ Others, of many configurations and with settings in place of those in the file:
 @click.option("--internal", is_flag=True, help="A page for the office only: every setting, category and rare key.")
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
 @click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
 def report(context, file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
@@ -86,8 +87,10 @@ def report(context, file, configs, out, protected, overwrite, internal, override
 
     wanted = {path: read_config(path, overrides) for path in configs}
     targets = _targets(out, configs)
+    inputs = [(f"the configuration {Path(each).name}", each) for each in configs]
+    inputs += [("a hierarchy file", each) for config in wanted.values() for each in config.hierarchies]
     for target in targets.values():
-        check_out(target)
+        check_out(target, [("the input", file), *inputs])
     files = _protected(protected, configs)
     if overwrite and not protected:
         raise OptionError(
@@ -95,7 +98,7 @@ def report(context, file, configs, out, protected, overwrite, internal, override
         )
     for path, target in files.items():
         check_protected(target, targets[path], file, wanted[path])
-        refuse_inputs(target, [(f"the configuration {Path(each).name}", each) for each in configs])
+        refuse_inputs(target, inputs)
     done, errors = {}, []
     for path, config in wanted.items():
         try:
@@ -114,7 +117,9 @@ def report(context, file, configs, out, protected, overwrite, internal, override
                 raise
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
-    with _written_all_the_same(done), reader_may_leave():
+    pages = [each.path.name for each in done.values()]
+    released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("sha256")]
+    with reader_may_leave(*pages, *released, what="the report is there"):
         if as_json:
             rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
             print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})
@@ -130,19 +135,6 @@ def report(context, file, configs, out, protected, overwrite, internal, override
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
         click.echo(visible(f"kanon-lab: a limit is not met (--fail){nothing}"), err=True)
         context.exit(NOT_MET)
-
-
-@contextmanager
-def _written_all_the_same(done):
-    """Say of output that cannot be printed that the pages are there."""
-    try:
-        yield
-    except OSError as error:
-        drop_output()
-        names = ", ".join(shortened(each.path.name) for each in done.values())
-        there = f"the report is there: {names}" if done else "no report was made"
-        reason = error.strerror or type(error).__name__
-        raise StorageError(f"standard output cannot be written ({reason}); {there}") from None
 
 
 def _targets(out, configs):

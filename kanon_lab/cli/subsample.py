@@ -3,7 +3,7 @@
 import click
 
 from kanon_lab.cli.measure import aligned, names, one_name
-from kanon_lab.cli.notes import missing_codes_option, reading_notes
+from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, visible
@@ -82,6 +82,7 @@ _POLICIES = ["wildcard", "category", "error"]
 )
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
+@max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @by_names("file")
 def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, missing_codes, as_json, **options):

@@ -24,6 +24,7 @@ def read_counts(
     year: int | None = None,
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Read population counts from a PC-Axis, CSV, Parquet, xlsx or xls file.
 
@@ -43,6 +44,8 @@ def read_counts(
     columns : mapping of str to str, optional
         For files with named columns: the file's name for each of place, sex, age_group, persons, name, province and
         year where it differs.
+    max_bytes : int, optional
+        The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
     Returns
     -------
@@ -59,7 +62,8 @@ def read_counts(
     OptionError
         `year`, `pool_from` or `columns` does not fit the file.
     """
-    cells, notes = _cells(path, year, columns)
+    with files.limited(max_bytes):
+        cells, notes = _cells(path, year, columns)
     parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
     if parts.empty:
         raise DataError(f"{path}: holds totals only; use a file with a row per place, sex and age group")
@@ -74,6 +78,7 @@ def national_totals(
     *,
     pool_from: int | None = None,
     columns: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """The file's own total of the nation ("Total Nacional") by sex and age group.
 
@@ -91,7 +96,8 @@ def national_totals(
     OptionError
         As in `read_counts`.
     """
-    cells, _ = _cells(path, year, columns)
+    with files.limited(max_bytes):
+        cells, _ = _cells(path, year, columns)
     nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
     if nation.empty:
         raise DataError(f"{path}: has no row for the whole nation (Total Nacional); use the national file")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from kanon_lab import files
 from kanon_lab.data.csv_text import (
     NO_NAMES,
     as_utf8,
@@ -32,6 +33,8 @@ _DECIMAL_COMMA = r"^-?(0|[1-9]\d{0,14})(,\d+)?$"
 _THOUSANDS = r"^-?[1-9]\d{0,2}(\.\d{3})+$"
 # The parser reads a file in blocks, and no row may be longer than one; with short ones it is quick.
 _SHORT, _LONG = 2**20, 2**30
+# The text of the file that is in memory at a time: as it is, decoded, and in cells.
+_COPIES = 3
 _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in some columns, point in others"}
 
 
@@ -115,6 +118,7 @@ def read_delimited(
         Wrong encoding or separator, no header, a row with more or fewer cells than the header, a quotation mark never
         closed, or text after a closing one.
     """
+    files.check_size(_COPIES * len(content), where)
     content, encoding = as_utf8(content, where, dialect.encoding)
     content, declared = without_declaration(content)
     decoded_text, delimiter = decoded(content, where, declared is not None)
@@ -128,6 +132,7 @@ def read_delimited(
         check_separator(decoded_text, delimiter, (dialect.separator or declared) is not None, where)
     del decoded_text
     names = choose(header)
+    files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names), where)
     table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted, where)
     signs = dialect.decimal or ("." if delimiter == "," else ",.")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.

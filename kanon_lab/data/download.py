@@ -195,7 +195,7 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     total = None if length is None else have + length
     with storage_errors(part):
         # without a buffer a full disk shows at the block that does not fit
-        file = part.open("ab" if resumed else "wb", buffering=0)
+        file = os.fdopen(_opened(part, os.O_APPEND if resumed else os.O_TRUNC), "wb", buffering=0)
     try:
         with file, tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=part.stem, disable=None) as bar:
             for block in _blocks(response, patience):
@@ -207,6 +207,11 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     # older versions of the http library take a short answer for a whole one
     if total is not None and part.stat().st_size != total:
         raise _broken_off(response.url, part)
+
+
+def _opened(part: Path, how: int) -> int:
+    """Open a file to write to, but no link that somebody may have put at its known name."""
+    return os.open(part, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | how)
 
 
 def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from kanon_lab.data.names import chosen, composed, listed, wanting
 from kanon_lab.data.sheet import check_cells
 from kanon_lab.data.signature import check_signature
 from kanon_lab.data.statistical import Labels, Missing, read_statistical
-from kanon_lab.data.table import NO_PARQUET, read_sheet
+from kanon_lab.data.table import NO_PARQUET, check_parquet, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, settled, spelt
 from kanon_lab.errors import DataError, OptionError, shortened
 
@@ -84,6 +84,7 @@ def read_file(
     encoding: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
+    max_bytes: int | None = None,
 ) -> MicrodataFile:
     """Read a data set of the catalogue or a microdata file.
 
@@ -101,6 +102,8 @@ def read_file(
     decimal : {",", "."}, optional
         The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
         by column, the comma or the point.
+    max_bytes : int, optional
+        The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
     Returns
     -------
@@ -116,6 +119,13 @@ def read_file(
     """
     options = {"columns": columns, "na": na, "missing_codes": missing_codes}
     dialect = Dialect(encoding, separator, decimal)
+    with files.limited(max_bytes):
+        return _read_named(path_or_name, dialect, text, options)
+
+
+def _read_named(
+    path_or_name: str | Path, dialect: Dialect, text: Iterable[str] | str, options: dict[str, object]
+) -> MicrodataFile:
     data_set = sets.DATA_SETS.get(str(path_or_name))
     offered = ", ".join(name for name, other in sets.DATA_SETS.items() if other.kind == _KIND)
     if data_set is None:
@@ -205,6 +215,7 @@ def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
     except Exception:  # a damaged file makes the reader fail in ways that it does not list
         raise DataError(f"{where}: {NO_PARQUET}") from None
     chosen = choose(names)
+    check_parquet(content, file.metadata, chosen, where)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
         raise DataError(f"{where}: column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.

@@ -19,6 +19,7 @@ def load_counts(
     year: int | None = None,
     pool_from: int | None = 85,
     columns: Mapping[str, str] | None = None,
+    max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Population counts of a data set of the catalogue or of a file.
 
@@ -30,7 +31,7 @@ def load_counts(
         Required when the file holds several years; of an embedded data set its own year or nothing.
     pool_from : int or None, default 85
         Add up all age groups from this age on; None leaves them as they are.
-    columns : mapping of str to str, optional
+    columns, max_bytes : mapping of str to str, int; optional
         As in `read_counts`.
 
     Returns
@@ -49,13 +50,13 @@ def load_counts(
     data_set = sets.DATA_SETS.get(str(name_or_path))
     if data_set is None:
         _check_file(name_or_path)
-        return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns)
+        return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
     if not data_set.counts:
         with_counts = ", ".join(name for name, other in sets.DATA_SETS.items() if other.counts)
         raise OptionError(f"{data_set.name}: has no persons by place, sex and age group; choose from {with_counts}")
     path = sets.data_path(data_set.name)
     if data_set.address:
-        return read_counts(path, year=year, pool_from=pool_from, columns=columns)
+        return read_counts(path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
     if year not in (None, data_set.year):
         raise OptionError(f"{data_set.name}: holds {data_set.year} only; leave out the year or choose that one")
     if columns:

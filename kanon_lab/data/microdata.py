@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from kanon_lab import files
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.file import read_file, read_path
 from kanon_lab.data.values import Code
@@ -22,6 +23,7 @@ def read_microdata(
     text: Iterable[str] | str = (),
     na: Iterable[str] | str = (),
     missing_codes: Mapping[str, Iterable[Code]] | None = None,
+    max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Read a microdata file.
 
@@ -40,6 +42,8 @@ def read_microdata(
     missing_codes : mapping of str to iterable of str, int or float, optional
         For each variable the codes that mean missing in it, such as ``{"P3": [88, 99]}``; a number and its text are
         the same code.
+    max_bytes : int, optional
+        The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def read_microdata(
     DataError
         The file is absent, damaged, encrypted, wrongly encoded, not rectangular, without a record or a column asked
         for, or has a name twice. A column of a sheet has merged cells, an error such as #N/A, or a formula without its
-        value.
+        value. Or reading the file would take more memory than `max_bytes`.
     OptionError
         `columns` is empty, or a missing code is neither a text nor a number.
 
@@ -75,7 +79,8 @@ def read_microdata(
     become one value.
     """
     options = {"columns": columns, "text": text, "na": na, "missing_codes": missing_codes}
-    return read_path(path, Path(path).name, Dialect(), **options).frame
+    with files.limited(max_bytes):
+        return read_path(path, Path(path).name, Dialect(), **options).frame
 
 
 def load_microdata(
@@ -84,6 +89,7 @@ def load_microdata(
     columns: Iterable[str] | str | None = None,
     na: Iterable[str] | str = (),
     missing_codes: Mapping[str, Iterable[Code]] | None = None,
+    max_bytes: int | None = None,
 ) -> pd.DataFrame:
     """Microdata of a data set of the catalogue or of a file.
 
@@ -91,7 +97,7 @@ def load_microdata(
     ----------
     name_or_path : str or Path
         A name of `catalogue`, such as ``"health-survey"``, or the path of a file that `read_microdata` reads.
-    columns, na, missing_codes
+    columns, na, missing_codes, max_bytes
         As in `read_microdata`.
 
     Returns
@@ -106,7 +112,7 @@ def load_microdata(
     OptionError
         There is neither such a data set nor such a file, or the data set holds no records.
     """
-    return read_file(name_or_path, columns=columns, na=na, missing_codes=missing_codes).frame
+    return read_file(name_or_path, columns=columns, na=na, missing_codes=missing_codes, max_bytes=max_bytes).frame
 
 
 def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from kanon_lab import files
 from kanon_lab.data.names import composed
 from kanon_lab.data.values import Code
 from kanon_lab.errors import DataError
@@ -100,7 +101,10 @@ def read_statistical(
 
     head = parts(metadataonly=True, user_missing=True)[1]
     chosen = choose(head.column_names)
-    frame = parts(usecols=chosen, dates_as_pandas_datetime=True)[0][chosen]
+    # a file may say nothing of how many records it has, or something else; more than are allowed are not read
+    most = files.most_rows(len(chosen))
+    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1)[0][chosen]
+    files.check_table(len(frame), len(chosen), where)
     if form == "sav":
         ranges = {name: head.missing_ranges[name] for name in chosen if name in head.missing_ranges}
         missing = {name: tuple(map(_range, limits)) for name, limits in ranges.items()}

@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,12 +12,15 @@ from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.checks import COLUMNS, check_year, first_row
 from kanon_lab.data.csv_text import NO_NAMES, decoded
+from kanon_lab.data.sheet import NO_WORKBOOK, bounded, check_workbook
 from kanon_lab.data.signature import check_signature
 from kanon_lab.errors import DataError, OptionError, shortened
 
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
 _NAMED = (*COLUMNS, "year")
 NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
-NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
 """What messages say of a damaged file."""
 
 _NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
@@ -84,6 +88,8 @@ def parse_columns(text: str | None) -> dict[str, str]:
 
 def _read_csv(content: bytes, where: str) -> pd.DataFrame:
     text, delimiter = decoded(content, where)
+    row = text[: text.find("\n")]
+    files.check_table(max(text.count("\n"), text.count("\r")), row.count(delimiter) + 1, where)
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
@@ -112,8 +118,14 @@ def _parser_fault(message: str) -> str:
 
 
 def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
+    from pyarrow import parquet
+
     try:
+        metadata = parquet.read_metadata(io.BytesIO(content))
+        check_parquet(content, metadata, metadata.schema.to_arrow_schema().names, where)
         frame = pd.read_parquet(io.BytesIO(content))
+    except DataError:
+        raise
     except MemoryError:
         raise
     except Exception:  # a damaged file makes the reader fail in ways that it does not list
@@ -121,6 +133,37 @@ def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
     frame = frame.reset_index(drop=True).rename(columns=str)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
     return frame
+
+
+def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str], where: str) -> None:
+    """Raise a `DataError` where columns of a Parquet file would take more memory than they may.
+
+    A few bytes of it may stand for any number of cells, and each for the same long text.
+    """
+    files.check_table(metadata.num_rows, len(names), where)
+    parts = [
+        metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)
+    ]
+    parts = [part for part in parts if any(f"{part.path_in_schema}.".startswith(f"{name}.") for name in names)]
+    files.check_size(sum(part.total_uncompressed_size for part in parts), where)
+    texts = [part for part in parts if part.physical_type == "BYTE_ARRAY" and part.has_dictionary_page]
+    if texts and not files.fits(sum(part.num_values * part.total_uncompressed_size for part in texts)):
+        files.check_size(_length(content, list({part.path_in_schema for part in texts})), where)
+
+
+def _length(content: bytes, names: list[str]) -> int:
+    """Bytes of the texts of columns of a Parquet file, by the lengths of those that differ."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    length = 0
+    file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=names)
+    for name in names:
+        for chunk in (chunk for part in file.read(columns=[name]).columns for chunk in part.chunks):
+            if pa.types.is_dictionary(chunk.type):
+                length += pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+    return length
 
 
 def read_sheet(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
@@ -133,8 +176,8 @@ def read_sheet(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
     """
     read, fault = _SHEETS[form]
     try:
-        frame = read(content)
-    except MemoryError:
+        frame = read(content, where)
+    except (MemoryError, DataError):
         raise
     except Exception:  # as above: the workbook is a zip archive of XML or a container, and any of it may be damaged
         raise DataError(f"{where}: {fault}") from None
@@ -158,18 +201,21 @@ def _read_xls(content: bytes, where: str) -> pd.DataFrame:
     return _read_xlsx(content, where, "xls")
 
 
-def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
-    return pd.read_excel(
-        io.BytesIO(content), engine="openpyxl", header=None, dtype=object, keep_default_na=False, na_values=[""]
-    )
+def _cells_of_xlsx(content: bytes, where: str) -> pd.DataFrame:
+    check_workbook(content, where)
+    with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
+        bounded(book.book.worksheets[0], where)
+        return pd.read_excel(book, header=None, dtype=object, keep_default_na=False, na_values=[""])
 
 
-def _cells_of_xls(content: bytes) -> pd.DataFrame:
+def _cells_of_xls(content: bytes, where: str) -> pd.DataFrame:
     """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
     import xlrd
 
     with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
-        rows = [[_xls_value(cell, xlrd) for cell in row] for row in book.sheet_by_index(0).get_rows()]
+        sheet = book.sheet_by_index(0)
+        files.check_table(sheet.nrows, sheet.ncols, where)
+        rows = [[_xls_value(cell, xlrd) for cell in row] for row in sheet.get_rows()]
     return pd.DataFrame(rows, dtype=object)
 
 

@@ -97,18 +97,12 @@ def write_microdata(
     plain, cells = neutralised(plain) if neutralise else (plain, {})
     _check_frame(plain, str(path))  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
-    with files.atomic_path(path) as temporary:
-        draft = temporary.with_name(temporary.name + ending)  # readable as what it is
-        try:
-            files.claim(draft, path)
-            _write(plain, draft, form, str(path), fitted(plain, form, labels or {}, variable_labels or {}))
-            if check is not None:
-                check(_read_again(draft, path))
-            if not overwrite:
-                refuse_another(draft, path)
-            draft.replace(temporary)
-        finally:
-            draft.unlink(missing_ok=True)
+    with files.atomic_path(path, ending=ending) as draft:  # readable as what it is
+        _write(plain, draft, form, str(path), fitted(plain, form, labels or {}, variable_labels or {}))
+        if check is not None:
+            check(_read_again(draft, path))
+        if not overwrite:
+            refuse_another(draft, path)
     return cells
 
 

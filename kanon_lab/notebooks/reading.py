@@ -6,11 +6,24 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.errors import DataError, KanonLabError
-from kanon_lab.files import read_bytes
+from kanon_lab.files import MAX_BYTES, limited, read_bytes
 
 
 class NotebookError(KanonLabError):
     """A notebook that cannot be read, or that did not run to its end."""
+
+
+def mark_failed(notebook: Any) -> None:
+    """Let a notebook tell that it was left by a run that failed."""
+    notebook.metadata["kanon_lab"] = {"failed": True}
+
+
+def of_failed_run(path: str | Path) -> bool:
+    """Whether a file was left by a run that failed, and may go: else it is somebody's own."""
+    try:
+        return read_notebook(path).metadata.get("kanon_lab") == {"failed": True}
+    except NotebookError:
+        return False
 
 
 def read_notebook(path: str | Path) -> Any:
@@ -24,7 +37,9 @@ def read_notebook(path: str | Path) -> Any:
     import nbformat
 
     try:
-        notebook = nbformat.reads(read_bytes(path).decode("utf-8"), as_version=4)
+        with limited(MAX_BYTES):  # what a user sets is for tables
+            content = read_bytes(path)
+        notebook = nbformat.reads(content.decode("utf-8"), as_version=4)
         nbformat.validate(notebook)
         nbformat.writes(notebook).encode("utf-8")  # half a surrogate pair can be read, but not written again
     except (DataError, OSError) as error:

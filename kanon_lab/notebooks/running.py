@@ -8,13 +8,14 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kanon_lab.errors import OptionError, StorageError
-from kanon_lab.files import storage_errors
+from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
 from kanon_lab.notebooks.defaults import CHOOSE_KERNEL, defaults, for_the_file, is_own, other_file, papermill
 from kanon_lab.notebooks.failing import OWN, told, without_values
-from kanon_lab.notebooks.reading import NotebookError, read_notebook
+from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_run, read_notebook
 
 
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
@@ -78,12 +79,13 @@ def run_notebook(
         If a cell fails: one line with the notebook, the cell, and the exception. If the file is not a notebook, or its
         kernel is not installed.
     StorageError
-        If the copy cannot be written.
+        If the copy cannot be written, or the system lets a process open too few files to run a notebook.
     MissingPackageError
         If papermill is not installed.
     """
     source, target = Path(source), Path(target)
     parameters = dict(parameters or {})
+    check_open_files()
     check_parameters(source, parameters)
     secret = (asked := other_file(source, parameters)) is not None and is_own(parameters[asked])
     given, parameters = list(parameters), for_the_file(source, parameters)
@@ -107,23 +109,23 @@ def _run(
 ) -> None:
     """Execute and keep what there is; with the parameters `given` for a user's own file no error quotes its values."""
     failed = target.with_name(f"{target.stem}.failed.ipynb")
-    failed.unlink(missing_ok=True)
-    partial = target.with_name(f".{target.stem}.part.ipynb")
-    try:
-        _execute(source, partial, parameters, progress)
-        _strip(partial)
-        partial.replace(target)
-    except NotebookError as error:
-        if not partial.exists():
-            raise
-        if given is None:
+    if failed.exists() and of_failed_run(failed):
+        failed.unlink()
+    with atomic_path(target, ending=".ipynb") as partial:
+        try:
+            _execute(source, partial, parameters, progress)
+            _strip(partial)
+        except NotebookError as error:
+            if not partial.stat().st_size:
+                raise
+            line = str(error) if given is None else _without_values(source, partial, error, given)
+            what = "traceback in" if given is None else "the cells that ran are in"
+            cause = error if given is None else None
+            if status(failed) is not None:
+                raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
+            _strip(partial, failed=True)
             partial.replace(failed)
-            raise NotebookError(f"{error}; traceback in {failed}") from error
-        line = _without_values(source, partial, error, given)
-        partial.replace(failed)
-        raise NotebookError(f"{line}; the cells that ran are in {failed}") from None
-    finally:
-        partial.unlink(missing_ok=True)
+            raise NotebookError(f"{line}; {what} {failed}") from cause
 
 
 def _without_values(source: Path, partial: Path, error: NotebookError, given: Sequence[str]) -> str:
@@ -145,16 +147,20 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
     package = papermill()
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
+    from traitlets.config import Config
 
     try:
-        package.execute_notebook(
-            _injected(read_notebook(source), parameters),
-            str(partial),
-            cwd=str(partial.parent),
-            progress_bar=progress,
-            # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
-            extra_arguments=["--IPKernelApp.log_level=50"],
-        )
+        # Left by itself, the file of the kernel's ports and key outlives a run that is interrupted.
+        with TemporaryDirectory(prefix="kanon-lab-") as folder:
+            package.execute_notebook(
+                _injected(read_notebook(source), parameters),
+                str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
+                cwd=str(partial.parent),
+                progress_bar=progress,
+                config=Config(KernelManager={"connection_file": str(Path(folder, "kernel.json"))}),
+                # Its own log speaks of local connections and of being stopped; what cells raise arrives another way.
+                extra_arguments=["--IPKernelApp.log_level=50"],
+            )
     except PapermillExecutionError as error:
         # One cell was added for the parameters.
         number = error.cell_index + 1 - bool(parameters)
@@ -183,7 +189,7 @@ def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
     return notebook
 
 
-def _strip(path: Path) -> None:
+def _strip(path: Path, failed: bool = False) -> None:
     """Remove metadata that says where and when a notebook ran, and the state of live controls, dead without Python."""
     import nbformat
 
@@ -191,6 +197,8 @@ def _strip(path: Path) -> None:
     for holder in (notebook, *notebook.cells):
         for key in ("papermill", "widgets", "execution"):
             holder.metadata.pop(key, None)
+    if failed:
+        mark_failed(notebook)
     nbformat.write(notebook, path)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kanon_lab import files
 from kanon_lab.errors import OptionError, shortened
 
 #: Settings that say it: options of `kanon_lab.data.read_file`.
-READING_SETTINGS = ("missing_codes", "na", "text", "encoding", "separator", "decimal")
+READING_SETTINGS = ("missing_codes", "na", "text", "encoding", "separator", "decimal", "max_bytes")
 _DIALECT = ("encoding", "separator", "decimal")
 
 
@@ -28,6 +29,9 @@ def as_reading(settings: Mapping[str, Any]) -> dict[str, Any]:
         if name in settings:
             (found[name],) = _texts([settings[name]], name)
     Dialect(*(found.get(name) for name in _DIALECT))
+    if "max_bytes" in settings:
+        with files.limited(settings["max_bytes"]):  # so that one which cannot be used is refused here
+            found["max_bytes"] = settings["max_bytes"]
     if "missing_codes" in settings:
         found["missing_codes"] = _missing_codes(settings["missing_codes"])
     return found

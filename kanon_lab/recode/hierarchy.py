@@ -16,6 +16,9 @@ from kanon_lab.recode.dates import ISO, UNITS, check_date_format
 from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
 from kanon_lab.recode.tables import read_levels, write_levels
 
+# Characters of a value that is masked: every label of a level has as many.
+_LONGEST = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
@@ -162,12 +165,15 @@ class Hierarchy:
         Raises
         ------
         OptionError
-            Numbers that do not fall, a first one that is not `width`, or a mask that is not one character.
+            Numbers that do not fall, a first one that is not `width` or is above 1,000, or a mask that is not one
+            character.
         """
         keep = list(keep)
         whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in keep)
         if len(keep) < 2 or not whole or keep[-1] < 0 or any(a <= b for a, b in zip(keep, keep[1:])):
             raise OptionError("keep: give falling numbers of characters, the full length first, such as 5, 2, 0")
+        if keep[0] > _LONGEST:
+            raise OptionError(f"keep: {keep[0]} is more than the {_LONGEST:,} characters that a mask may cover")
         if width is not None and width != keep[0]:
             raise OptionError(f"width {width!r} and the first number of keep, {keep[0]}, must be the same")
         if not isinstance(mask, str) or len(mask) != 1:

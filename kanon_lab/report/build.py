@@ -6,7 +6,7 @@ import json
 import logging
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 from kanon_lab import files
 from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, shortened, visible
-from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
+from kanon_lab.notebooks import NotebookError, find_notebooks, of_failed_run, recorded, run_notebook
 from kanon_lab.protection.yaml_file import dump_yaml
 from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
@@ -115,7 +115,9 @@ def make_report(
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
     request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.where}
-    check_out(out)
+    if (limit := files.limit()) is not None:
+        request["reading"] = {"max_bytes": limit}
+    check_out(out, [("the input", file), *(("a hierarchy file", each) for each in config.hierarchies)])
     if target is not None:
         check_protected(target, out, file, config)
     kept = _kept_beside(out)
@@ -135,20 +137,25 @@ def make_report(
             with _placed(Path(folder, RELEASE, target.name), target, overwrite):
                 _write(out, page)
             report = replace(report, protected={"sha256": files.sha256(target), "records": found["records"]})
-    with suppress(OSError):  # the page is there, whatever becomes of the leavings of an older run
-        kept.unlink(missing_ok=True)
+    with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
+        if of_failed_run(kept):
+            kept.unlink()
     if target is not None:
         released = {"file": str(target), **(report.protected or {"sha256": None, "records": None})}
         report = replace(report, protected=released)
     return replace(report, seconds=round(time.perf_counter() - began, 3))
 
 
-def check_out(out: Path) -> None:
-    """Raise an error, before minutes of work, where no page could be written."""
+def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
+    """Raise an error, before minutes of work, where no page could be written, or would replace one of the inputs."""
+    from kanon_lab.data.writing import refuse_inputs
+
     if out.suffix.lower() != ".html":
         raise OptionError(f"{out.name}: the name of a report must end in .html")
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
         raise OptionError(f"{shortened(out.name)}: a name of more than {_LONGEST_NAME} bytes; choose a shorter one")
+    with names_only(out, out.absolute()):
+        refuse_inputs(out, inputs)
     for path in (out, _kept_beside(out)):
         with files.storage_errors(out.name):
             folder = path.is_dir()
@@ -215,6 +222,8 @@ def _kept(folder: Path, failure: Failure, kept: Path) -> str:
     failed = folder / f"{NOTEBOOK}.failed.ipynb"
     if not failed.exists():
         return f"{said})"
+    if files.status(kept) is not None and not of_failed_run(kept):
+        return f"{said}; its notebook was not kept, since {kept.name} is another file)"
     try:
         _write(kept, stripped(failed, failure))
     except StorageError:
@@ -237,10 +246,7 @@ def _placed(draft: Path, target: Path, overwrite: bool) -> Iterator[None]:
 
 def _write(path: Path, text: str) -> None:
     """Write a text that only its owner may read, whole or not at all."""
-    with names_only(path), files.atomic_path(path) as draft:
-        if path.is_file():  # its permissions pass to the draft
-            path.chmod(_PRIVATE)
-        draft.chmod(_PRIVATE)
+    with names_only(path), files.atomic_path(path, mode=_PRIVATE) as draft:
         draft.write_text(text, "utf-8")
 
 

@@ -53,8 +53,8 @@ class ReportConfig:
     least : int
         Categories held by fewer records are pooled.
     reading : dict
-        How to read the file, those of ``missing_codes``, ``na``, ``text``, ``encoding``, ``separator`` and ``decimal``
-        that are given: options of `kanon_lab.data.read_file`.
+        How to read the file, those of ``missing_codes``, ``na``, ``text``, ``encoding``, ``separator``, ``decimal``
+        and ``max_bytes`` that are given: options of `kanon_lab.data.read_file`.
     map : dict or None
         Recipe settings with a ``grid``, as `kanon_lab.tradeoff.risk_utility_map` takes them.
     map_risk, map_loss : str

@@ -82,7 +82,8 @@ def opened(request: str = "") -> Run:
     request : str
         Name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the ``configuration``
         as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the release to in the
-        folder `RELEASE`, and whether it is ``internal``. "" for an embedded survey and a small configuration.
+        folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead
+        of its options. "" for an embedded survey and a small configuration.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def opened(request: str = "") -> Run:
         asked = json.loads(Path(request).read_text("utf-8"))
         config = as_config(parse_yaml(asked["configuration"], asked["where"]), where=asked["where"])
         with chdir(asked["folder"]):  # so that errors call the file by its name
-            file = read_file(asked["name"], **config.reading)
+            file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
         check_named(file, asked["name"])
         config.recipe.check(file, asked["name"])
     protected = Path(RELEASE, asked["protected"]).absolute() if asked.get("protected") else None

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from kanon_lab.errors import OptionError
+from kanon_lab.files import check_open_files
 
 # Parts for each process: small enough that none waits long for the last, and large enough to share their first steps.
 _PARTS = 4
@@ -35,9 +36,12 @@ def shared_out(maker: Callable, data: tuple, tasks: Sequence[Any], workers: int)
     ------
     OptionError
         A process ended before its work was done.
+    StorageError
+        The system lets a process open too few files.
     """
     if not tasks:
         return
+    check_open_files()
     size = -(-len(tasks) // (_PARTS * workers))
     parts = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     others = set(multiprocessing.active_children())

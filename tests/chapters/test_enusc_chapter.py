@@ -272,7 +272,7 @@ def test_every_example_of_a_setting_is_taken(row):
 
 def test_what_holds_unless_a_setting_is_given():
     config = as_config({"key_variables": ["age"]})
-    reading = ("missing_codes", "na", "text", "encoding", "separator", "decimal")
+    reading = ("missing_codes", "na", "text", "encoding", "separator", "decimal", "max_bytes")
     places = (config.recipe, config.recipe.spec, config)
     for row in SETTINGS:
         given, setting = row["Unless given"], name(row)

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from kanon_lab import report
-from kanon_lab.cli import run
+from kanon_lab.cli import output, run
 from kanon_lab.errors import DataError
 from kanon_lab.report import Report
 
@@ -101,7 +101,7 @@ def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(cli_report, "print_json", fail)
-    monkeypatch.setattr(cli_report, "drop_output", lambda: None)
+    monkeypatch.setattr(output, "drop_output", lambda: None)
     assert command("--json") == 2
     said = "standard output cannot be written (No space left on device); the report is there: r.html"
     assert capsys.readouterr().err == f"kanon-lab: {said}\n"
@@ -145,6 +145,15 @@ def test_one_that_fails_does_not_stop_the_others(made, tmp_path, capsys):
         (["survey.csv", "--config", "a.yml", "--out", f"{'x' * 300}.html"], "xxx...: cannot be written"),
         (["survey.csv", "--config", "a.yml", "--out", f"{'x' * 240}.html"], "a name of more than 200 bytes"),
         (["survey.csv", "--config", "a.yml", "--out", "kept.html"], "kept.failed.ipynb: is a folder"),
+        (
+            ["survey.csv", "--config", "c.html", "--out", "c.html"],
+            "c.html: the output path is equal to the configuration",
+        ),
+        (["h.html", "--config", "a.yml", "--out", "h.html"], "h.html: the output path is equal to the input"),
+        (
+            ["survey.csv", "--config", "h.yml", "--out", "h.html"],
+            "h.html: the output path is equal to a hierarchy file",
+        ),
         (["survey.csv", "--config", "gone/a\tb\x1b.yml", "--out", "r.html"], r"kanon-lab: a\tb\x1b.yml: no such file"),
         (["survey.csv", "--config", "c.yml", "--out", "r.html"], "c.yml: no such file"),
         (["survey.csv", "--config", "a.yml", "--config", "c.yml", "--out", "{name}.html"], "c.yml: no such file"),
@@ -155,6 +164,10 @@ def test_one_that_fails_does_not_stop_the_others(made, tmp_path, capsys):
 )
 def test_bad_input_is_one_line_before_anything_is_made(made, tmp_path, capsys, arguments, fault):
     (tmp_path / "kept.failed.ipynb").mkdir()
+    (tmp_path / "c.html").write_text(CONFIG)
+    (tmp_path / "h.html").write_text("1,a\n")
+    step = "recode: {variable: age, hierarchy: {file: h.html}, level: 1}"
+    (tmp_path / "h.yml").write_text(f"{CONFIG}steps: [{step}]\n")
     assert run(["report", *arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from processes import PATIENCE
 
 from kanon_lab.cli import run
 from kanon_lab.cli.subsample import _POLICIES
@@ -162,7 +163,7 @@ def test_a_reader_who_leaves_ends_it_quietly(survey):
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")

@@ -10,6 +10,7 @@ from random import Random
 import pandas as pd
 import pyreadstat
 import pytest
+from processes import hear_signals
 
 from kanon_lab.cli import run
 from kanon_lab.cli.measure import _ESTIMATORS, _POLICIES
@@ -330,5 +331,36 @@ def test_a_process_asked_to_end_leaves_no_half_written_file(tmp_path, name, code
         "cli.run = run\n"
         "cli.main([])"
     )
-    done = subprocess.run([sys.executable, "-c", process, name], cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, "-c", process, name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, preexec_fn=hear_signals)
     assert (done.returncode, done.stderr, list(tmp_path.iterdir())) == (code, "", [])
+
+
+WHILE_LOADED = """
+import builtins, os, signal
+from kanon_lab import __main__
+load = builtins.__import__
+def interrupted(name, *args, **options):
+    if name == "kanon_lab.cli":
+        os.kill(os.getpid(), signal.SIGINT)
+    return load(name, *args, **options)
+builtins.__import__ = interrupted
+__main__.main()
+"""
+IN_A_CALL = """
+from kanon_lab import cli
+def invoke(args):
+    eval("interrupted()", {"interrupted": interrupted})
+def interrupted():
+    raise KeyboardInterrupt
+cli._invoke = invoke
+cli.main([])
+"""
+
+
+@pytest.mark.parametrize("process", [WHILE_LOADED, IN_A_CALL], ids=["while it is loaded", "in a call"])
+def test_an_interrupt_is_one_line_and_a_code_whenever_it_comes(process):
+    """Python itself tells of one before the first line of kanon_lab is run; that cannot be helped."""
+    command = [sys.executable, "-c", process]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=hear_signals)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "kanon-lab: interrupted\n")

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pyreadstat
@@ -470,3 +473,41 @@ def test_a_limit_that_is_not_met_exits_with_3_and_writes_nothing(capsys, tmp_pat
         assert [each["columns"] for each in result["cautions"] if each["key"] == "exposed"] == [["region"]] * region
         assert {row["column"] for row in result["columns_as_keys"]} == ({"region"} if region else set())
         out.unlink(missing_ok=True)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        (["protect", "--recipe", "r.yml", "--out", "out.csv"], "out.csv"),
+        (["init", "--out", "out.yml"], "out.yml"),
+        (
+            ["map", "--recipe", "m.yml", "--at-most", "1", "--out", "out.csv", "--write-recipe", "w.yml"],
+            "out.csv, w.yml",
+        ),
+        (["measure", "--keys", "age"], None),
+    ],
+    ids=["protect", "init", "map", "measure"],
+)
+def test_where_nothing_can_be_printed_the_line_says_what_was_written(tmp_path, command, written):
+    recipe = "key_variables: [age]\nsteps: [{recode: {variable: age, width: 10}}]\n"
+    (tmp_path / "r.yml").write_text(recipe)
+    (tmp_path / "m.yml").write_text(recipe.replace("10", "$w") + "grid: {w: [10]}\n")
+    call = [sys.executable, "-m", "kanon_lab", command[0], "health-survey", *command[1:]]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(call, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    there = "" if written is None else f"; what was written is there: {written}"
+    said = f"kanon-lab: standard output cannot be written (No space left on device){there}\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    assert all((tmp_path / name).is_file() for name in (written or "r.yml").split(", "))
+
+
+def test_json_commands_no_terminal(capsys):
+    """A name that turns the direction of text, or is of more than two bytes, is an escape of JSON and stays itself."""
+    from kanon_lab.cli.output import print_json
+
+    told = {"gpj.\u202efdp \U000e0001 \x7f\x9b": "Coru\xf1a \u6771\u4eac"}
+    print_json(told)
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == told
+    assert shown.rstrip("\n").isprintable() and "Coru\xf1a \u6771\u4eac" in shown

@@ -6,6 +6,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
+from kanon_lab import files
 from kanon_lab.cli import run
 
 RECIPE = "key_variables: [region, P3]\nsteps:\n  - suppress: {k_required: $k}\ngrid: {k: [2]}\n"
@@ -92,3 +93,33 @@ def test_nothing_is_said_of_a_plain_file(capsys, tmp_path):
     pd.DataFrame({"region": ["Ñuble", "Maule"], "w": [1.5, 2]}).to_csv(tmp_path / "a.csv", index=False)
     _, out, _ = call(capsys, "measure", tmp_path / "a.csv", "--keys", "region", "--json")
     assert not [note for note in json.loads(out)["notes"] if "encoding" in note or "separator" in note]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "init", "population", "audit", "report"])
+def test_every_command_that_reads_a_table_has_a_limit_of_memory(capsys, survey, tmp_path, command):
+    config = "key_variables: [region, P3]\nseparator: ;\n"
+    (tmp_path / "report.yml").write_text(config)
+    options = COMMANDS | {
+        "init": ["--out", "new.yml"],
+        "report": ["--config", "report.yml", "--out", "r.html"],
+        "audit": ["--source", "gil-bellosta-2011", "--population", survey],
+        "population": [],
+    }
+    file = [] if command == "audit" else [survey]
+    before = set(tmp_path.iterdir())
+    code, out, err = call(capsys, command, *file, *options[command], "--max-bytes", "1kB")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "survey.csv: reading it would take more than 1,000 bytes of memory" in err
+    assert {path.name for path in set(tmp_path.iterdir()) - before} <= {"r.failed.ipynb"}
+    assert files.fits(files.MAX_BYTES)  # the limit goes with the command
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many", "1.5GB", "", "9" * 30])
+def test_a_limit_that_is_none_is_refused(capsys, survey, limit):
+    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--max-bytes", limit)
+    assert (code, out) == (2, "")
+    assert "--max-bytes" in err
+
+
+def test_a_limit_may_be_raised(capsys, survey):
+    assert call(capsys, "measure", survey, *COMMANDS["measure"], "--max-bytes", "1 gb".replace(" ", ""))[0] == 0

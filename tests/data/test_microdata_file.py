@@ -81,7 +81,7 @@ def test_csv_is_read_as_pandas_reads_it_when_told_how_it_is_written(tmp_path_fac
 
 def test_what_is_found_in_a_plain_file(write):
     content = b"id,name,w\n1,x,1\n2,y,2\n"
-    path = write(gzip.compress(content), "survey.csv.gz")
+    path = write(gzip.compress(content, mtime=0), "survey.csv.gz")
     read = read_file(str(path), columns=["w", "id"])
     assert read.found == {
         "name": "survey.csv.gz",
@@ -198,7 +198,7 @@ def test_codes_of_unknown_variables_and_codes_that_are_none(write):
         (b"\xff\xfea\0,\0b", {}, "row 1: wrong encoding: not utf-16"),
         (b"PK\x03\x04SECRET", {}, "is not .csv but a zip archive or a workbook"),
         (b"PAR1SECRET", {}, "is not .csv but a Parquet file"),
-        (gzip.compress(b"a\n1\n"), {}, "is not .csv but a gzip file"),
+        (gzip.compress(b"a\n1\n", mtime=0), {}, "is not .csv but a gzip file"),
         (b"$FL2SECRET", {}, "is not .csv but a SPSS file"),
     ],
 )

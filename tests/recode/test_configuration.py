@@ -41,6 +41,7 @@ def test_each_kind_is_made(tmp_path):
         ({"masks": [2, 1], "bands": [[0, 1]]}, "hierarchy of age: give one of"),
         ([5, 2], "hierarchy of age: give one of"),
         ({"bands": [[0, 1]], "close": "left"}, "hierarchy of age: unknown setting close; did you mean closed?"),
+        ({"masks": [1_000_000_000, 2]}, "keep: 1000000000 is more than the 1,000 characters"),
         ({"masks": [2, 5]}, "hierarchy of age: keep: give falling numbers"),
         ({"widths": [7], "from": 0, "to": 100}, "hierarchy of age: bands of 7 do not fill 0 to 100"),
         ({"widths": [10], "to": 100}, "hierarchy of age: from is not given; widths need both ends"),

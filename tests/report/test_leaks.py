@@ -11,6 +11,7 @@ import time
 import canaries
 import numpy as np
 import pytest
+from processes import PATIENCE, hear_signals
 
 from kanon_lab import files
 from kanon_lab.cli import run
@@ -57,7 +58,7 @@ def failed(tmp_path_factory):
     temporary.mkdir()
     found = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": found, "TMPDIR": str(temporary)}
-    done = subprocess.run(command(reports), capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command(reports), capture_output=True, text=True, env=environment, timeout=PATIENCE)
     return done, reports, temporary
 
 
@@ -136,15 +137,18 @@ def test_an_interrupted_report_leaves_nothing(survey, tmp_path):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     process = subprocess.Popen(
-        command(survey), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}
+        command(survey),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        preexec_fn=hear_signals,
     )
-    for _ in range(600):
-        if list(temporary.glob("kanon-lab-*/steps.txt")):
-            break
+    begun = time.monotonic()
+    while not list(temporary.glob("kanon-lab-*/steps.txt")) and time.monotonic() < begun + PATIENCE:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert (process.returncode, out) == (130, b"")

@@ -40,7 +40,8 @@ def made(folder):
     out.parent.mkdir()
     out.write_text("old")
     out.chmod(0o644)
-    (out.parent / "report.failed.ipynb").write_text("old")
+    left = new_notebook(metadata={"kanon_lab": {"failed": True}})
+    nbformat.write(left, out.parent / "report.failed.ipynb")
     return make_report(folder / "survey.csv", as_config(CONFIG), out)
 
 
@@ -56,7 +57,7 @@ def test_report_is_one_private_file_with_its_verdict(made):
     assert limits["k"]["value"] >= 3
     assert isinstance(limits["k"]["value"], int)
     assert made.met
-    assert 0 < made.seconds < 120
+    assert made.seconds > 0
 
 
 def test_page_has_no_record_no_path_and_no_address_to_load(made, folder):
@@ -90,6 +91,29 @@ def test_a_failed_step_is_named_and_its_notebook_kept_without_values(folder, tmp
     nbformat.validate(nbformat.reads(text, as_version=4))
     for word in ("CANARY", str(folder), str(tmp_path), "kanon-lab-", "Traceback"):
         assert word not in text + line
+
+
+def test_a_file_of_the_user_is_not_taken_for_what_a_failed_run_left(folder, tmp_path):
+    own = tmp_path / "r.failed.ipynb"
+    nbformat.write(new_notebook(), own)
+    before = own.read_bytes()
+    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, where="report.yml")
+    with pytest.raises(NotebookError, match=r"its notebook was not kept, since r\.failed\.ipynb is another file"):
+        make_report(folder / "survey.csv", config, tmp_path / "r.html")
+    assert own.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r.failed.ipynb"]
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_page_linked_to_the_file_is_refused_and_changes_nothing(folder, tmp_path, link):
+    survey = tmp_path / "survey.csv"
+    survey.write_bytes((folder / "survey.csv").read_bytes())
+    survey.chmod(0o644)
+    getattr(tmp_path / "r.html", link)(survey)
+    with pytest.raises(KanonLabError, match=r"^r\.html: the output path is equal to the input"):
+        make_report(survey, as_config(CONFIG), tmp_path / "r.html")
+    assert survey.stat().st_mode & 0o777 == 0o644
+    assert survey.read_bytes() == (folder / "survey.csv").read_bytes()
 
 
 def test_notebook_has_one_cell_a_section_in_their_order():

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from processes import PATIENCE, hear_signals
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.protection import Protection, as_recipe
@@ -194,10 +195,10 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=hear_signals,
     )
     assert started.stdout.readline() == "begun\n"
     time.sleep(1.0)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=20)  # ends only when no process holds the pipes any more
+    out, err = started.communicate(timeout=PATIENCE)  # ends only when no process holds the pipes any more
     assert out == "" and err.count("Traceback") == 1 and err.rstrip().endswith("KeyboardInterrupt")
