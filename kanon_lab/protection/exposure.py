@@ -27,6 +27,8 @@ from kanon_lab.suppress.counting import compatible_records
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
 # a share of how often two records differ in the other ...
 _MISSED = 0.05
+# Two columns tell what neither tells alone where they miss at most such a part of what the better of them misses.
+_PART_MISSED = 0.5
 # ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)); the more sets
 # of columns are tried, the more are asked for.
 _EVIDENCE = 14
@@ -144,37 +146,52 @@ def told_by(
     Returns
     -------
     ndarray of int, shape (n,), or None
-        -1 where the column is missing; None where the column does not tell the variable: more than 5 % of what chance
-        would miss is missed, or there are too few repetitions.
+        -1 where the column is missing; None where the column does not tell the variable: more than 5 % of what guessing
+        misses is missed, or there are too few repetitions.
     """
     known = (column >= 0) & (code >= 0)
-    found = _usual(column[known], code[known], evidence)
-    if found is None:
+    found = _Usual.of(column[known], code[known])
+    if not found.tells(evidence):
         return None
     if home is not None:
         _, once = distinct_rows(np.column_stack([column, code, home])[known])
-        found = _usual(column[known][once], code[known][once], evidence)
-        if found is None:
+        found = _Usual.of(column[known][once], code[known][once])
+        if not found.tells(evidence):
             return None
     of_column = np.full(int(column.max()) + 2, -1)
-    of_column[found[0]] = found[1]
+    of_column[found.values] = found.codes
     return of_column[column]
 
 
-def _usual(column: np.ndarray, code: np.ndarray, evidence: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Values of the column, each with the code that goes with it; None where that is not so."""
-    if not len(column):
-        return None
-    m = int(code.max()) + 1
-    pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
-    times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
-    order = np.lexsort((times, first))
-    last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
-    repeated, missed = len(column) - len(last), len(column) - int(times[last].sum())
-    differ = 1 - float(((np.bincount(code) / len(code)) ** 2).sum())
-    if repeated * differ < evidence or missed > _MISSED * differ * repeated:
-        return None
-    return first[last], second[last]
+@dataclass(frozen=True)
+class _Usual:
+    """Values of a column, each with the code that goes with it most often."""
+
+    values: np.ndarray
+    codes: np.ndarray
+    expected: float  # misses of one who guesses in every repetition
+    missed: int
+
+    @classmethod
+    def of(cls, column: np.ndarray, code: np.ndarray) -> _Usual:
+        if not len(column):
+            return cls(column, code, 0.0, 0)
+        m = int(code.max()) + 1
+        pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
+        times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
+        order = np.lexsort((times, first))
+        last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
+        differ = 1 - float(((np.bincount(code) / len(code)) ** 2).sum())
+        missed = len(column) - int(times[last].sum())
+        return cls(first[last], second[last], (len(column) - len(last)) * differ, missed)
+
+    def tells(self, evidence: float) -> bool:
+        return self.expected >= evidence and self.missed <= _MISSED * self.expected
+
+    @property
+    def share(self) -> float:
+        """What is missed, as a part of what guessing misses."""
+        return self.missed / self.expected if self.expected else 1.0
 
 
 class _Search:
@@ -205,7 +222,7 @@ class _Search:
     def dependences(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, np.ndarray, np.ndarray]]:
         """Columns, keys and direction of each; what it says of each record as it truly is, and as the columns show it.
 
-        Of two columns, or two keys, that say it together only if neither of them does alone.
+        Of two columns, or two keys, only where they miss much less than either of them does alone.
         """
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         others = [name for name in self.columns if name not in self.keys]
@@ -229,7 +246,8 @@ class _Search:
                 if key in columns or any((name, key) in found for name in columns):
                     continue
                 joint = self._predictor(columns) if joint is None else joint
-                if (told := told_by(joint, true, self.home, evidence=evidence)) is None:
+                told = told_by(joint, true, self.home, evidence=evidence)
+                if told is None or _one_does(joint, [self.columns[name] for name in columns], true):
                     continue
                 if len(columns) == 1:
                     found.add((columns[0], key))
@@ -250,7 +268,8 @@ class _Search:
             for name in others:
                 if any((key, name) in found for key in keys):
                     continue
-                if (true := told_by(joint, shown[name], self.home, evidence=evidence)) is None:
+                true = told_by(joint, shown[name], self.home, evidence=evidence)
+                if true is None or _one_does(joint, [self.true[key] for key in keys], shown[name]):
                     continue
                 if len(keys) == 1:
                     found.add((keys[0], name))
@@ -300,6 +319,15 @@ def _alike(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
     group, some = distinct_rows(shown)
     target, of_target = distinct_rows(true)
     return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
+
+
+def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray) -> bool:
+    """Whether two columns miss nearly what one of them misses alone, so that the other adds nothing."""
+    if len(columns) == 1:
+        return False
+    known = (joint >= 0) & (code >= 0)
+    missed, *alone = (_Usual.of(each[known], code[known]).share for each in (joint, *columns))
+    return missed > _PART_MISSED * min(alone)
 
 
 def _of_own(code: np.ndarray) -> bool:
