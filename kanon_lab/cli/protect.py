@@ -148,8 +148,11 @@ def _result(protection, recipe, least, of_reading):
     from kanon_lab.protection import disclosed, released, verdict
     from kanon_lab.protection.exposure import columns_as_keys
     from kanon_lab.protection.judged import judge
+    from kanon_lab.protection.limits import as_limits
 
     spec, last = recipe.spec, protection.state.measured
+    limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
+    judged = judge(protection, limits)
     columns = released.released_columns(protection)
     diversity, of_diversity = verdict.final_diversity(protection)
     notes = [*recipe.notes, *protection.notes, *of_diversity, *of_reading]
@@ -164,8 +167,8 @@ def _result(protection, recipe, least, of_reading):
     return {
         "n": len(protection.original),
         "verdict": _verdict(protection, recipe, least),
-        **judge(protection, recipe.limits, k_required=recipe.k_required or least).to_dict(),
-        "columns_as_keys": columns_as_keys(protection, k) if (k := recipe.k_required or least) else None,
+        **judged.to_dict(),
+        "columns_as_keys": columns_as_keys(protection, judged.k) if "k" in limits else None,
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
@@ -190,7 +193,7 @@ def _verdict(protection, recipe, least):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
     from kanon_lab.protection import verdict
 
-    k = recipe.k_required if least is None else least
+    k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
     claims = verdict.final_claims(protection, k)

@@ -16,6 +16,7 @@ from math import log
 
 import numpy as np
 import pandas as pd
+from scipy.special import gammaln
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped
 from kanon_lab.keys import check_k
@@ -141,7 +142,8 @@ def told_by(
     home : ndarray of int, shape (n,), optional
         Households: records of one with equal values of both count once.
     evidence : float
-        How many repetitions of a column's value must agree, weighted by how often two records differ in the variable.
+        How many repetitions of a column's value must agree, weighted by how often two records differ in the variable;
+        or minus the logarithm of the chance of so few misses, where a bound of it says more (a rare value, told).
 
     Returns
     -------
@@ -171,22 +173,26 @@ class _Usual:
     codes: np.ndarray
     expected: float  # misses of one who guesses in every repetition
     missed: int
+    unlikely: float  # minus the logarithm of a bound of the chance of so few misses
 
     @classmethod
     def of(cls, column: np.ndarray, code: np.ndarray) -> _Usual:
         if not len(column):
-            return cls(column, code, 0.0, 0)
+            return cls(column, code, 0.0, 0, 0.0)
         m = int(code.max()) + 1
         pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
         times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
         order = np.lexsort((times, first))
         last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
-        differ = 1 - float(((np.bincount(code) / len(code)) ** 2).sum())
-        missed = len(column) - int(times[last].sum())
-        return cls(first[last], second[last], (len(column) - len(last)) * differ, missed)
+        counts, n = np.bincount(code), len(code)
+        differ, missed = 1 - float(((counts / n) ** 2).sum()), n - int(times[last].sum())
+        # Of all orders of the codes, those with so few misses: a code for each value, and the places that miss.
+        orders = gammaln(n + 1) - gammaln(counts + 1).sum()
+        few = (len(last) + missed) * log(m) + gammaln(n + 1) - gammaln(missed + 1) - gammaln(n - missed + 1)
+        return cls(first[last], second[last], (n - len(last)) * differ, missed, float(orders - few))
 
     def tells(self, evidence: float) -> bool:
-        return self.expected >= evidence and self.missed <= _MISSED * self.expected
+        return max(self.expected, self.unlikely) >= evidence and self.missed <= _MISSED * self.expected
 
     @property
     def share(self) -> float:
@@ -239,14 +245,18 @@ class _Search:
         self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]
     ) -> Iterator[tuple]:
         """Columns that tell the original of a key that is not as it came; `found` takes single ones and their key."""
-        targets = {key: _in_parts(self.true[key]) for key in hidden}
+        targets = {key: self._in_parts(self.true[key]) for key in hidden}
         for columns in sets:
             joint = None
             for key, true in targets.items():
                 if key in columns or any((name, key) in found for name in columns):
                     continue
-                joint = self._predictor(columns) if joint is None else joint
+                joint = (
+                    self._by_order(self._joint([self.columns[name] for name in columns])) if joint is None else joint
+                )
                 told = told_by(joint, true, self.home, evidence=evidence)
+                if told is None and (joint < 0).any():  # a gap may be what tells: births, of women only
+                    told = told_by(_gaps_as_value(joint), true, self.home, evidence=evidence)
                 if told is None or _one_does(joint, [self.columns[name] for name in columns], true):
                     continue
                 if len(columns) == 1:
@@ -259,20 +269,21 @@ class _Search:
     ) -> Iterator[tuple]:
         """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
 
-        One that tells the key besides has said so already.
+        One that tells the key besides has said so already; beside a second key it may narrow that one.
         """
-        shown, found = {name: _in_parts(self.columns[name]) for name in others}, {(key, name) for name, key in telling}
+        shown = {name: self._in_parts(self.columns[name]) for name in others}
+        following: set[tuple[str, str]] = set()
         for keys in of_keys:
-            joint = _by_order(self._joint([self.true[name] for name in keys]))
+            joint = self._by_order(self._joint([self.true[name] for name in keys]))
             kept = np.all([self.kept[name] for name in keys], axis=0)
             for name in others:
-                if any((key, name) in found for key in keys):
+                if (name, *keys) in telling or any((key, name) in following for key in keys):
                     continue
                 true = told_by(joint, shown[name], self.home, evidence=evidence)
                 if true is None or _one_does(joint, [self.true[key] for key in keys], shown[name]):
                     continue
                 if len(keys) == 1:
-                    found.add((keys[0], name))
+                    following.add((keys[0], name))
                 yield (name,), keys, "follows", true, np.where(kept, true, shown[name])
 
     def below(self, k: int, parts: Sequence[tuple[tuple[str, ...], np.ndarray, np.ndarray]]) -> np.ndarray:
@@ -297,11 +308,6 @@ class _Search:
             codes = [np.where(each < 0, each.max() + 1, each) for each in codes]
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
 
-    def _predictor(self, columns: tuple[str, ...]) -> np.ndarray:
-        """What to tell keys by; of identifiers of households, neighbours in their order are one."""
-        joint = self._joint([self.columns[name] for name in columns])
-        return joint // 2 if columns == (self.protection.spec.household,) else _by_order(joint)
-
     def _codes(self, column: pd.Series) -> np.ndarray:
         return coded(column, self.where).codes.astype(np.int64)
 
@@ -312,6 +318,23 @@ class _Search:
         width = int(codes[1].max()) + 2
         group, _ = grouped((codes[0] + 1) * width + codes[1] + 1, (int(codes[0].max()) + 2) * width)
         return np.where((codes[0] < 0) | (codes[1] < 0), -1, group)
+
+    def _of_own(self, code: np.ndarray) -> bool:
+        """Whether most persons, or most households where members share it, have a value of their own."""
+        values, known = int(code.max()) + 1, code >= 0
+        if self.home is None:
+            return values > int(known.sum()) / 2
+        if values <= len(np.unique(self.home[known])) / 2:
+            return False
+        return values > len(distinct_rows(np.column_stack([code, self.home])[known])[1]) / 2
+
+    def _by_order(self, code: np.ndarray) -> np.ndarray:
+        """A column to tell others by; where most values stand once, neighbours in their order are one value."""
+        return np.where(code < 0, -1, code // 2) if self._of_own(code) else code
+
+    def _in_parts(self, code: np.ndarray) -> np.ndarray:
+        """A variable to be told; where most values stand once, in parts of equal size."""
+        return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
 
 
 def _alike(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
@@ -330,19 +353,8 @@ def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray
     return missed > _PART_MISSED * min(alone)
 
 
-def _of_own(code: np.ndarray) -> bool:
-    """Whether most records have a value of their own."""
-    return int(code.max()) + 1 > int((code >= 0).sum()) / 2
-
-
-def _by_order(code: np.ndarray) -> np.ndarray:
-    """A column to tell others by; where most values stand once, neighbours in their order are one value."""
-    return np.where(code < 0, -1, code // 2) if _of_own(code) else code
-
-
-def _in_parts(code: np.ndarray) -> np.ndarray:
-    """A variable to be told; where most values stand once, in parts of equal size."""
-    return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if _of_own(code) else code
+def _gaps_as_value(code: np.ndarray) -> np.ndarray:
+    return np.where(code < 0, code.max() + 1, code)
 
 
 def _records_below(frame: pd.DataFrame, names: list[str], k: int, where: str) -> int:

@@ -104,7 +104,8 @@ def as_limits(
     risks : collection of float
         The levels that records are counted above, 0-1.
     k_required : int, optional
-        With it, or with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given (None: no such limit).
+        The limit ``k`` where it is not given. With a limit ``k``, ``exposed_by_columns`` is 0 unless it is given (None:
+        no such limit).
 
     Returns
     -------
@@ -120,8 +121,8 @@ def as_limits(
         raise OptionError(f"limits must be names with bounds, such as {{k: 3, global_risk: 0.02}}, not {_said(given)}")
     for name in given:
         _check_name(name)
-    wanted = dict(given)
-    if wanted.get("k") is not None or k_required is not None:
+    wanted = {**({} if k_required is None else {"k": k_required}), **given}
+    if wanted.get("k") is not None:
         wanted.setdefault("exposed_by_columns", 0)
     return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
 

@@ -168,7 +168,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
             recipe,
             deepcopy(settings),
             title=_title(settings.get("title", "")),
-            limits=_limits(recipe),
+            limits=recipe.limits,
             least=_least(settings.get("least", LEAST)),
             reading=as_reading(settings),
             **options,
@@ -257,11 +257,6 @@ def _of_recipe(settings: Mapping[str, Any]) -> dict[str, Any]:
         wanted = ", ".join(REPORT_LANGUAGES)
         raise OptionError(f"language of a report must be one of {wanted}, not {shortened(repr(language))}")
     return recipe
-
-
-def _limits(recipe: Recipe) -> dict[str, Any]:
-    """The limits of the office; k_required is one of them."""
-    return {**({} if recipe.k_required is None else {"k": recipe.k_required}), **recipe.limits}
 
 
 def _check_measured(recipe: Recipe) -> None:

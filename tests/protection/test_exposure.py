@@ -228,6 +228,54 @@ def test_columns_as_keys():
             assert row[when] == counts[counts < 5].sum()
 
 
+def test_a_column_that_tells_one_of_two_keys_may_narrow_the_other():
+    """A calibration cell of sex and age, beside a sex that is suppressed too, or drawn at random."""
+    rng = np.random.default_rng(1)
+    age, sex = rng.integers(0, 90, 2000), rng.choice(["m", "w"], 2000)
+    frame = pd.DataFrame({"commune": rng.choice(20, 2000, p=rng.dirichlet(np.ones(20))), "sex": sex, "age": age // 3})
+    frame["cell"] = [f"{one}{years // 15}" for one, years in zip(sex, age, strict=True)]
+    chain = protect(frame, KeySpec(KEYS, missing="category"))
+    chain = chain.apply("suppress", {"k_required": 5, "importance": {"sex": 1, "commune": 2, "age": 9}})
+    hidden = chain.frame["age"].isna()
+    cells = chain.frame.astype(object).fillna("?").groupby([*KEYS, "cell"])["cell"]
+    expected = (hidden & (cells.transform("size") < 5)).sum()
+    assert exposed_by_columns(chain, 5).records == expected > 0
+    assert exposed_by_columns(chain.apply("pram", {"variables": "sex", "keep": 0.95}), 5).records > 0
+
+
+@pytest.mark.parametrize("copies", [6, 3])
+def test_a_copy_of_a_rare_value_is_told(copies):
+    rng = np.random.default_rng(3)
+    deaf = np.zeros(1000, dtype=int)
+    deaf[rng.choice(1000, copies, replace=False)] = 1
+    frame = pd.DataFrame({"region": rng.integers(0, 2, 1000), "sex": rng.integers(0, 2, 1000), "deaf": deaf})
+    chain = protect(frame.assign(copy=deaf), KeySpec(["region", "sex", "deaf"], missing="category"))
+    assert exposed_by_columns(chain.apply("remove_variables", {"variables": "deaf"}), 7).records == copies
+
+
+def test_a_weight_of_each_household_that_was_made_by_region_tells_it():
+    rng = np.random.default_rng(1)
+    members = rng.integers(2, 5, 900)
+    home, region = np.repeat(np.arange(900), members), rng.integers(0, 25, 900)
+    frame = pd.DataFrame({"region": region[home], "tenure": rng.integers(0, 4, 900)[home]})
+    frame["id"] = rng.permutation(900)[home]
+    frame["weight"] = np.round(100 * region + rng.random(900) * 90 + 50, 3)[home]
+    spec = KeySpec(["region", "tenure"], household="id", missing="category")
+    rows = exposed_by_columns(protect(frame, spec).apply("suppress", {"k_required": 20}), 20).columns
+    assert rows.set_index("columns")["records"][("weight",)] > 0
+
+
+def test_a_gap_may_tell():
+    """Births are asked of women only."""
+    rng = np.random.default_rng(2)
+    sex = rng.choice(["m", "w"], 800)
+    births = np.where(sex == "w", rng.integers(0, 4, 800), np.nan)
+    frame = pd.DataFrame({"sex": sex, "age": rng.integers(0, 60, 800), "births": births})
+    chain = protect(frame, KeySpec(["age", "sex"], missing="category"))
+    chain = chain.apply("suppress", {"k_required": 6, "importance": {"age": 1, "sex": 2}})
+    assert ("births",) in set(exposed_by_columns(chain, 6).columns["columns"])
+
+
 def test_told_by_refuses_what_luck_explains():
     column, code = np.repeat(np.arange(5), 2), np.repeat([0, 1, 0, 1, 0], 2)
     assert told_by(column, code) is None
