@@ -62,7 +62,7 @@ def test_the_table_has_a_row_for_each_date(explorer):
     assert re.findall(r'scope="row"[^>]*>(\w+)<', explorer.table.value) == ["day", "month", "year"]
     assert "group of exactly 3" in explorer.table.value
     chosen = re.search(r'aria-current="true"><th[^>]*>(\w+)</th>(.*?)</tr>', explorer.table.value)
-    exactly, up_to, more = map(float, re.findall(r">([\d.]+)<", chosen[2]))
+    exactly, up_to, more = map(float, re.findall(r">([\d.]+)%<", chosen[2]))
     assert chosen[1] == "month"
     assert up_to == shown(explorer)[1]
     assert exactly <= up_to

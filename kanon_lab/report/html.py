@@ -17,6 +17,9 @@ _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-s
 _ICON = "data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27/%3E"
 _HTML = "text/html"
 
+# Characters that turn the direction of what follows stand as their codes: no name or title commands how a page is read.
+_TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """Return the page of an executed notebook: its figures, tables and texts, none of its code.
@@ -48,7 +51,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     body, _ = exporter.from_notebook_node(_shown(read_notebook(executed)))
     style = f"{bundle.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
-    return f"""<!DOCTYPE html>
+    page = f"""<!DOCTYPE html>
 <html lang="{escape(language)}">
 <head>
 <meta charset="utf-8">
@@ -72,6 +75,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
 </body>
 </html>
 """
+    return page.translate(_TURNING)
 
 
 def _contents(body: str) -> str:

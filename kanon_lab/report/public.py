@@ -36,6 +36,8 @@ _COUNT_IN_NOTE = re.compile(
     r"(?<![\w.])(\d[\d,]*)(?= (?:of (?:the )?(?:\d|records)|(?:more )?records|suppressed|values are|zeros|persons))"
 )
 _VALUES_IN_NOTE = re.compile(r"(?<![\w.])(\d[\d,]*)(?= (?:different values|values\)))")
+# What would tell everybody where it is worth trying seeds.
+_GUESSED = "who tries seeds finds this one"
 _SHARE_IN_NOTE = re.compile(r"(?<![\w.])(\d+\.\d+)%")
 
 
@@ -71,7 +73,7 @@ def public(analysis: Analysis) -> Analysis:
         summary=rounding.summary(analysis.summary),
         judged=rounding.judged(analysis.judged),
         map=rounding.map(analysis.map, analysis.map_axes),
-        notes=tuple(map(rounding.note, analysis.notes)),
+        notes=tuple(rounding.note(note) for note in analysis.notes if _GUESSED not in note),
         seeds=analysis.seeds.iloc[:0],
     )
 

@@ -208,13 +208,14 @@ def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -
     group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
     return status(
         f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
-        f"<b>{percent(row['up_to'])}</b> {group} with the same municipality, sex and date of birth."
+        f"<b>{percent(row['up_to'], digits=4)}</b> {group} with the same municipality, sex and date of birth."
     )
 
 
 def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
     rows = [
-        (row.dates, *(percent(share) for share in (row.exactly, row.up_to, row.more))) for row in shares.itertuples()
+        (row.dates, *(percent(share, digits=4) for share in (row.exactly, row.up_to, row.more)))
+        for row in shares.itertuples()
     ]
     return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))

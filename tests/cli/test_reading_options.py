@@ -49,8 +49,8 @@ def test_every_command_takes_codes_and_tells_how_the_file_is_written(capsys, sur
     )
     assert (code, err) == (0, "")
     notes = json.loads(out)["notes"]
-    # of what is read: measure and subsample read the keys only
-    decimal = "" if command in ("measure", "subsample") else "decimal comma, "
+    # of what is read: measure reads the keys only
+    decimal = "" if command == "measure" else "decimal comma, "
     assert f"separator ;, {decimal}encoding cp1252" in notes
     assert "codes 88, 99 of P3: missing" in notes
     assert "code 77 of P3: in no record, though declared to mean missing" in notes

@@ -223,3 +223,14 @@ def test_page_shows_html_and_figures_only(tmp_path):
     assert "<h2>a &lt;script&gt;</h2>" in body
     assert not [word for word in ("printed", "plain", "hidden", "written", "code()") if word in body]
     assert "<title>&quot;t&quot; &lt;/title&gt;</title>" in page
+
+
+def test_no_title_or_name_turns_the_direction_of_the_page(tmp_path):
+    turned = "a\u202eb"
+    rows = [f"{region},{n % 3}" for region in ("n", "s") for n in range(30)]
+    (tmp_path / "survey.csv").write_text("\n".join([f"{turned},x", *rows]), "utf-8")
+    config = as_config({"key_variables": [turned, "x"], "title": f"t{turned}", "limits": {"k": 3}})
+    made = make_report(tmp_path / "survey.csv", config, tmp_path / "r.html")
+    page = made.path.read_text("utf-8")
+    assert "\u202e" not in page
+    assert "[U+202E]" in page or "\\u202e" in page

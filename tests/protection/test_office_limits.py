@@ -35,7 +35,7 @@ def test_shares_stay_as_they_are_and_none_is_no_limit(given):
 def test_columns_that_tell_keys_are_limited_wherever_k_is():
     assert as_limits({}, spec=SPEC) == {}
     assert as_limits({"k": 3}, spec=SPEC) == {"k": 3, "exposed_by_columns": 0}
-    assert as_limits({}, spec=SPEC, k_required=3) == {"exposed_by_columns": 0}
+    assert as_limits({}, spec=SPEC, k_required=3) == {"k": 3, "exposed_by_columns": 0}
     assert as_limits({"k": 3, "exposed_by_columns": None}, spec=SPEC) == {"k": 3}
 
 
