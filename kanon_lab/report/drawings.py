@@ -39,9 +39,12 @@ def risks(analysis: Analysis, words: Words) -> Figure:
     from kanon_lab.charts import risk_distribution
 
     frame = analysis.risks[analysis.risks["version"] == "after"].drop(columns="version")
-    frame = _numbers(frame)
+    few = next((each.step for each in frame["records"] if isinstance(each, Few)), None)
+    drawn = "" if few is None else words.say("few_drawn", step=few)
+    frame = _numbers(frame, few or 0, analysis.summary["records"])  # the last bar, of the riskiest, must not be missing
     top = frame.loc[frame["records"].idxmax()]
     said = {"low": words.percent(top["low"]), "high": words.percent(top["high"]), "records": int(top["records"])}
+    said["few"] = drawn
     return _figure(risk_distribution(frame), "risks", words, **said)
 
 
@@ -68,13 +71,13 @@ def _versions(frame: pd.DataFrame, words: Words) -> pd.DataFrame:
     return _numbers(frame).assign(version=[words.say(f"version_{each}") for each in frame["version"]])
 
 
-def _numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same with nothing drawn for counts that are told as fewer than a step."""
+def _numbers(frame: pd.DataFrame, few: int = 0, records: int = 1) -> pd.DataFrame:
+    """The same with `few` of all `records` drawn for counts that are told as fewer than a step."""
     found = frame.copy()
     for name, share in (("records", "share"), ("compatible", "compatible_share")):
         if name in frame:
             shares = frame[share].astype(float)
-            found[name], found[share] = frame[name].where(shares.notna(), 0).astype(int), shares.fillna(0)
+            found[name], found[share] = frame[name].where(shares.notna(), few).astype(int), shares.fillna(few / records)
     return found
 
 

@@ -216,10 +216,16 @@ class _Rounding:
         if pd.isna(found):
             found = None
         elif name in _COUNTED_LIMITS:
-            found = self.count(found)
+            found = self._beside(int(found), row["met"])
         elif name not in _EXACT_LIMITS:
             found = sided(found, row["limit"], row["met"], least=row["bound"] == "at least")
         return {**row, "found": found, "records": self.count(row["records"])}
+
+    def _beside(self, found: int, met: bool) -> int:
+        """Records beside the most that a limit allows: rounded down where it is met, and up where it is not."""
+        if found < self.step:
+            return self.count(found)
+        return self.step * (found // self.step if met else math.ceil(found / self.step))
 
     def _caution(self, caution: Caution) -> Caution:
         parts = {name: caution.parts[name] for name in _PARTS if name in caution.parts}

@@ -89,7 +89,7 @@ def _verdict(a: Analysis, w: Words) -> list:
         {
             w.say("c_limit_name"): w.say(f"n_{row.name}", variable=row.variable, level=w.percent(row.level)),
             w.say("c_verdict"): w.say("v_met" if row.met else "v_unmet"),
-            w.say("c_wanted"): w.say(row.bound.replace(" ", "_"), value=_value(row, row.limit, row.found, w)),
+            w.say("c_wanted"): _wanted(row, w),
             w.say("c_found"): _value(row, row.found, row.limit, w),
         }
         for row in verdict.itertuples(index=False)
@@ -99,6 +99,11 @@ def _verdict(a: Analysis, w: Words) -> list:
         lines = [_advice(a, row, w) for row in unmet.itertuples(index=False)]
         parts += [w.heading("h_unmet", level=3), w.bullets(lines)]
     return parts
+
+
+def _wanted(row: Any, w: Words) -> str:
+    none = "_none" if row.bound == "at most" and not row.limit else ""
+    return w.say(f"{row.bound.replace(' ', '_')}{none}", value=_value(row, row.limit, row.found, w))
 
 
 def _value(row: Any, value: float | None, beside: float | None, w: Words) -> str:

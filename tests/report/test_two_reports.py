@@ -211,3 +211,19 @@ def test_a_quantile_is_of_many_households():
     found = safe_quantiles(values, least=10, homes=homes)
     assert 0.5 in found and 0.05 not in found  # ten homes at the least lie on either side of each
     assert safe_quantiles(values, least=10).keys() > found.keys()
+
+
+def test_records_beside_a_limit_stand_on_the_side_that_the_verdict_says():
+    """Anybody who reads the page can hold what was found against the limit."""
+    frame = survey_of_many()
+    for most in range(0, 260, 13):
+        settings = {"key_variables": ["a", "b"], "limits": {"k": 2, "above_risk": {0.2: most}}}
+        found = public(analyse(frame, as_config(settings), name="x")).judged.verdict
+        (row,) = found[found["name"] == "above_risk"].itertuples()
+        if not isinstance(row.found, Few):
+            assert (row.found <= most) == row.met
+
+
+def survey_of_many():
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({"a": rng.integers(0, 40, 900), "b": rng.integers(0, 12, 900)})
