@@ -64,7 +64,8 @@ def public(analysis: Analysis) -> Analysis:
     rounding = _Rounding(analysis)
     frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
     sets = frames["unique_sets"]
-    frames["unique_sets"] = sets[[not isinstance(each, Few) for each in sets["records"]]].reset_index(drop=True)
+    told = pd.Series([not isinstance(each, Few) for each in sets["records"]], index=sets.index, dtype=bool)
+    frames["unique_sets"] = sets[told].reset_index(drop=True)
     return replace(
         analysis,
         **frames,

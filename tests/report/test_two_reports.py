@@ -227,3 +227,12 @@ def test_records_beside_a_limit_stand_on_the_side_that_the_verdict_says():
 def survey_of_many():
     rng = np.random.default_rng(5)
     return pd.DataFrame({"a": rng.integers(0, 40, 900), "b": rng.integers(0, 12, 900)})
+
+
+def test_records_that_only_four_keys_make_unique_leave_a_page_all_the_same():
+    """No set of keys that is looked at makes one unique, so that the table of sets has no row."""
+    rows = [(a, b, c, d) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)]
+    frame = pd.DataFrame(rows, columns=[*"abcd"])
+    found = analyse(frame, as_config({"key_variables": [*"abcd"]}), name="x")
+    assert len(found.suda) and not len(found.unique_sets)
+    assert section(found, "riskiest", "es")
