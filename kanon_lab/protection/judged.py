@@ -145,9 +145,8 @@ class _Release:
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
         if LIMITS[name].by == "variable":
-            found, _ = final_diversity(self.protection)
-            for variable in [name for name in limit if name in found]:
-                yield _row(name, limit[variable], found[variable][name], variable=variable)
+            for variable in [each for each in limit if each in self.diversity]:
+                yield _row(name, limit[variable], self.diversity[variable][name], variable=variable)
         elif name == "above_risk":
             for level, most in limit.items():
                 records = records_above(self.risks, threshold=level).records
@@ -166,6 +165,11 @@ class _Release:
     def risks(self) -> np.ndarray:
         """Individual risk of each record."""
         return file_risk(self.table, estimator=self.protection.estimator).risk
+
+    @cached_property
+    def diversity(self) -> dict[str, dict]:
+        """Diversity of each released sensitive variable."""
+        return final_diversity(self.protection)[0]
 
 
 def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
