@@ -2,8 +2,8 @@
 
 Tablas 1 and 2 and the two records that Tabla 5 adds are inputs: that they agree with themselves is no evidence. Levels
 of generalisation are read off Tablas 3, 4 and 6, since Figura 2, which has them, is lost in the text: that their key
-cells come out as printed shows only that one simple rule gives them all. Both are marked as fitted. The other cells are
-copies of cells printed before. `kinds` tells them apart; what can be wrong is in the claims.
+cells come out as printed shows only that one simple rule gives them all: they are fitted. The other cells are
+copies of cells printed before. The audit's ``kind`` tells them apart; what can be wrong is in the claims.
 
 What the note calls key attributes (atributos clave) are direct identifiers; our key variables are its
 cuasi-identificadores.
@@ -36,11 +36,11 @@ _WORDS = {2: "dos", 6: "seis"}
 _DIRECTIVE = "95/46"
 _IDENTIFIABLE = "perfectamente identificable"
 #: Kinds of cells that our input holds or was fitted to, and those that it was not, with the reason in words.
-_FITTED = {
+_REASONS = {
     "input": "input: compared with itself",
-    "generalised": "the level is read off the table, since Figura 2 is lost",
+    "fitted": "the level is read off the table, since Figura 2 is lost",
+    "copied": "copied: the note has this value in a table before",
 }
-_COPIED = "copied: the note has this value in a table before"
 
 
 def table(name: str) -> pd.DataFrame:
@@ -141,25 +141,6 @@ def generalisation(before: pd.DataFrame, after: pd.DataFrame) -> str:
     return "global" if alike else "local"
 
 
-def kinds(figures: pd.DataFrame) -> pd.Series:
-    """What kind of evidence each figure of the note is.
-
-    Parameters
-    ----------
-    figures : DataFrame
-        `published_figures` of this source, or the figures of its audit, or some of either.
-
-    Returns
-    -------
-    Series
-        Index as `figures`. ``"input"``: a cell that ours is taken from. ``"copied"``: a cell that repeats one of a
-        table before, such as every sensitive value of Tabla 3. ``"generalised"``: a key cell whose level is read off
-        that same cell. ``"claim"``: a statement of the text or of a caption. ``"absent"``: what is lost, or not said.
-    """
-    columns = [figures[name] for name in ("table", "row", "column", "printed")]
-    return pd.Series([_kind(*figure) for figure in zip(*columns, strict=True)], index=figures.index, dtype=str)
-
-
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     """Compute every figure of the note from its inputs.
 
@@ -188,20 +169,18 @@ def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(rows: pd.DataFrame, name: str, computed: pd.DataFrame) -> pd.DataFrame:
     frame = recomputed(rows)
-    for index, row, column, kind in zip(rows.index, rows["row"].astype(int), rows["column"], kinds(rows), strict=True):
-        value = computed.loc[row, column]
+    for index, row, column in zip(rows.index, rows["row"].astype(int), rows["column"], strict=True):
+        value, kind = computed.loc[row, column], _kind(name, row, column)
         frame.loc[index, "computed_text" if isinstance(value, str) else "computed"] = value
-        frame.loc[index, ["fitted", "reason"]] = [kind in _FITTED, _FITTED.get(kind, _COPIED)]
+        frame.loc[index, ["kind", "reason"]] = [kind, _REASONS[kind]]
     return frame
 
 
-def _kind(name: str, row: str, column: str, printed: str) -> str:
-    """The kind of one figure, as `kinds` names it."""
-    if name not in (*TABLES, TABLE_5_AGAIN):
-        return "claim" if printed else "absent"
-    if name in ("Tabla 1", "Tabla 2") or (name == "Tabla 5" and int(row) > _FIRST):
+def _kind(name: str, row: int, column: str) -> str:
+    """The kind of evidence of a cell: a key of `kanon_lab.published.figures.KINDS`."""
+    if name in ("Tabla 1", "Tabla 2") or (name == "Tabla 5" and row > _FIRST):
         return "input"
-    return "generalised" if name in ("Tabla 3", "Tabla 4", "Tabla 6") and column in KEYS else "copied"
+    return "fitted" if name in ("Tabla 3", "Tabla 4", "Tabla 6") and column in KEYS else "copied"
 
 
 def _compared(rows: pd.DataFrame, claims: Mapping[str, tuple]) -> pd.DataFrame:

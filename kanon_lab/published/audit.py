@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError
-from kanon_lab.published.figures import FROM_COUNTS, SOURCES, printed_step, published_figures, source_module
+from kanon_lab.published.explain import chapters
+from kanon_lab.published.figures import FROM_COUNTS, KINDS, SOURCES, printed_step, published_figures, source_module
 
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
     "disagrees": "differs by more than rounding, noise or tolerance can each explain",
-    "published-error": "the source contradicts itself, or its own numbers give another result",
+    "published-error": "no fair reading lets it stand: the source contradicts itself, or its own numbers give another",
     "illegible": "cannot be read in the source",
     "not-in-text": "not in the text of the source, or our population cannot give it",
     "approximate": "our input is reconstructed or synthetic, and the figure lies within its tolerance",
@@ -22,7 +23,8 @@ VERDICTS = {
 }
 
 _COLUMNS = (
-    "source table row column unit printed published computed computed_text difference verdict fitted tolerance reason"
+    "figure_id source table row column unit printed published computed computed_text difference verdict kind tolerance "
+    "reason chapter"
 ).split()
 
 
@@ -33,10 +35,11 @@ class Audit:
     Attributes
     ----------
     figures : DataFrame
-        One row per published figure, disagreements first: ``source``, ``table``, ``row``, ``column``, ``unit``,
+        One row per published figure, disagreements first: ``figure_id``, ``source``, ``table``, ``row``, ``column``, ``unit``,
         ``printed`` (str), ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str:
         the recomputed figure as it would be printed, where it is words or a code; else empty), ``difference`` (computed
-        less published), ``verdict``, ``fitted`` (our input was fitted to this figure), ``tolerance``, ``reason``.
+        less published), ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``tolerance``,
+        ``reason`` and ``chapter`` (of the book, the one that argues it; empty where none does).
     rows_off : DataFrame
         Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
         ``difference``.
@@ -46,11 +49,12 @@ class Audit:
     rows_off: pd.DataFrame
 
     def summary(self) -> pd.DataFrame:
-        """Figures per source and table: ``figures``, ``fitted``, then one column per verdict."""
+        """Figures per source and table: ``figures``, then one column per kind of evidence and one per verdict."""
         groups = [self.figures["source"], self.figures["table"]]
         verdicts = pd.crosstab(groups, self.figures["verdict"]).reindex(columns=list(VERDICTS)[::-1], fill_value=0)
-        counted = self.figures.groupby(["source", "table"])["fitted"].agg(figures="size", fitted="sum")
-        return counted.join(verdicts).reset_index()
+        kinds = pd.crosstab(groups, self.figures["kind"]).reindex(columns=list(KINDS), fill_value=0)
+        kinds.insert(0, "figures", kinds.sum(axis=1))
+        return kinds.join(verdicts).reset_index()
 
     @property
     def clean(self) -> bool:
@@ -103,6 +107,8 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     verdicts = [_verdict(figure) for figure in figures.itertuples()]
     figures["verdict"] = [verdict for verdict, _ in verdicts]
     figures["reason"] = [reason for _, reason in verdicts]
+    figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
+    figures["chapter"] = chapters(figures["figure_id"])
     rows_off = module.rows_that_do_not_add_up(figures)
     rows_off.insert(0, "source", source)
     return Audit(figures[_COLUMNS], rows_off)
@@ -120,7 +126,7 @@ def _verdict(figure: tuple) -> tuple[str, str]:
     if figure.holds is None and abs(figure.difference) < 0.5 * printed_step(figure.printed, figure.unit) * (1 + 1e-9):
         return "exact", figure.reason
     # What our input was fitted to differs by the fit, not by the noise of the study's simulation.
-    if abs(figure.difference) <= figure.noise and not figure.fitted:
+    if abs(figure.difference) <= figure.noise and figure.kind != "fitted":
         return "within-noise", figure.reason
     if abs(figure.difference) <= figure.tolerance:
         unit = "percentage points" if figure.unit == "per cent" else figure.unit

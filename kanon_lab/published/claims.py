@@ -12,11 +12,12 @@ from kanon_lab.published.figures import parse_printed, printed_step, recomputed
 
 
 class Claim(NamedTuple):
-    """What is computed for a claim, why, and the verdict where a comparison cannot give it."""
+    """What is computed for a claim, why, the verdict where a comparison cannot give it, and the kind of evidence."""
 
     value: str | float = np.nan
     reason: str = ""
     verdict: str = ""
+    kind: str = "recomputed"
 
 
 def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
@@ -38,12 +39,13 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
     for index, figure_id, unit, printed in zip(
         rows.index, rows["figure_id"], rows["unit"], rows["printed"], strict=True
     ):
-        value, reason, verdict = claims[figure_id.rpartition("/")[2]]
+        value, reason, verdict, kind = claims[figure_id.rpartition("/")[2]]
         if isinstance(value, str):
             frame.loc[index, "computed_text"] = value
             differs = value != printed
         else:
             frame.loc[index, "computed"] = value
             differs = not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)
-        frame.loc[index, ["verdict", "reason"]] = [verdict or ("published-error" if differs else ""), reason]
+        verdict = verdict or ("published-error" if differs else "")
+        frame.loc[index, ["verdict", "reason", "kind"]] = [verdict, reason, kind]
     return frame

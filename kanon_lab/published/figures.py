@@ -20,6 +20,15 @@ SOURCES = {
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 
+#: Kinds of evidence, the strongest first: what a figure is set against. Only the first confirms a source.
+KINDS = {
+    "recomputed": "set against something else: computed from other figures or from data, or looked up elsewhere",
+    "fitted": "our input was fitted to it, or to figures that imply it: that it agrees shows that the fit worked",
+    "copied": "the source has the same in another place: set against that place",
+    "input": "ours was taken from it: compared with itself",
+    "unchecked": "lost in the text, or there is nothing to set it against",
+}
+
 # Units of whole things: only there a full stop marks thousands.
 _COUNTED = ("inhabitants", "persons", "municipalities", "combinations")
 
@@ -70,8 +79,8 @@ def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **colu
     **columns
         ``computed_text`` (the recomputed figure as it would be printed, where it is words; else empty), ``noise`` (how
         far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted or reconstructed
-        input), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``fitted``
-        (our input was fitted to the figure, or to others that imply it), ``reason`` (empty where nothing needs saying)
+        input), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``kind``
+        (a key of `KINDS`; ``"recomputed"`` by default), ``reason`` (empty where nothing needs saying)
         and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
     """
     defaults = {
@@ -79,7 +88,7 @@ def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **colu
         "noise": 0.0,
         "tolerance": 0.0,
         "holds": None,
-        "fitted": False,
+        "kind": "recomputed",
         "reason": "",
         "verdict": "",
     }

@@ -158,14 +158,14 @@ def _cuadro_1(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Da
         half_width = printed[f"{dates} ±", row]
         if kind == "%":
             # The printed interval is in tens of thousands of persons; the printed percentage is rounded too.
-            result.append((100 * here["share"], half_width * 1e6 / population + 0.005, _TOLERANCE_SHARE, True))
+            result.append((100 * here["share"], half_width * 1e6 / population + 0.005, _TOLERANCE_SHARE, "fitted"))
         elif kind == "n":
-            result.append((here["persons"] / 1e4, half_width + 0.5, _TOLERANCE_SHARE * population / 1e6, True))
+            result.append((here["persons"] / 1e4, half_width + 0.5, _TOLERANCE_SHARE * population / 1e6, "fitted"))
         else:
             noise = max(_NOISE_HALF_WIDTH * half_width, 0.005)
-            result.append((here["half_width"] / 1e4, noise, 0.0, False))
+            result.append((here["half_width"] / 1e4, noise, 0.0, "recomputed"))
     frame = recomputed(rows)
-    frame[["computed", "noise", "tolerance", "fitted"]] = pd.DataFrame(result, index=rows.index)
+    frame[["computed", "noise", "tolerance", "kind"]] = pd.DataFrame(result, index=rows.index)
     off = rows["column"].str.endswith("±") & ((frame["computed"] - rows["published"]).abs() > frame["noise"])
     frame.loc[off, "reason"] = [
         f"before it was rounded the simulated half-width lay between {p - 0.005:.3f} and {p + 0.005:.3f}: rounding and "
@@ -173,7 +173,7 @@ def _cuadro_1(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Da
         for p in rows.loc[off, "published"]
     ]
     if not embedded:
-        frame[["tolerance", "fitted"]] = [0.0, False]
+        frame[["tolerance", "kind"]] = [0.0, "recomputed"]
     return frame
 
 
@@ -201,7 +201,7 @@ def _cuadro(counts: pd.DataFrame, rows: pd.DataFrame, dates: str, embedded: bool
         is_open = cells["column"] == ">100"
         block["tolerance"] = np.where(is_open | (not embedded), 0.0, _TOLERANCE_PERSONS)
         # The open cell is what the fitted cells and the fitted total leave: it is no evidence either.
-        block["fitted"] = embedded
+        block["kind"] = "fitted" if embedded else "recomputed"
         block.loc[is_open, "reason"] = _open_range_reason(cells)
         blocks.append(block)
     return pd.concat(blocks)
@@ -245,7 +245,8 @@ def _claims(counts: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.Data
         claim = figure_id.rpartition("/")[2]
         for column, value in claims[claim].items():
             frame.loc[index, column] = value
-        frame.loc[index, "fitted"] = embedded and claim in _FOLLOW_FROM_CUADRO_1
+        if embedded and claim in _FOLLOW_FROM_CUADRO_1:
+            frame.loc[index, "kind"] = "fitted"
     if not embedded:
         frame["tolerance"] = 0.0
     return frame

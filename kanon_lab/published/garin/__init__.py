@@ -40,13 +40,11 @@ __all__ = [
     "AGES",
     "COUNTS",
     "GEOGRAPHIES",
-    "KINDS",
     "age_codes",
     "data_dictionary",
     "draws",
     "fraction_range",
     "fractions",
-    "kinds",
     "most_explained",
     "recompute",
     "rows_that_do_not_add_up",
@@ -56,14 +54,11 @@ __all__ = [
     "taula",
 ]
 
-#: What kind of evidence a figure is, and what is said of it in the audit.
-KINDS = {
+# What is said of figures that are no evidence.
+_REASONS = {
     "input": "input: compared with itself",
     "fitted": "one fraction was chosen so that all nine p come out as printed, with their last digit cut, not rounded",
-    "computed": "counted in the list of codes beside it",
     "copied": "copied: section 5 has it too",
-    "claim": "",
-    "unchecked": "",
 }
 _FITTED = "garin-1996/text/fraction-4-5"
 _INPUTS = {f"garin-1996/text/{name}" for name in ("n1-5", "population", "smallest-4-3")}
@@ -94,35 +89,19 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     text, table = figures[figures["table"] == "text"], figures[figures["table"] == TABLE]
     lists = figures.drop(text.index).drop(table.index)
     found = pd.concat([_cells(table), _categories(lists), compared(text, text_claims())]).loc[figures.index]
-    kind = kinds(figures)
-    found["fitted"] = kind.isin(["input", "fitted"])
-    return found.assign(reason=found["reason"].mask(found["reason"] == "", kind.map(KINDS)))
+    kind = _kinds(figures)
+    kind = kind.mask(kind == "recomputed", found["kind"])
+    return found.assign(kind=kind, reason=found["reason"].mask(found["reason"] == "", kind.map(_REASONS).fillna("")))
 
 
-def kinds(figures: pd.DataFrame) -> pd.Series:
-    """What kind of evidence each figure of the study is.
-
-    Parameters
-    ----------
-    figures : DataFrame
-        `published_figures` of this source, or some of them.
-
-    Returns
-    -------
-    Series
-        Index as `figures`. ``"input"``: what ours is computed from. ``"fitted"``: the nine p, to which our fraction was
-        fitted, and the fraction of section 4.5.1, for which the decimals of u/u2 were chosen. ``"computed"``: numbers
-        of categories, counted in the codes. ``"copied"``: what the study has elsewhere too. ``"claim"``: a statement of
-        the text. ``"unchecked"``: what is not printed.
-    """
-    found = pd.Series("claim", index=figures.index, dtype=str)
-    found[figures["table"] == "Section 5"] = "computed"
+def _kinds(figures: pd.DataFrame) -> pd.Series:
+    """The kind of evidence of each figure, as far as its place tells it; index as `figures`."""
+    found = pd.Series("recomputed", index=figures.index, dtype=str)
     found[figures["table"] == "Section 4.4"] = "copied"
     found[figures["table"] == TABLE] = "input"
     found[(figures["table"] == TABLE) & figures["column"].str.endswith(", p")] = "fitted"
     found[figures["figure_id"].isin(_INPUTS)] = "input"
     found[figures["figure_id"] == _FITTED] = "fitted"
-    found[figures["printed"] == ""] = "unchecked"
     return found
 
 

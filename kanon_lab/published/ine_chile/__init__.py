@@ -3,8 +3,7 @@
 The guide prints small files with their frequencies, some outputs of its program, and claims. Each small file is an
 input: that it agrees with itself is no evidence. What is computed from it, and what the guide says of it, is. The
 survey behind the outputs of chapter 8 is not given; but frequencies of single ages are, and bands and rounding follow
-from them. Three of those counts are lost in the text: see `kanon_lab.published.ine_chile.ages`. `kinds` tells all these
-apart.
+from them. Three of those counts are lost in the text: see `kanon_lab.published.ine_chile.ages`.
 
 A statement contradicts the guide (``published-error``) only where no fair reading lets it stand. Where one does, it is
 ``exact``, and the reason says which reading that is.
@@ -23,15 +22,13 @@ from kanon_lab.published.ine_chile.ages import completions, frequencies
 from kanon_lab.published.ine_chile.claims import risk_claims
 from kanon_lab.published.ine_chile.methods import method_claims
 from kanon_lab.published.ine_chile.printed import SPECS, example
-from kanon_lab.published.ine_chile.tables import KINDS, kind, recoded_regions, recompute_table, suppressed
+from kanon_lab.published.ine_chile.tables import recoded_regions, recompute_table, suppressed
 
 __all__ = [
-    "KINDS",
     "SPECS",
     "completions",
     "example",
     "frequencies",
-    "kinds",
     "recoded_regions",
     "recompute",
     "rows_that_do_not_add_up",
@@ -58,30 +55,6 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
         for name, rows in figures.groupby("table", sort=False)
     ]
     return pd.concat(blocks or [recomputed(figures)]).loc[figures.index]
-
-
-def kinds(figures: pd.DataFrame) -> pd.Series:
-    """What kind of evidence each figure of the guide is.
-
-    Parameters
-    ----------
-    figures : DataFrame
-        `published_figures` of this source, or the figures of its audit, or some of either.
-
-    Returns
-    -------
-    Series
-        Index as `figures`. ``"input"``: what ours is taken from. ``"copied"``: what the guide has elsewhere too.
-        ``"completed"``: counts to which three lost ones were fitted. ``"drawn"``: random, compared with what is
-        expected. ``"computed"``: computed from inputs. ``"claim"``: a statement of the text. ``"unchecked"``: what is
-        lost, or has nothing to be compared with.
-    """
-    columns = [figures[name] for name in ("table", "row", "column", "printed")]
-    found = [
-        ("claim" if figure[-1] else "unchecked") if figure[0] == "text" else kind(*figure)
-        for figure in zip(*columns, strict=True)
-    ]
-    return pd.Series(found, index=figures.index, dtype=str)
 
 
 def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:

@@ -27,15 +27,13 @@ _HEALTH = {"Enfermo": "Sí", "Sano": "No"}
 _DRAWN = {"capital, large city": 0.60, "small city": 0.27, "town": 0.13}
 _95_PER_CENT = 1.96
 
-#: What kind of evidence a figure is, and what is said of those that are none.
-KINDS = {
+# What is said of figures that are no evidence, and of random ones.
+_REASONS = {
     "input": "input: compared with itself",
     "copied": "copied: the guide has the same elsewhere",
-    "completed": "the three lost counts of single ages were completed so that they give it",
-    "drawn": "the guide drew it at random, without a seed: within 95 % of such draws",
-    "computed": "",
+    "fitted": "the three lost counts of single ages were completed so that they give it",
 }
-_FITTED = ("input", "completed")
+_DRAWN_REASON = "the guide drew it at random, without a seed: within 95 % of such draws"
 
 _INPUTS = {
     "Tabla 7.1": ("area", "gender", "education", "employment", "weight"),
@@ -65,30 +63,27 @@ _SURPLUS = ("11", "12")
 _NO_SECTION = "nothing to compare it with: the sections on perturbative methods are not in the text"
 
 
-def kind(name: str, row: str, column: str, printed: str) -> str:
-    """The kind of one figure of a table or block: a key of `KINDS`, or ``"unchecked"``."""
-    if not printed or (name == "Tabla 8.1" and (row not in _NON_PERTURBATIVE or column == "function")):
-        return "unchecked"
-    if name == "Bloque 7.1" and row in _SURPLUS:
-        return "unchecked"
+def _kind(name: str, row: str, column: str) -> str:
+    """The kind of evidence of one figure: a key of `kanon_lab.published.figures.KINDS`."""
     if column in _INPUTS.get(name, ()):
         return "input"
     if name == "Bloque 8.1" and column == "before":
-        return "drawn" if row in _DRAWN else "input"
+        return "recomputed" if row in _DRAWN else "input"
     if name in (RAW, EQUAL, UNEQUAL):
         oldest = int(re.findall(r"\d+", row)[-1])
-        return "completed" if oldest >= FIRST_LOST else "computed"
-    return "copied" if column in _COPIES.get(name, ()) else "computed"
+        return "fitted" if oldest >= FIRST_LOST else "recomputed"
+    return "copied" if column in _COPIES.get(name, ()) else "recomputed"
 
 
 def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The figures of one table: columns as `kanon_lab.published.figures.recomputed`."""
     frame, values, exceptions = recomputed(rows), computed_cells(name), _exceptions(name)
-    for index, row, column, printed in zip(rows.index, rows["row"], rows["column"], rows["printed"], strict=True):
-        value, what = values.get(column, {}).get(row), kind(name, row, column, printed)
+    for index, row, column in zip(rows.index, rows["row"], rows["column"], strict=True):
+        value, kind = values.get(column, {}).get(row), _kind(name, row, column)
         if value is not None:
             frame.loc[index, "computed_text" if isinstance(value, str) else "computed"] = value
-        frame.loc[index, ["fitted", "reason"]] = [what in _FITTED, KINDS.get(what, "")]
+        drawn = name == "Bloque 8.1" and column == "before" and row in _DRAWN
+        frame.loc[index, ["kind", "reason"]] = [kind, _DRAWN_REASON if drawn else _REASONS.get(kind, "")]
         for place in ((row, column), (row, ""), ("", column)):
             if place in exceptions:
                 frame.loc[index, ["verdict", "reason"]] = exceptions[place]

@@ -1,0 +1,43 @@
+"""One figure of a source by itself: where it is printed, what it is computed from, by which formula and code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib import resources
+
+import pandas as pd
+
+
+@lru_cache
+def _explanations() -> pd.DataFrame:
+    with (resources.files("kanon_lab.published") / "explained.csv").open(encoding="utf-8") as lines:
+        return pd.read_csv(lines, dtype=str, keep_default_na=False)
+
+
+def explanation(figure_id: str) -> dict[str, str]:
+    """What is said of one figure beside its numbers.
+
+    Parameters
+    ----------
+    figure_id : str
+        As in `kanon_lab.published.published_figures`.
+
+    Returns
+    -------
+    dict of str to str
+        ``place`` (page or section of its table; empty for a statement, whose row says it), ``inputs``, ``formula``,
+        ``code`` (the function that computes it) and ``chapter`` (of the book, the one that argues it): those of the
+        first row of ``explained.csv`` whose pattern is met. Empty where none is.
+    """
+    table = _explanations()
+    for row in table.itertuples(index=False):
+        if fnmatchcase(figure_id, row.figures):
+            return row._asdict()
+    return dict.fromkeys(table.columns, "")
+
+
+def chapters(figure_ids: Iterable[str]) -> list[str]:
+    """The chapter of the book that argues each figure."""
+    return [explanation(figure_id)["chapter"] for figure_id in figure_ids]
