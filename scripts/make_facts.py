@@ -14,6 +14,12 @@ spain-2010-age-structure.csv.gz
 benalmadena-2010.csv.gz
     Persons of Benalmádena (29025) by sex and age group: what the reconstruction of that municipality is held against.
     Source: INE, table 33570, 1 January 2010.
+malaga-2010.csv.gz
+    Persons of every municipality of Málaga by sex and five-year age group to 100 and over, in the columns of
+    spain-2010.csv.gz. Source: INE, table 33570, 1 January 2010.
+spain-oldest.csv.gz
+    Persons of 85 and over by year, sex and five-year age group, the whole nation. Source: INE, table 33570, each
+    1 January from 2003 to 2022.
 
 Run: python scripts/make_facts.py
 """
@@ -63,7 +69,25 @@ def facts() -> dict[str, pd.DataFrame]:
         "spain-2010-municipalities.csv.gz": classes,
         "spain-2010-age-structure.csv.gz": age_structure([(malaga, pyramid), soria]),
         "benalmadena-2010.csv.gz": malaga.loc[malaga["place"] == "29025", [*CELL, "persons"]],
+        "malaga-2010.csv.gz": one_row_each(read_counts(MALAGA, year=2010)),
+        "spain-oldest.csv.gz": oldest(),
     }
+
+
+def one_row_each(counts: pd.DataFrame) -> pd.DataFrame:
+    """Municipalities by code, one a row: place, name, kind, and a column per sex and age group such as "men 0-4"."""
+    cells = (counts["sex"] + " " + counts["age_group"]).rename("cell")
+    wide = counts.pivot_table(index=["place", "name"], columns=cells, values="persons")[cells.unique()]
+    wide = wide.astype(int).rename_axis(columns=None).sort_index().reset_index()
+    wide.insert(2, "kind", "real")
+    return wide
+
+
+def oldest() -> pd.DataFrame:
+    """The nation's persons of 85 and over: year, sex, age_group, persons."""
+    years = {year: national_totals(MALAGA, year) for year in range(2003, 2023)}
+    nation = pd.concat(years, names=["year", "row"]).reset_index("year")
+    return nation[nation["age_group"].isin(["85-89", "90-94", "95-99", "100+"])]
 
 
 def municipal_totals() -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Charts of the anonymity of populations: Figura 1, the distribution of k, the provinces, the birthday argument."""
+"""Charts of the anonymity of populations: Figura 1, the distribution of k, provinces, ages, the birthday argument."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kanon_lab.charts.style import (
     inline,
     title,
 )
+from kanon_lab.data.labels import lowest_age
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.ranges import KRange
@@ -303,6 +304,70 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
             "Line chart of the probability that a person shares the date of birth with nobody else of the cell, "
             "against the number of persons in the cell, on a logarithmic axis. The largest cell drawn in which it is "
             f"one half or more holds {halves}."
+        ),
+        height=340,
+    )
+
+
+def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame) -> alt.LayerChart:
+    """The share of persons who are alone by age, and what one open age group makes of the oldest.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.grid.alone_by_age`.
+    pooled : DataFrame
+        The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns.
+    """
+    alt = altair()
+    for rows in (frame, pooled):
+        check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
+    dates = check_dates(frame["dates"])
+    known = frame.dropna(subset="share")
+    rows = known.assign(age=known["age_group"].map(lowest_age))[["age", "age_group", "dates", "share"]]
+    oldest = int(rows["age"].max())
+    level = pooled[pooled["age_group"] == max(pooled["age_group"], key=lowest_age)]
+    start = int(lowest_age(level["age_group"].iloc[0]))
+    level = level.assign(age=start, end=oldest)[["age", "end", "dates", "share"]]
+    x = alt.X(
+        "age:Q",
+        title="Age (first year of a group of five)",
+        axis=alt.Axis(values=list(range(0, 121, 10))),
+        scale=alt.Scale(domain=[0, oldest], nice=False),
+    )
+    base = alt.Chart(inline(rows)).encode(x=x, y=_share_axis("Alone, k = 1 (% of the persons)"))
+    lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
+    points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
+        tooltip=[
+            alt.Tooltip("age_group:N", title="age"),
+            date_tooltip(),
+            alt.Tooltip("share:Q", title="alone", format=".3~p"),
+        ],
+    )
+    levels = alt.Chart(inline(level)).mark_rule(strokeWidth=5, color=LIGHT_GREY)
+    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q")
+    by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
+    told = ", ".join(f"{percent(by_day[age])} from {age} on" for age in (by_day.idxmin(), start, oldest))
+    one = percent(level.set_index("dates")["share"][dates[0]])
+    return finish(
+        alt.layer(levels, lines, points),
+        title=title(
+            "Persons who are alone, by age",
+            "Alone: nobody else of the same place, sex and date of birth. "
+            f"Wide grey lines: {start} and over as one group",
+        ),
+        description=(
+            f"Line chart of the share of persons who are alone, by five-year age group, for the date of birth known to "
+            f"the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as one group, {one}."
         ),
         height=340,
     )

@@ -38,7 +38,7 @@ def load_counts(
     -------
     pandas.DataFrame
         Counts frame, as `read_counts` gives it. Counts of an embedded data set have one more column, kind (str):
-        ``"reconstructed"`` or ``"synthetic"``.
+        ``"reconstructed"``, ``"synthetic"`` or ``"real"``.
 
     Raises
     ------

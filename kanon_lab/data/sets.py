@@ -91,6 +91,20 @@ _DATA_SETS = (
         counts=False,
     ),
     DataSet(
+        name="malaga-2010",
+        kind="facts",
+        licence="CC BY 4.0 (INE)",
+        file="malaga-2010.csv.gz",
+        year=2010,
+    ),
+    DataSet(
+        name="spain-oldest",
+        kind="facts",
+        licence="CC BY 4.0 (INE)",
+        file="spain-oldest.csv.gz",
+        counts=False,
+    ),
+    DataSet(
         name="town-register",
         kind="synthetic",
         licence="CC BY 4.0",

@@ -1,14 +1,15 @@
-"""Finished frames for pictures: the explorers' grid, Figura 1 thinned, and the chance of being alone."""
+"""Finished frames for pictures: the explorers' grid, Figura 1 thinned, the chance of being alone, also by age."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab.data.labels import lowest_age
 from kanon_lab.errors import OptionError
-from kanon_lab.population.anonymity import birth_laws, expected_by_k
+from kanon_lab.population.anonymity import anonymity, birth_laws, expected_by_k
 from kanon_lab.population.law import PERIODS, persons_in_ranges
 from kanon_lab.population.ranges import KRange
 
@@ -205,3 +206,37 @@ def alone_by_cell_size(sizes: Iterable[int], *, dates: Iterable[str] = tuple(PER
         probability = persons_in_ranges(n, law, [KRange(1, 1)])[:, 0] / n
         blocks.append(pd.DataFrame({"dates": name, "periods": law.periods, "n": n, "probability": probability}))
     return pd.concat(blocks, ignore_index=True)
+
+
+def alone_by_age(
+    counts: pd.DataFrame, *, dates: Iterable[str] | Mapping[str, int | Sequence[float]] = tuple(PERIODS)
+) -> pd.DataFrame:
+    """Expected share of persons who are alone, by age group.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        A counts frame (`kanon_lab.load_counts`) with ``age_group``. An open group counts as five years wide.
+    dates : names out of ``day``, ``month``, ``year``; or mapping
+        As in `anonymity`.
+
+    Returns
+    -------
+    DataFrame
+        One row per age group, youngest first, and date: ``age_group`` (str), ``population``, ``dates``, ``persons``
+        (those alone) and ``share`` (0-1; missing where nobody has that age).
+
+    Raises
+    ------
+    OptionError
+        For counts without age groups or an unknown date.
+    """
+    if "age_group" not in counts:
+        raise OptionError("the population has no column age_group: see kanon_lab.data.check_counts")
+    groups = sorted(counts["age_group"].unique(), key=lowest_age)
+    of_group = {
+        group: anonymity(counts[counts["age_group"] == group], dates=dates, ranges="1", spread=False)
+        for group in groups
+    }
+    rows = pd.concat(of_group, names=["age_group", None]).reset_index("age_group").reset_index(drop=True)
+    return rows[["age_group", "population", "dates", "persons", "share"]]
