@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -125,6 +126,26 @@ class TestReal:
         official = {row[0] + row[2]: int(row[4]) for row in rows}
         for place in PLACES.values():
             assert cells_of(counts, place).sum() == official[place]
+
+    def test_malaga_is_ines_table(self, shared):
+        real = read_counts(shared("ine-padron-33570-malaga.px"), year=2010)
+        embedded = load_counts("malaga-2010", pool_from=None)
+        cell = ["place", "name", "sex", "age_group"]
+        assert embedded.set_index(cell)["persons"].to_dict() == real.set_index(cell)["persons"].to_dict()
+
+    def test_the_oldest_are_those_of_the_pyramid(self, pyramid):
+        oldest = pd.read_csv(EMBEDDED / "spain-oldest.csv.gz").query("year == 2010")
+        sums = oldest.groupby("sex")["persons"].sum()
+        assert sums.to_dict() == pyramid[pyramid["age_group"] == "85+"].set_index("sex")["persons"].to_dict()
+
+    def test_names_of_municipalities_in_ines_list(self, shared):
+        """The study's 8,110 are neither all 8,114 nor those of one name taken together."""
+        xlrd = pytest.importorskip("xlrd", reason="needs xlrd to read INE's spreadsheet")
+        sheet = xlrd.open_workbook(shared("ine-pobmun10.xls")).sheet_by_index(0)
+        names = [sheet.cell_value(row, 3).strip() for row in range(2, sheet.nrows)]
+        assert len(names) == 8114
+        stated = re.search(r"distinct_names = (\d+)", (ROOT / "notebooks" / "spain.ipynb").read_text("utf-8"))[1]
+        assert len(set(names)) == int(stated) == 8097
 
     def test_pyramid_is_the_nations(self, shared, pyramid):
         nation = national_totals(shared("ine-padron-33570-malaga.px"), 2010, pool_from=85)

@@ -19,6 +19,15 @@ def test_recorded_note(book):
     assert len(note["cells"]) == 47
 
 
+def test_recorded_ways_to_protect_tabla_5(book):
+    """The key of a record may go, or the record: only the company of an unusual one gives a class two values."""
+    ways = book["note"]["ways"]
+    assert ways["records"].tolist() == [7, 7, 7, 8]
+    assert ways["k"].tolist() == [1, 2, 3, 2]
+    assert ways["classes with one value"].tolist() == ["4 of 4", "3 of 3", "2 of 2", "3 of 4"]
+    assert book["note"]["decades-with-one-value"] == book["note"]["decades"]
+
+
 def test_recorded_generalisation(book):
     results = book["generalise"]
     assert results["tabla-3-as-printed"] is True

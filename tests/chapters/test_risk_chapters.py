@@ -280,5 +280,10 @@ def test_recorded_guide(book):
     assert guide["contradict"] == sum(
         guide[f"errors-{part}"] for part in ("measures", "recoding", "suppression", "program")
     )
+    # R's sample() divides by the sum; a position beyond the urban draws takes one of them again.
+    assert guide["etnia-drawn"] == pytest.approx(0.95 / 1.45)
+    again = 684 * 1316 * 1315 / (2000 * 1999)  # positions that are urban, and so is that of the same draw
+    assert guide["ifelse-sd"] == pytest.approx((0.6 * 0.4 * (1316 + 2 * again)) ** 0.5, rel=0.04)
+    assert guide["ifelse-unused"] == pytest.approx(again / 1316, rel=0.02)
     # INE Chile (2023), Tabla 8.4.
     assert guide["counts"]["after, compatible"].tolist() == [4, 3, 3, 3, 4, 4, 4]

@@ -53,6 +53,15 @@ def test_spain_2010_is_a_sound_counts_frame():
     assert counts["sex"].unique().tolist() == ["men", "women"]
 
 
+def test_malaga_2010_has_real_ages_up_to_a_hundred():
+    counts = load_counts("malaga-2010", pool_from=None)
+    assert set(counts["kind"]) == {"real"}
+    assert set(counts["province"]) == {"29"}
+    assert counts["age_group"].nunique() == 21
+    pd.testing.assert_frame_equal(check_counts(counts, "malaga-2010"), counts.drop(columns="kind"))
+    assert load_counts("malaga-2010")["age_group"].nunique() == 18
+
+
 def test_an_embedded_population_can_be_pooled_further():
     counts = load_counts("spain-2010", pool_from=65)
     assert counts["age_group"].unique().tolist()[-1] == "65+"

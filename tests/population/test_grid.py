@@ -6,7 +6,14 @@ import pytest
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population import anonymity
-from kanon_lab.population.grid import alone_by_cell_size, explorer_grid, municipality_grid, shares_at_k, thin_places
+from kanon_lab.population.grid import (
+    alone_by_age,
+    alone_by_cell_size,
+    explorer_grid,
+    municipality_grid,
+    shares_at_k,
+    thin_places,
+)
 
 
 @pytest.fixture(scope="module")
@@ -87,3 +94,29 @@ def test_alone_is_the_birthday_law():
 def test_what_cannot_be_is_refused(counts, call, message):
     with pytest.raises(OptionError, match=message):
         call(counts)
+
+
+def test_alone_by_age_is_the_sum_over_the_cells_of_the_age(counts):
+    groups = ["100+", "5-9", "85-89"]
+    aged = counts.assign(age_group=np.tile(groups, 10))
+    rows = alone_by_age(aged, dates=["month", "day"])
+    assert rows["age_group"].unique().tolist() == ["5-9", "85-89", "100+"]
+    for row in rows.itertuples():
+        n = aged.loc[aged["age_group"] == row.age_group, "persons"]
+        periods = {"day": 1826, "month": 60}[row.dates]
+        assert row.population == n.sum()
+        assert row.persons == pytest.approx(sum(size * (1 - 1 / periods) ** (size - 1) for size in n), rel=1e-12)
+        assert row.share == pytest.approx(row.persons / row.population)
+
+
+def test_splitting_an_open_group_only_exposes(counts):
+    """Persons of two ages never share a date of birth: one group for both can only hide those alone."""
+    fine = counts.assign(age_group=np.tile(["85-89", "90-94", "95-99"], 10))
+    one = fine.groupby(["place", "name", "province"], as_index=False)["persons"].sum().assign(age_group="85+")
+    for dates in ("day", "month", "year"):
+        assert alone_by_age(fine, dates=[dates])["persons"].sum() > alone_by_age(one, dates=[dates])["persons"].sum()
+
+
+def test_ages_need_a_column(counts):
+    with pytest.raises(OptionError, match="no column age_group"):
+        alone_by_age(counts)
