@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from processes import PATIENCE
+from warm_kernels import warm_kernels
 
 RECORDS = 600
 HOMES = 200
@@ -185,7 +186,8 @@ class Reports:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build, "report_page", keep)
-            report = build.make_report(self.inputs / name, read_config(self.inputs / "r.yml", overrides), page)
+            with warm_kernels():
+                report = build.make_report(self.inputs / name, read_config(self.inputs / "r.yml", overrides), page)
         (self.outputs / f"{language}.said").write_text(repr((report.parameters, report.judged)), "utf-8")
 
     def write(self) -> None:

@@ -12,7 +12,7 @@ from kanon_lab.classes import class_table, compatible_sums
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 
-SETTINGS = settings(deadline=None, max_examples=200)
+SETTINGS = settings(deadline=None, max_examples=80)
 #: Values that a column of a real file may mix: numbers, text that looks like numbers, truth values, missing ones.
 MIXED = [None, 1, 2.5, -3, "1", "b", "ä", math.nan]
 

@@ -21,7 +21,7 @@ def agree(one, other, policy):
 
 
 @pytest.mark.parametrize("policy", ["wildcard", "category"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_counts_every_person_that_matches(policy, data):
     persons = data.draw(st.lists(st.tuples(values, values), min_size=1, max_size=12))

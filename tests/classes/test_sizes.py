@@ -19,7 +19,7 @@ def compatible(one, other) -> bool:
 
 
 @given(RECORDS, st.sampled_from(["wildcard", "category"]))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 def test_every_record_is_counted_once_in_each_column(records, missing):
     frame = pd.DataFrame(records, columns=["p", "q"], dtype=object)
     found = size_ranges(class_table(frame, KeySpec(("p", "q"), missing=missing)))

@@ -125,7 +125,7 @@ def test_what_is_no_whole_of_ages_is_refused(tmp_path, ages, fault):
     assert fault_of(tmp_path / "a.parquet").startswith(fault.replace("row 42", "row 41"))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.text(alphabet="0123456789-+ aeysño", max_size=12))
 def test_any_label_is_read_or_not(label):
     read = labels.ages(label)
@@ -201,7 +201,7 @@ def test_ines_own_spreadsheet_lacks_ages(shared, capsys):
     assert (out, err.count("\n")) == ("", 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_of_an_xls_workbook_is_told_in_one_line_or_does_no_harm(tmp_path_factory, data):
     content = bytearray(xls_of(single_years(35)))

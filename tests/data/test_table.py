@@ -237,7 +237,7 @@ def test_cut_binary_files(tmp_path):
         assert "damaged" in (fault := fault_of(tmp_path / name)) or "cut short" in fault
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), form=st.sampled_from(["csv", "csv.gz", "parquet", "xlsx"]))
 def test_damage_is_told_in_one_line_or_does_no_harm(tmp_path_factory, data, form):
     path = tmp_path_factory.mktemp("damage") / f"counts.{form}"

@@ -68,7 +68,7 @@ def test_distances_are_the_cheapest_transport(rows):
             assert result.classes["t_closeness"][class_] == pytest.approx(transport(p, q, ground), abs=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3)), min_size=1, max_size=40))
 def test_hierarchical_distance_is_the_sum_of_costs(rows):
     values, classes = [value for value, _ in rows], [class_ for _, class_ in rows]

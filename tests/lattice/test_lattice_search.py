@@ -169,7 +169,7 @@ LIMITS = st.sampled_from([0, 0.07, 0.1, 0.2, 0.29, 0.5, 1])
 
 
 @given(files(), st.sampled_from(["wildcard", "category"]), st.integers(1, 5), LIMITS, st.sampled_from(list(LOSSES)))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_the_optimum_is_that_of_a_plain_scan(file, policy, k, limit, loss):
     check(file, policy, {"k_required": k}, {}, limit, loss)
 
@@ -182,7 +182,7 @@ def test_the_optimum_is_that_of_a_plain_scan(file, policy, k, limit, loss):
     st.sampled_from(L_KINDS),
     st.sampled_from([1, 1.5, 2, 3]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_the_optimum_with_l_diversity(file, policy, k, limit, kind, l_required):
     def criterion(values, everyone):
         return values != [] and l_of(values, kind, 2) >= l_required - 1e-9

@@ -80,7 +80,7 @@ def files(draw, missing=False):
 
 
 @given(files(), st.integers(1, 6))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 def test_strict_parts_are_those_of_a_plain_recursion(file, k):
     kinds, rows, frame, hierarchies = file
     if k > len(rows):
@@ -105,7 +105,7 @@ def inside(value, text, kind):
 
 
 @given(files(missing=True), st.integers(1, 6), st.booleans(), st.randoms())
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 def test_every_class_has_k_records_and_every_label_holds_its_value(file, k, strict, random):
     kinds, rows, frame, hierarchies = file
     if k > len(rows):
@@ -126,7 +126,7 @@ def test_every_class_has_k_records_and_every_label_holds_its_value(file, k, stri
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40), st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_relaxed_parts_of_one_key_are_halves(values, k):
     if k > len(values):
         return

@@ -55,7 +55,7 @@ FILES = st.lists(
 ).map(lambda rows: pd.DataFrame(rows, columns=["a", "b", "s"]))
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 @given(FILES, st.integers(2, 4), st.sampled_from(METHODS), st.booleans())
 def test_every_promise(frame, k, method_and_centre, stratified):
     method, centre = method_and_centre

@@ -30,7 +30,7 @@ def covariance(x, y):
     return statistics.covariance(x.tolist(), y.tolist())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(8, 30),
     st.integers(1, 3),

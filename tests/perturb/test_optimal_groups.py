@@ -54,7 +54,7 @@ def test_no_partition_loses_less(values, k):
     assert float(lost(values, found.tolist())) == pytest.approx(float(least), rel=1e-12, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.integers(0, 9) | st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=2, max_size=45),
     st.integers(2, 9),

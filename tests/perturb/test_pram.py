@@ -35,7 +35,7 @@ def plain(rows, keep, invariant, seed):
     return seen
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(
         st.tuples(st.sampled_from([None, *"abcde"]), st.integers(0, 2), st.integers(1, 9)), min_size=2, max_size=40

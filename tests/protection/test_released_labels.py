@@ -121,7 +121,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     codes=st.lists(CODES, min_size=1, max_size=8),
     labels=st.dictionaries(st.integers(-99, 99), TEXTS, min_size=1, max_size=6),

@@ -14,7 +14,7 @@ DAYS = st.dates(datetime.date(1890, 1, 1), datetime.date(2025, 12, 31))
 
 
 @given(st.lists(st.one_of(DAYS, st.none()), min_size=1, max_size=15), DAYS, st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_age_is_the_number_of_birthdays(days, reference, as_text):
     days = [None if day is None else min(day, reference) for day in days]
     series = pd.Series([day.isoformat() if as_text and day else day for day in days], dtype=object, name="born")

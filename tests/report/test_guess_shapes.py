@@ -147,7 +147,7 @@ def proposed(frame):
     return parse_yaml(steps, "text")["steps"], list(guesses["variable"][guesses["role"] == KEY])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(-9, 140), min_size=1, max_size=60)
     | st.lists(st.integers(1, 7), min_size=1, max_size=60)

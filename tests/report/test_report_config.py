@@ -214,7 +214,7 @@ plain = st.recursive(
     st.sampled_from(["title", "thresholds", "limits", "risks", "least", "map", "missing_codes", "na", "text", "steps"]),
     plain,
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_whatever_a_setting_is_there_is_a_configuration_or_one_line(name, value):
     try:
         config(**{name: value})

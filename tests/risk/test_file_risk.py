@@ -48,7 +48,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows=RECORDS, missing=st.sampled_from(["wildcard", "category"]))
 def test_a_file_by_plain_loops(rows, missing):
     frame = pd.DataFrame(rows, columns=["x", "y", "w", "home"]).astype({"x": object, "y": object})

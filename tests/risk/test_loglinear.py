@@ -101,7 +101,7 @@ def mean_inverse(f, x):
     return math.fsum(math.exp(n * math.log(x) - x - math.lgamma(n + 1)) / (f + n) for n in range(top))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(f=st.one_of(st.integers(1, 60), st.integers(1, 10**6)), x=st.floats(1e-6, 3000))
 def test_expected_inverse_by_its_definition(f, x):
     assert _mean_inverse(np.array([float(f)]), np.array([x])) == pytest.approx([mean_inverse(f, x)], rel=1e-10)

@@ -64,7 +64,7 @@ def test_every_sample_and_subsample_of_a_tiny_population(sizes, f):
     assert curve["slope"] == pytest.approx(-steep)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(sizes=st.lists(st.integers(1, 50), min_size=1, max_size=20), s=st.floats(0.02, 0.9))
 def test_slope_is_the_derivative_and_the_curve_falls(sizes, s):
     step = 1e-5
@@ -103,7 +103,7 @@ def test_a_population_of_unique_persons_has_a_flat_curve():
     assert expected_study([1, 1], [0.3])[["p_d", "p_c", "tangent_p_d", "true_p_d"]].iloc[0].tolist() == [1] * 4
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 30), st.sampled_from("abc"), st.integers(1, 9)),

@@ -64,7 +64,7 @@ def hypergeometric(k, n, persons):
     return Fraction(0) if others is None else Fraction(k * math.comb(persons - k, others), math.comb(persons, n))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(sizes=CLASSES.filter(lambda s: 1 in s), f=SAMPLING)
 def test_methods_of_the_sample_uniques_by_plain_formulas(sizes, f):
     n, alone, pairs = sum(sizes), sizes.count(1), sizes.count(2)
@@ -152,7 +152,7 @@ def test_pitman_by_letting_persons_join_one_by_one(sizes):
     assert found["p_d"] == pytest.approx(uniques(2 * n) / 2 / uniques(n))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(sizes=CLASSES, more=st.integers(1, 200), f=SAMPLING)
 @example(sizes=[5, 5, 5, 1], more=1, f=0.1)
 def test_poisson_gamma_by_the_negative_binomial(sizes, more, f):
@@ -247,7 +247,7 @@ def test_a_population_grown_by_the_ewens_pitman_rule():
     assert found["p_d"] == pytest.approx(p_d, rel=0.06)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     sizes=st.lists(st.one_of(st.integers(1, 4), st.integers(1, 10**7)), min_size=1, max_size=30),
     f=st.one_of(st.sampled_from([1e-6, 1e-3, 0.999999]), SAMPLING),

@@ -14,7 +14,7 @@ from kanon_lab.suppress import suppress_above_risk
 SPEC = KeySpec(["a", "b"], weight="w")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 50)), min_size=1, max_size=20),
     st.floats(0.01, 1),
