@@ -3,15 +3,17 @@
 import json
 import re
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 from math import floor, log, sqrt
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
 from kanon_lab.errors import OptionError
-from kanon_lab.published import audit, published_figures
+from kanon_lab.published import audit, explanation, published_figures
 from kanon_lab.published.garin import (
     AGES,
     GEOGRAPHIES,
@@ -29,6 +31,7 @@ from kanon_lab.published.garin import (
 )
 from kanon_lab.published.garin.variables import count_codes
 
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "garin-1996"
 #: Garín i Ramírez (1996), section 5.
 N, N1 = 6059494, 245944
@@ -458,6 +461,15 @@ def test_some_figures_alone():
 def test_a_population_does_not_concern_the_study():
     with pytest.raises(OptionError, match="garin-1996 is recomputed from its own tables"):
         audit(SOURCE, pd.DataFrame())
+
+
+@pytest.mark.parametrize("source", ["aepd", SOURCE])
+def test_every_figure_is_explained(source):
+    for figure_id in published_figures(source)["figure_id"]:
+        said = explanation(figure_id)
+        module, _, name = said["code"].rpartition(".")
+        assert hasattr(import_module(module), name), figure_id
+        assert (ROOT / "book" / f"{said['chapter']}.md").is_file(), figure_id
 
 
 def test_the_command(capsys):
