@@ -26,6 +26,7 @@ _COLUMNS = (
     "figure_id source table row column unit printed published computed computed_text difference verdict kind tolerance "
     "reason chapter"
 ).split()
+_ROWS_OFF = {"table": str, "row": str, "total": float, "sum": float, "difference": float}
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Audit:
     Attributes
     ----------
     figures : DataFrame
-        One row per published figure, disagreements first: ``figure_id``, ``source``, ``table``, ``row``, ``column``, ``unit``,
-        ``printed`` (str), ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str:
+        One row per published figure, disagreements first: ``figure_id``, ``source``, ``table``, ``row``, ``column``,
+        ``unit``, ``printed`` (str), ``published`` and ``computed`` (float or missing), ``computed_text`` (str:
         the recomputed figure as it would be printed, where it is words or a code; else empty), ``difference`` (computed
         less published), ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``tolerance``,
         ``reason`` and ``chapter`` (of the book, the one that argues it; empty where none does).
@@ -109,7 +110,9 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     figures["reason"] = [reason for _, reason in verdicts]
     figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
     figures["chapter"] = chapters(figures["figure_id"])
-    rows_off = module.rows_that_do_not_add_up(figures)
+    # A source whose rows have no totals has no such function.
+    find = getattr(module, "rows_that_do_not_add_up", None)
+    rows_off = find(figures) if find else pd.DataFrame({name: pd.Series(dtype=of) for name, of in _ROWS_OFF.items()})
     rows_off.insert(0, "source", source)
     return Audit(figures[_COLUMNS], rows_off)
 

@@ -12,12 +12,15 @@ from kanon_lab.published.figures import parse_printed, printed_step, recomputed
 
 
 class Claim(NamedTuple):
-    """What is computed for a claim, why, the verdict where a comparison cannot give it, and the kind of evidence."""
+    """What is computed for a claim, why, the verdict where a comparison cannot give it, the kind of evidence, and how
+    far the figure may lie from our value where that is a middle of what fits (in its own unit).
+    """
 
     value: str | float = np.nan
     reason: str = ""
     verdict: str = ""
     kind: str = "recomputed"
+    tolerance: float = 0.0
 
 
 def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
@@ -28,7 +31,7 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
     rows : DataFrame
         Rows of `published_figures`.
     claims : mapping
-        By the last part of the figure_id.
+        By what follows source and table in the figure_id: ``n2`` for ``garin-1996/text/n2``.
 
     Returns
     -------
@@ -39,7 +42,7 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
     for index, figure_id, unit, printed in zip(
         rows.index, rows["figure_id"], rows["unit"], rows["printed"], strict=True
     ):
-        value, reason, verdict, kind = claims[figure_id.rpartition("/")[2]]
+        value, reason, verdict, kind, tolerance = claims[figure_id.split("/", 2)[2]]
         if isinstance(value, str):
             frame.loc[index, "computed_text"] = value
             differs = value != printed
@@ -47,5 +50,5 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
             frame.loc[index, "computed"] = value
             differs = not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)
         verdict = verdict or ("published-error" if differs else "")
-        frame.loc[index, ["verdict", "reason", "kind"]] = [verdict, reason, kind]
+        frame.loc[index, ["verdict", "reason", "kind", "tolerance"]] = [verdict, reason, kind, tolerance]
     return frame

@@ -10,7 +10,7 @@ from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
 from kanon_lab.keys import KeySpec
 from kanon_lab.notebooks import NotebookError
-from kanon_lab.published import published_figures
+from kanon_lab.published import KINDS, published_figures
 from kanon_lab.recode import recode_step
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,6 +156,8 @@ def test_recorded_details(book):
     assert results["more-1"] == pytest.approx(results["truth"]["true_p_c"].iloc[7])
     assert (results["variables"], results["variables-key"], results["variables-out"]) == (36, 8, 28)
     assert results["figures"] == len(published_figures("garin-1996"))
+    assert sum(results[f"kind-{kind}"] for kind in KINDS) == results["figures"]
+    assert (results["bands-5"], results["bands-10"]) == (14, 9)
 
 
 def test_the_notebook_of_detail_on_a_users_file(run, shops):

@@ -12,9 +12,10 @@ def test_recorded_note(book):
     """AEPD, Tablas 1 to 6: their k is 2, 1, 2, 2, 1, 1; Tabla 6 is called 2-anonymous and is not."""
     note = book["note"]
     assert note["k-of-tables"]["k"].tolist() == [2, 1, 2, 2, 1, 1]
-    assert (note["input"], note["copied"], note["generalised"]) == (42, 61, 38)
+    assert (note["input"], note["copied"], note["fitted"]) == (42, 61, 38)
+    assert note["recomputed"] == 32
     assert note["equal"] == note["cells-count"] == 141
-    assert note["figures"] == 167
+    assert note["figures"] == 184
     assert "Tabla 6, k in the text" in note["findings"]["claim"].tolist()
     assert len(note["cells"]) == 47
 

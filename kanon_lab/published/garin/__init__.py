@@ -6,10 +6,16 @@ nine, if their last digits are cut and not rounded, so that the nine are marked 
 of the others explains.
 
 A statement contradicts the study (``published-error``) only where no fair reading lets it stand. Where one does, it is
-``exact``, and the reason says which reading that is.
+``exact``, and the reason says which reading that is. An aim, an assumption, or a judgement without a measure is
+neither: it is ``not-in-text``.
 
 In ``garin-1996.csv`` a statement stands as a few of its words, or as the figure it gives; what is lost, or not
-printed, is empty.
+printed, is empty. The lists of codes of section 5 stand in ``garin-1996-variables.csv``, where they are inputs.
+
+Left out on purpose: definitions (symbols, components, rules, phases, what a variable or a code means); equations (1)
+and (2), which are the chain rule and an assumption that has a row, and the expected sizes E(n1) and E(n2), which the
+rows of the fraction and of n2 use; advice and plans without a figure; the list of references and the dates of the
+article; and what a statement repeats of one that has a row.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ import pandas as pd
 from kanon_lab.published.claims import compared
 from kanon_lab.published.figures import recomputed
 from kanon_lab.published.garin.claims import text_claims
+from kanon_lab.published.garin.lists import counted_claims, list_claims
 from kanon_lab.published.garin.table import (
     AGES,
     COUNTS,
@@ -47,29 +54,16 @@ __all__ = [
     "fractions",
     "most_explained",
     "recompute",
-    "rows_that_do_not_add_up",
     "scenarios",
     "shared_subsample",
     "steps",
     "taula",
 ]
 
-# What is said of figures that are no evidence.
+# Why a figure of Taula 1 is no evidence.
 _REASONS = {
     "input": "input: compared with itself",
     "fitted": "one fraction was chosen so that all nine p come out as printed, with their last digit cut, not rounded",
-    "copied": "copied: section 5 has it too",
-}
-_FITTED = "garin-1996/text/fraction-4-5"
-_INPUTS = {f"garin-1996/text/{name}" for name in ("n1-5", "population", "smallest-4-3")}
-# The variables whose categories section 4.4 gives before section 5 does.
-_NAMES = {
-    "birthplace": "REG_N",
-    "sex": "PREG_6",
-    "marital status": "PREG_12",
-    "occupation": "PREG_23",
-    "study level": "PREG_19",
-    "activity": "PREG_22",
 }
 
 
@@ -86,38 +80,15 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Index as `figures`, columns as `kanon_lab.published.figures.recomputed`.
     """
-    text, table = figures[figures["table"] == "text"], figures[figures["table"] == TABLE]
-    lists = figures.drop(text.index).drop(table.index)
-    found = pd.concat([_cells(table), _categories(lists), compared(text, text_claims())]).loc[figures.index]
-    kind = _kinds(figures)
-    kind = kind.mask(kind == "recomputed", found["kind"])
-    return found.assign(kind=kind, reason=found["reason"].mask(found["reason"] == "", kind.map(_REASONS).fillna("")))
-
-
-def _kinds(figures: pd.DataFrame) -> pd.Series:
-    """The kind of evidence of each figure, as far as its place tells it; index as `figures`."""
-    found = pd.Series("recomputed", index=figures.index, dtype=str)
-    found[figures["table"] == "Section 4.4"] = "copied"
-    found[figures["table"] == TABLE] = "input"
-    found[(figures["table"] == TABLE) & figures["column"].str.endswith(", p")] = "fitted"
-    found[figures["figure_id"].isin(_INPUTS)] = "input"
-    found[figures["figure_id"] == _FITTED] = "fitted"
-    return found
-
-
-def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
-    """No row of the study has a total: an empty frame with the columns that other sources give."""
-    types = {"table": str, "row": str, "total": float, "sum": float, "difference": float}
-    return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in types.items()})
+    table = figures["table"] == TABLE
+    rest = compared(figures[~table], {**text_claims(), **counted_claims(), **list_claims()})
+    return pd.concat([_cells(figures[table]), rest]).loc[figures.index]
 
 
 def _cells(rows: pd.DataFrame) -> pd.DataFrame:
     """Taula 1: its counts as they are, and p as they come out."""
     values = taula().assign(p=cut_probabilities())
     parts = rows["column"].str.split(", ")
-    return recomputed(rows, [values.at[(row, age), name] for row, (age, name) in zip(rows["row"], parts, strict=True)])
-
-
-def _categories(rows: pd.DataFrame) -> pd.DataFrame:
-    counts = data_dictionary().set_index("variable")["categories"]
-    return recomputed(rows, rows["row"].replace(_NAMES).map(counts).astype(float))
+    found = [values.at[(row, age), name] for row, (age, name) in zip(rows["row"], parts, strict=True)]
+    kind = rows["column"].str.endswith(", p").map({True: "fitted", False: "input"})
+    return recomputed(rows, found, kind=kind, reason=kind.map(_REASONS))

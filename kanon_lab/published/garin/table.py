@@ -31,9 +31,9 @@ _CHAINS = (
 
 
 def number(name: str) -> float:
-    """A number of the text, by the last part of its figure_id."""
+    """A number that is printed outside of Taula 1, by the last part of its figure_id."""
     figures = published_figures(SOURCE)
-    return float(figures.loc[figures["figure_id"] == f"{SOURCE}/text/{name}", "published"].item())
+    return float(figures.loc[figures["figure_id"].str.endswith(f"/{name}"), "published"].item())
 
 
 @lru_cache
