@@ -1,4 +1,4 @@
-"""The claims of the guide's chapter 8, and what our text of the guide has lost."""
+"""The claims of the guide's sections 8.1 and 8.2.1: kinds of methods, and recoding."""
 
 from __future__ import annotations
 
@@ -9,58 +9,68 @@ import pandas as pd
 from kanon_lab.classes import class_table
 from kanon_lab.published.claims import Claim
 from kanon_lab.published.ine_chile.ages import EDGES, EQUAL, GROUPS, RAW, UNEQUAL, completions, frequencies
-from kanon_lab.published.ine_chile.claims import WORDS, listed
-from kanon_lab.published.ine_chile.printed import SPECS, cells, counts, example
-from kanon_lab.published.ine_chile.tables import SIZES, recoded_regions, suppressed
-from kanon_lab.recode import cut_bands, round_values, top_code
-from kanon_lab.suppress import protection_claims
+from kanon_lab.published.ine_chile.printed import SPECS, WORDS, copied, counts, example, given, listed, unseen
+from kanon_lab.published.ine_chile.tables import DRAWN, SIZES, recoded_regions
+from kanon_lab.recode import bottom_code, cut_bands, round_values, top_code
 
-# The categories that the code of section 8.2.1.1.1 draws etnia from.
-_ETNIA = ("mapuche", "diaguita", "atacameno", "otra", "No aplica")
-# The text's names for the variables of Bloque 8.7, where it has one.
-_NAMES = {"AGEYRS": "edad", "GENDER": "sexo"}
-_PLACES = ("primera", "segunda", "tercera", "cuarta")
-_OTHER_RUN = "the text tells of another run, or of another file, than the block shows"
-_NO_DATA = "the survey is not given, and no output shows it"
+#: The code of section 8.2.1.1.1 draws etnia with these weights; it calls them prob.
+ETNIA = {"mapuche": 0.2, "diaguita": 0.1, "atacameno": 0.1, "otra": 0.1, "No aplica": 0.95}
+# Ages that the indicators of section 8.2.1.1 are computed for, and two ways to group ages.
+_WANTED = ((6, 11), (12, 17))
+_GROUPINGS = {"good": ((0, 5), (6, 11), (12, 17)), "bad": ((0, 10), (11, 15), (16, 18))}
 
 
 def method_claims() -> dict[str, Claim]:
-    """The claims of chapter 8 by the last part of their figure_id."""
+    """The claims of sections 8.1 and 8.2.1 by the last part of their figure_id."""
     return {
         **_kind_claims(),
+        **_tail_claims(),
         **_region_claims(),
+        **_example_claims(),
         **_size_claims(),
+        **_draw_claims(),
         **_band_claims(),
         **_open_claims(),
-        **_suppression_claims(),
-        **_output_claims(),
-        **_file_claims(),
-        **_lost(),
+        **_shifted_claims(),
     }
 
 
 def _kind_claims() -> dict[str, Claim]:
-    """Claims of sections 8.1 and 8.2.1, and of 8.2.1.2."""
-    incomes = top_code(pd.Series([100.5, 250.25, 9000.75]), above=1000, value=1000)
-    top = top_code(completions().index.to_series(), above=64, value=65)
+    """Claims of sections 8.1 and 8.2.1."""
     return {
         "seed": Claim(
             "set.seed()",
-            "for those who want replicable results; the code shown before Bloque 8.1 has none, so that its sizeRes and "
-            "etnia cannot be drawn again",
+            "looked up: R's function for it, for those who want replicable results. The code shown before Bloque 8.1 "
+            "has none, so that its sizeRes and etnia cannot be drawn again",
         ),
-        "kinds-of-recoding": Claim(
+        "recoding-kind": copied("determinista", "Tabla 8.1 has it so"),
+        "kinds-of-recoding": copied(
             WORDS[2],
             "section 8.2.1.1 has rounding among the options of global recoding; by its number, 8.2.1.3, it is a third",
         ),
+    }
+
+
+def _tail_claims() -> dict[str, Claim]:
+    """Claims of section 8.2.1.2 and, on rounding, of 8.2.1.3."""
+    incomes = top_code(pd.Series([100.5, 250.25, 9000.75]), above=1000, value=1000)
+    ages = pd.Series(range(101))
+    coded = bottom_code(top_code(ages, above=64, value=65), below=5, value=5)
+    untouched = (coded == ages)[15:65].all()
+    return {
         "top-kind": Claim(
             "también continuas" if incomes.max() == 1000 else "solo ... ordinales y ... semi-continuas",
             "income, an example of the same paragraph and of section 8.1, is continuous by section 7.2; and Tabla 8.1 "
             "has continuous variables",
         ),
-        "top-value": Claim(
-            int(top.max()), "of bottom-coding, to 5, nothing could be seen: the youngest person of the file is 12"
+        "top-suggested": copied(65.0, "the value put in further on; the figure is lost"),
+        "labour-ages": Claim(
+            "15 a 64" if untouched else "otras", "coding above 64 and below 5 leaves them as they are"
         ),
+        "top-above": copied(64.0, "the same twice"),
+        "top-value": copied(65.0, "suggested by Figura 8.5, it says"),
+        "bottom-value": given(5.0, "of bottom-coding nothing could be seen: the youngest person of the file is 12"),
+        "rounding-to": copied("decena más cercana", "so the code, which rounds to -1 digits, and its output"),
     }
 
 
@@ -75,8 +85,8 @@ def _region_claims() -> dict[str, Claim]:
         for group in sorted(groups, key=min)
     ]
     return {
-        "regions-before": Claim(WORDS[before["region"].nunique()]),
-        "regions-after": Claim(WORDS[after["region"].nunique()]),
+        "regions-before": copied(WORDS[before["region"].nunique()], "counted in the table"),
+        "regions-after": copied(WORDS[after["region"].nunique()], "counted in the table"),
         "alone-before": Claim(
             WORDS[start.sample_uniques],
             f"{listed(alone.index[alone == 1]).replace(' y ', ' and ')} only; the text counts 5 too, which has the key "
@@ -88,24 +98,73 @@ def _region_claims() -> dict[str, Claim]:
     }
 
 
+def _example_claims() -> dict[str, Claim]:
+    """Examples of section 8.2.1.1."""
+    groupings = {}
+    for name, groups in _GROUPINGS.items():
+        whole = all(_in_whole_groups(set(range(low, high + 1)), groups) for low, high in _WANTED)
+        text = ", ".join(f"{low} - {high}" for low, high in groups)
+        groupings[f"grouping-{name}"] = Claim(
+            text if whole == (name == "good") else "al revés",
+            f"ages 6 to 11, and 12 to 17, are {'' if whole else 'not '}made of whole groups",
+        )
+    return {
+        "examples": copied(WORDS[3], "three it goes on to list"),
+        **groupings,
+        "partial": given(
+            "superiores a 20 ... inferiores a 20",
+            f"an example, said loosely: age 20 itself, {_certain()[20]} persons of the guide's file, is in neither",
+        ),
+        "toilets": copied(20.0, "the same twice"),
+        "toilets-after": copied(WORDS[2], "two are named"),
+    }
+
+
+def _in_whole_groups(ages: set[int], groups: tuple[tuple[int, int], ...]) -> bool:
+    met = [set(range(low, high + 1)) for low, high in groups]
+    return set().union(*(group for group in met if group & ages)) == ages
+
+
 def _size_claims() -> dict[str, Claim]:
-    """Claims about sizeRes and etnia, section 8.2.1.1.1."""
+    """Claims about sizeRes, section 8.2.1.1.1."""
     before, after = counts("Bloque 8.1", "before"), counts("Bloque 8.1", "after")
     one = "in the data these are one category, so that the text lists five and announces four"
+    smallest = before.index[before.isin(before.nsmallest(2))]
     return {
-        "size-number": Claim(WORDS[len(before)], "so in the data; but the text goes on to list five"),
-        "size-listed": Claim(f'"{before.index[0]}"', one),
-        "size-urban": Claim(
+        "size-number": copied(WORDS[len(before)], "so in the data; but the text goes on to list five"),
+        "size-listed": copied(f'"{before.index[0]}"', one),
+        "size-urban": copied(
             f"Las {WORDS[len(SIZES['urban'])]} primeras",
             f"of the {len(before)} in the data; of the five that the text lists they are the first four",
         ),
-        "object": Claim(
+        "size-repeated": copied(WORDS[len(SIZES["urban"])], "so in the code of Bloque 8.1"),
+        "object": copied(
             "sdcInitial",
             "not made in the code before Bloque 8.1, which has sdcHH and a copy, sdc_respaldo; section 8.2.1.3 takes "
             "it from that copy",
         ),
-        "size-before": Claim(len(before)),
-        "size-after": Claim(len(after)),
+        "size-before": copied(len(before), "counted in the output"),
+        "size-after": copied(len(after), "counted in the output"),
+        "size-small": Claim(" y ".join(f'"{name}"' for name in smallest), "the two smallest of the output"),
+    }
+
+
+def _draw_claims() -> dict[str, Claim]:
+    """The settings of the code of section 8.2.1.1.1 that draws sizeRes and etnia."""
+    total = sum(ETNIA.values())
+    weights = (
+        f"R takes prob as weights, so it need not add up to 1. It adds up to {total:.2f}: what is drawn with "
+        f"{ETNIA['No aplica']} is drawn with {ETNIA['No aplica'] / total:.3f}"
+    )
+    return {
+        **{f"prob-size-{i}": given(share, "a setting") for i, share in enumerate(DRAWN.values(), 1)},
+        **{f"prob-etnia-{i}": given(share, weights) for i, share in enumerate(ETNIA.values(), 1)},
+        "draws": given(
+            "nrow(file[file$URBRUR==1,])",
+            "ifelse() repeats so short a vector over all records, and takes of it what stands at the urban ones: some "
+            "draws serve two records, others none. Each is still drawn with the given weights; only the counts scatter "
+            "a little more than independent draws would",
+        ),
     }
 
 
@@ -114,12 +173,19 @@ def _band_claims() -> dict[str, Claim]:
     years = pd.Series(range(101))
     ours = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).drop_duplicates()
     manual = cut_bands(years, bands=[0, 15, 65, 101]).drop_duplicates()
+    first = cut_bands(years, bands=EDGES[UNEQUAL], closed="right", outside={"below": "perdidos"}).eq(ours.iloc[1])
+    ends = [first.idxmax(), first[::-1].idxmax()]
     return {
-        "bands-from": Claim(
+        "default-label": copied("(0, 10]", "Bloque 8.2 writes it without the blank"),
+        "bands-width": copied(10.0, "by the labels of Bloque 8.2"),
+        "bands-to": copied(EDGES[EQUAL][-1], "by the labels of Bloque 8.2"),
+        "bands-from": copied(
             EDGES[EQUAL][0],
             "an open end: age 0 itself is in no band, as the guide warns some paragraphs on",
         ),
-        "outside": Claim(ours[0], "ours refuses such ages, unless it is told what to call them"),
+        "outside": copied(ours[0], "a note before says so too; ours refuses such ages, unless told what to call them"),
+        "closed": Claim("no incluye el 0, pero sí el 5" if (ours[0] == "perdidos" and ends == [1, 5]) else "otra"),
+        "retirement": copied(65.0, "the last group of the text begins there"),
         **{f"band-{place}": claim for place, claim in enumerate(_groups(ours.iloc[1:]), 1)},
         **{f"manual-{place}": Claim(label) for place, label in enumerate(manual, 1)},
     }
@@ -153,154 +219,37 @@ def _open_claims() -> dict[str, Claim]:
     half_up = round_values(persons.index.to_series(), base=10, half="up")
     even = frequencies(persons)[RAW]
     return {
-        "open-1": Claim(
+        "open-1": copied(
             "[0,15)",
             f"as printed age 14 is in no interval: {lost['b']} persons; the code has < 15, and by the guide's own note "
             "intervals must cover the whole range",
         ),
-        "open-2": Claim("[15, 65)"),
-        "open-3": Claim(
+        "open-2": copied("[15, 65)", "so the code of Bloque 8.5"),
+        "open-3": copied(
             "[65, 101)",
             f"as printed age 65 is in no interval, {lost['d']} persons, nor is 100; the code has >= 65, <= 100",
         ),
-        "lost-rounding": Claim(
-            reason="not said; the printed counts are those of half to even, which is the program's: "
-            f"{even['20']} at 20, where half up would give {persons.groupby(half_up).sum()[20]}",
-            verdict="not-in-text",
+        "lost-rounding": unseen(
+            "not said; the printed counts are those of half to even, which is the program's: "
+            f"{even['20']} at 20, where half up would give {persons.groupby(half_up).sum()[20]}"
         ),
     }
 
 
-def _suppression_claims() -> dict[str, Claim]:
-    """Claims about Tabla 8.4."""
-    original, released, spec = example("Tabla 8.4"), suppressed().frame, SPECS["Tabla 8.4"]
-    after = class_table(released, spec)
-    either = [original.mask(_cell(original, 1, key)) for key in ("sex", "education")]
-    others = [class_table(frame, spec).f_k_of_records()[1] - 1 for frame in either]
-    alone = protection_claims(original, released, spec, k_required=2).set_index("claim")["records"]
+def _shifted_claims() -> dict[str, Claim]:
+    """The way round of section 8.2.1.1.2: a small number is taken from the edges, for whole and for other numbers."""
+    ages = pd.Series(range(101))
+    wanted = cut_bands(ages, bands=[0, 15, 65, 101], labels=list("abc"))
+    shifted = cut_bands(ages, bands=[-0.1, 14.9, 64.9, 100.9], closed="right", labels=list("abc"))
+    meant = (10000, 19999)
+    cut = (meant[0] - 1, meant[1])
+    wrong = pd.Series([9999.5])
+    caught = cut_bands(wrong, bands=cut, closed="right", outside="none").ne("none")[0] and wrong[0] < meant[0]
     return {
-        "suppress-unsafe": Claim("única" if class_table(original, spec).f_k_of_records()[1] == 1 else "no única"),
-        "suppress-others": Claim(
-            WORDS[min(others)],
-            f"whichever of the two values is suppressed; then the records have {after.f_k_of_records().tolist()} "
-            "compatible ones, themselves among them",
+        "subtracted": Claim(
+            0.1 if (wanted == shifted).all() else 0.0, "whole ages fall in [0,15), [15,65) and [65,101)"
         ),
-        "suppress-told-apart": Claim(
-            "ya no puede distinguirse" if not alone["own_class"] + alone["true_key"] else "se distingue",
-            f"every record has {after.k_achieved} compatible ones or more; but {alone['own_class']} record is alone in "
-            f"its released class, and whoever knows the true key of that person meets one compatible record, this one",
-        ),
-        "suppress-value": Claim(
-            original.at[1, "education"], "so in the table, and four sentences before; it has no value mayor"
-        ),
-        "suppress-variable": Claim("zona", "so in the heading of the table, which has no región"),
-    }
-
-
-def _cell(frame: pd.DataFrame, record: int, column: str) -> pd.DataFrame:
-    """A mask of one cell."""
-    mask = pd.DataFrame(False, frame.index, frame.columns)
-    mask.at[record, column] = True
-    return mask
-
-
-def _output_claims() -> dict[str, Claim]:
-    """Claims about the first output of Bloque 8.7."""
-    gone = counts("Bloque 8.7", "suppressions")
-    order = gone.sort_values(ascending=False)
-    others = [name for name in order.index[order > 0] if name != "AGEYRS"]
-    call = cells("Bloque 8.7").loc["localSuppression()"]
-    after = "the output with importance is not in the text"
-    return {
-        "ls-k": Claim(
-            int(call["k"]), f"{_OTHER_RUN}: of one file a larger k never needs fewer suppressions; this one has fewer"
-        ),
-        "ls-most": Claim(_NAMES[order.index[0]]),
-        "ls-age": Claim(gone["AGEYRS"], _OTHER_RUN),
-        "ls-etnia": Claim(gone["etnia"], _OTHER_RUN),
-        "ls-only": Claim(", ".join(others), _OTHER_RUN),
-        "ls-second": Claim(_PLACES[list(order.index).index("etnia")]),
-        "ls-least": Claim(_NAMES["GENDER"] if gone["GENDER"] == gone.min() else "otra", "with REGION: none in either"),
-        "ls-total": Claim(gone.sum(), f"80 and 8 are 88; {' and '.join(map(str, order[order > 0]))} are {gone.sum()}"),
-        "ls-total-after": Claim(reason=after, verdict="not-in-text"),
-        "ls-none": Claim(reason=after, verdict="not-in-text"),
-        "ls-more": Claim(
-            reason=f"{after}; the vector has 5 for sizeRes and RELIG, which the text does not name, and 4 for etnia",
-            verdict="not-in-text",
-        ),
-        "ls-strata": Claim(
-            reason="section 8.2.2 does not say that suppression, and so k-anonymity, is within strata of regions; "
-            "section 6.6 says so of every object that has strata",
-            verdict="not-in-text",
-        ),
-        **_importance_claims(call["importance"], list(gone.index)),
-    }
-
-
-def _importance_claims(vector: str, keys: list[str]) -> dict[str, Claim]:
-    """Claims about the vector of importance; its places are those of the key variables of the file."""
-    importance = dict(zip(keys, map(int, re.findall(r"\d+", vector)), strict=True))
-    first = [key for key in keys if importance[key] == min(importance.values())]
-    places = {_NAMES[key]: _PLACES[keys.index(key)] for key in first}
-    order = (
-        "the key variables of the file begin with sizeRes, AGEYRS and GENDER, and the vector, which goes by their "
-        "order, has its ones at the last two"
-    )
-    return {
-        "ls-keys": Claim(WORDS[len(keys)], "the output has six, RELIG among them, and so has the vector"),
-        "ls-fifth": Claim(
-            ", ".join(key for key in keys if key not in ("GENDER", "REGION", "AGEYRS", "etnia")),
-            "footnote 2 has sizeRes in place of religión; the block has both",
-        ),
-        "ls-range": Claim(len(keys), "the number of key variables, and six values are given"),
-        "ls-vector": Claim(vector, "the same in the block"),
-        "ls-first": Claim(places["sexo"], order),
-        "ls-fourth": Claim(places["edad"], order),
-    }
-
-
-def _file_claims() -> dict[str, Claim]:
-    """Claims about the file behind Bloque 8.7."""
-    sizes = counts("Bloque 8.1", "before")
-    shares = cells("Bloque 8.7")["%"].dropna().astype(float)
-    gone = counts("Bloque 8.7", "suppressions")
-    (records,) = {round(100 * number / share) for number, share in zip(gone, shares, strict=True) if share}
-    unseen = Claim(reason=_NO_DATA, verdict="not-in-text")
-    return {
-        "ls-records": Claim(
-            records,
-            f"by every percentage of the output, and by the {sizes.sum():,} of Bloque 8.1. The code keeps the first "
-            "record of each household: as many households, and nobody below 12",
-        ),
-        "ls-variables": unseen,
-        "ls-age-categories": Claim(
-            len(EDGES[EQUAL]) - 1, f"ten bands, of which {int((frequencies(_certain())[EQUAL] > 0).sum())} hold anybody"
-        ),
-        "ls-sex-categories": unseen,
-        "ls-size-categories": Claim(len(sizes)),
-        "ls-region-categories": unseen,
-        "ls-etnia-categories": Claim(len(_ETNIA), "the code that makes it has five"),
-    }
-
-
-def _lost() -> dict[str, Claim]:
-    """The verdict on what our text of the guide has not got."""
-    not_in_text = {
-        "lost-release": "the table is cut off: the enclave of data is missing, and whether it is applicable",
-        "lost-outputs": "the blocks show calls only; some results are told in the text, as claims",
-        "lost-second-output": "the text ends with the heading of this output",
-        "lost-rest": "the text stops inside section 8.2.2; these are announced, and not in it",
-    }
-    illegible = {
-        "lost-footnote": "cut off within an interval; a part of it has moved to the paragraph that refers to it",
-        "lost-side": "a word is missing; by the paragraph before it is the left",
-        "lost-references": "most numbers of references, and all of citations, are question marks in the text",
-    }
-    figures = {f"figure-{number}" for number in ("5-1", "7-1", *(f"8-{place}" for place in range(1, 7)))}
-    blocks = {f"code-{number}" for number in ("6-3", "6-5", "6-15", "7-6", "7-7", "7-8", "8-2", "8-4", "8-6")}
-    return {
-        **{name: Claim(reason=reason, verdict="not-in-text") for name, reason in not_in_text.items()},
-        **{name: Claim(reason=reason, verdict="illegible") for name, reason in illegible.items()},
-        **{name: Claim(reason="the picture is not in the text", verdict="not-in-text") for name in figures},
-        **{name: Claim(reason="the code is not in the text", verdict="not-in-text") for name in blocks},
+        "shifted-interval": Claim(f"({cut[0]}, {cut[1]}", "1 taken from 10000; what is left out after it is lost"),
+        "shifted-value": Claim(9999.5 if caught else 0.0, "it falls in that interval, and lies below 10000"),
+        "shifted-meant": given(f"[{meant[0]}, {meant[1]}]", "an example"),
     }

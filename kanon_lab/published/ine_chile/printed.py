@@ -7,9 +7,12 @@ from functools import lru_cache
 import pandas as pd
 
 from kanon_lab.keys import KeySpec
+from kanon_lab.published.claims import Claim
 from kanon_lab.published.figures import published_figures
 
 SOURCE = "ine-chile-2023"
+#: Spanish words for small numbers, as the guide has them.
+WORDS = {1: "uno", 2: "dos", 3: "tres", 4: "cuatro", 5: "cinco", 6: "seis", 7: "siete"}
 #: What an outsider knows in each of the guide's small files.
 SPECS = {
     "Tabla 7.1": KeySpec(["area", "gender", "education", "employment"], weight="weight"),
@@ -56,3 +59,24 @@ def example(name: str) -> pd.DataFrame:
     texts = texts.set_axis(pd.RangeIndex(1, len(texts) + 1, name="record"))
     frame = texts.mask(texts == "NA")
     return frame.astype({"weight": int}) if "weight" in frame else frame
+
+
+def listed(records: pd.Index) -> str:
+    """Records as the guide lists them: ``3, 5 y 7``."""
+    texts = [str(record) for record in records]
+    return " y ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def copied(value: str | float, reason: str) -> Claim:
+    """A claim against another place of the guide, which the reason names."""
+    return Claim(value, reason, kind="copied")
+
+
+def given(value: str | float, reason: str) -> Claim:
+    """A claim that is an example or a setting: ours is taken from it."""
+    return Claim(value, reason, kind="input")
+
+
+def unseen(reason: str, value: str | float = float("nan")) -> Claim:
+    """A claim that nothing can be set against; with the value that it would have by what is left."""
+    return Claim(value, reason, "not-in-text", "unchecked")

@@ -10,8 +10,10 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import diversity
 from kanon_lab.published.figures import recomputed
+from kanon_lab.published.ine_chile import classified
 from kanon_lab.published.ine_chile.ages import EQUAL, FIRST_LOST, RAW, UNEQUAL, completions, frequencies
 from kanon_lab.published.ine_chile.printed import SPECS, cells, counts, example
+from kanon_lab.published.ine_chile.program import READERS, SLOTS
 from kanon_lab.recode import group_categories
 from kanon_lab.risk import file_risk
 from kanon_lab.suppress import Suppression, local_suppression
@@ -23,8 +25,8 @@ SIZES = {"urban": ["capital, large city", "small city", "town"], "rural": ["coun
 # Codes of Bloque 7.1 for the values of Tablas 7.1 and 7.3.
 _EMPLOYMENT = {"Ocupado": "Ocu", "Desocupado": "Desocu", "No FL": "No-FL"}
 _HEALTH = {"Enfermo": "Sí", "Sano": "No"}
-# The code before Bloque 8.1 draws the categories of urban households with these probabilities.
-_DRAWN = {"capital, large city": 0.60, "small city": 0.27, "town": 0.13}
+#: The code before Bloque 8.1 draws the categories of urban households with these probabilities.
+DRAWN = {"capital, large city": 0.60, "small city": 0.27, "town": 0.13}
 _95_PER_CENT = 1.96
 
 # What is said of figures that are no evidence, and of random ones.
@@ -48,19 +50,12 @@ _INPUTS = {
 _COPIES = {
     "Tabla 7.3": SPECS["Tabla 7.3"].key_variables,
     "Bloque 7.1": ("employment", "health", "weight"),
-    "Tabla 8.1": ("classification", "data"),
-    "Tabla 8.2": ("sex after", "religion after"),
+    # The text says which region becomes which.
+    "Tabla 8.2": ("region after", "sex after", "religion after"),
     "Tabla 8.4": ("sex after", "zone after"),
-}
-# What the sections of chapter 8 say of the methods that Tabla 8.1 begins with.
-_NON_PERTURBATIVE = {
-    "Recodificación Global": ("continuo y categórico", "globalRecode"),
-    "Codificación Superior e Inferior": ("continuo y categórico", "topBotCoding"),
-    "Supresión Local": ("categórico", "localSuppression"),
 }
 # Bloque 7.1 has values for more persons than there are.
 _SURPLUS = ("11", "12")
-_NO_SECTION = "nothing to compare it with: the sections on perturbative methods are not in the text"
 
 
 def _kind(name: str, row: str, column: str) -> str:
@@ -68,10 +63,14 @@ def _kind(name: str, row: str, column: str) -> str:
     if column in _INPUTS.get(name, ()):
         return "input"
     if name == "Bloque 8.1" and column == "before":
-        return "recomputed" if row in _DRAWN else "input"
+        return "recomputed" if row in DRAWN else "input"
+    if name == "Bloque 8.1" and row == "rural":
+        return "copied"
     if name in (RAW, EQUAL, UNEQUAL):
         oldest = int(re.findall(r"\d+", row)[-1])
         return "fitted" if oldest >= FIRST_LOST else "recomputed"
+    if name == "Tabla 8.1" and (row, column) in classified.COPIED:
+        return "copied"
     return "copied" if column in _COPIES.get(name, ()) else "recomputed"
 
 
@@ -82,7 +81,7 @@ def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
         value, kind = values.get(column, {}).get(row), _kind(name, row, column)
         if value is not None:
             frame.loc[index, "computed_text" if isinstance(value, str) else "computed"] = value
-        drawn = name == "Bloque 8.1" and column == "before" and row in _DRAWN
+        drawn = name == "Bloque 8.1" and column == "before" and row in DRAWN
         frame.loc[index, ["kind", "reason"]] = [kind, _DRAWN_REASON if drawn else _REASONS.get(kind, "")]
         for place in ((row, column), (row, ""), ("", column)):
             if place in exceptions:
@@ -90,7 +89,7 @@ def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
                 break
     if name == "Bloque 8.1":
         urban = counts(name, "after")["urban"]
-        share = rows["row"].map(_DRAWN)
+        share = rows["row"].map(DRAWN)
         frame["noise"] = (_95_PER_CENT * np.sqrt(urban * share * (1 - share))).fillna(0.0)
     return frame
 
@@ -98,11 +97,13 @@ def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
 def computed_cells(name: str) -> dict[str, dict[str, object]]:
     """What is computed for each column of a table: values (text or numbers) by printed row."""
     return {
+        "Tabla 6.1": lambda: {"function": READERS},
+        "Tabla 6.2": lambda: {"slot": {str(place): name for place, name in enumerate(SLOTS, 1)}},
         "Tabla 7.1": _tabla_7_1,
         "Bloque 7.1": _bloque_7_1,
         "Tabla 7.2": _tabla_7_2,
         "Tabla 7.3": _tabla_7_3,
-        "Tabla 8.1": _tabla_8_1,
+        "Tabla 8.1": classified.classified,
         "Tabla 8.2": _tabla_8_2,
         "Tabla 8.3": _tabla_8_3,
         "Tabla 8.4": _tabla_8_4,
@@ -159,15 +160,6 @@ def _tabla_7_3() -> dict:
     return _by_row(frame.assign(l=found))
 
 
-def _tabla_8_1() -> dict:
-    data, functions = ({row: said[i] for row, said in _NON_PERTURBATIVE.items()} for i in range(2))
-    return {
-        "classification": dict.fromkeys(_NON_PERTURBATIVE, "no perturbativo, determinista"),
-        "data": data,
-        "function": functions | {"Micro agregación": "microaggregation"},
-    }
-
-
 def _tabla_8_2() -> dict:
     before, _ = _with_frequencies("Tabla 8.2")
     recoded = recoded_regions()
@@ -188,7 +180,7 @@ def _tabla_8_4() -> dict:
 def _bloque_8_1() -> dict:
     before = counts("Bloque 8.1", "before")
     after = before.groupby(group_categories(before.index.to_series(), SIZES)).sum()
-    drawn = {category: after["urban"] * share for category, share in _DRAWN.items()}
+    drawn = {category: after["urban"] * share for category, share in DRAWN.items()}
     return {"before": before.to_dict() | drawn, "after": after.to_dict()}
 
 
@@ -219,7 +211,7 @@ def _bloque_8_7() -> dict:
 
 def _exceptions(name: str) -> dict[tuple[str, str], tuple[str, str]]:
     """Verdict and reason for cells that a comparison cannot judge, by row and column; "" stands for all."""
-    dash = "the cell shows a dash only; Tabla 7.1 has Secundaria completa for the same person"
+    table_6 = "looked up in the documentation of the package: read_xlsx() refuses an .xls file, which read_xls() reads"
     extra = (
         "our text of this block is damaged: its first columns are lost, and this one has twelve values for ten "
         "persons; the first ten are those of Tabla 7.3"
@@ -229,8 +221,22 @@ def _exceptions(name: str) -> dict[tuple[str, str], tuple[str, str]]:
     return {
         "Tabla 7.1": {("", "risk"): ("not-in-text", "the column that the caption announces is not in the text")},
         "Bloque 7.1": {(row, "health"): ("illegible", extra) for row in _SURPLUS},
-        "Tabla 7.3": {(row, "education"): ("illegible", dash) for row in "45"},
-        "Tabla 8.1": _methods(),
+        "Tabla 6.1": {
+            ("", "function"): ("", "looked up in the documentation of the package"),
+            ("Excel .xls/.xlsx", "function"): ("published-error", f"{table_6}; read_excel() reads both"),
+        },
+        "Tabla 6.2": {
+            ("", "slot"): ("", "looked up in the definition of the class in sdcMicro 5"),
+            ("12", "slot"): ("published-error", "looked up in the definition of the class in sdcMicro 5: with an s"),
+        },
+        "Tabla 7.3": {
+            (row, "education"): (
+                "",
+                "copied: a dash in its row; legible in the line below the table, which repeats it by columns",
+            )
+            for row in "45"
+        },
+        "Tabla 8.1": classified.exceptions(),
         "Tabla 8.2": {
             ("5", "f_k"): (
                 "published-error",
@@ -241,22 +247,6 @@ def _exceptions(name: str) -> dict[tuple[str, str], tuple[str, str]]:
         UNEQUAL: {("(5,11]", "persons"): ("illegible", lost_zero)},
         RAW: _lost_ages(),
     }.get(name, {})
-
-
-def _methods() -> dict[tuple[str, str], tuple[str, str]]:
-    cut = "the column is cut off in the text; elsewhere the guide names the function in full"
-    microaggregation = (
-        "by the definition of section 8.1 a method that gives the same for the same data is deterministic, and so is "
-        "the common form of microaggregation; the guide's own section on it is not in the text"
-    )
-    found = {
-        ("Micro agregación", "classification"): ("not-in-text", microaggregation),
-        ("Codificación Superior e Inferior", "data"): ("", "ours codes both; section 8.2.1.2 says otherwise"),
-        ("Supresión Local", "classification"): ("", "by section 8.2; ours gives the same for the same data"),
-    }
-    found |= {(row, "function"): ("illegible", cut) for row in (*_NON_PERTURBATIVE, "Micro agregación")}
-    others = [row for row in cells("Tabla 8.1").index if row not in _NON_PERTURBATIVE]
-    return found | {(row, ""): ("not-in-text", _NO_SECTION) for row in others}
 
 
 def _lost_ages() -> dict[tuple[str, str], tuple[str, str]]:
