@@ -60,9 +60,9 @@ def exceptions() -> dict[tuple[str, str], tuple[str, str]]:
     found = {
         ("Micro agregación", "classification"): (
             "published-error",
-            "by the definition of section 8.1: a probabilistic method gives another result each time, and this one the "
-            "same, since nothing is drawn. So does the program's function as it is called without further choice, by "
-            "the method MDAV; only some of its other ways to form groups begin at random",
+            "by the definition of section 8.1 a probabilistic method gives another result each time. This one gives "
+            "the same: records that are near each other get their mean, and nothing is drawn. The program's function "
+            "does so too unless another of its ways to form groups is asked for",
         ),
         ("Codificación Superior e Inferior", "data"): ("", "ours codes both; section 8.2.1.2 says otherwise"),
         ("Supresión Local", "classification"): ("", "by section 8.2; ours gives the same for the same data"),

@@ -86,9 +86,8 @@ def _general_claims() -> dict[str, Claim]:
         ),
         "ls-usually": unseen(
             "the only example is lost, and it depends on how the program chooses. Ours, on Tabla 7.1 with k = 2: "
-            f"{plain} values without importance; of the {len(orders)} orders of its keys {more} need more, {fewer} fewer. The "
-            f" reason given, that the best pattern is barred, "
-            "supposes that without importance it is found"
+            f"{plain} values without importance; of the {len(orders)} orders of its keys {more} need more, {fewer} "
+            "fewer. The reason given, that the best pattern is barred, supposes that it is found without importance"
         ),
     }
 
@@ -188,7 +187,7 @@ def _file_claims() -> dict[str, Claim]:
         "ls-sex-categories": lost,
         "ls-size-categories": unseen(
             f"{len(sizes)} before Bloque 8.1, {len(recoded)} after it, and nothing that we have undoes that before "
-            "Bloque 8.7. But the code of Bloque 8.2 in between is lost, and the code of section 8.2.1.3 takes the file anew",
+            "Bloque 8.7. But the code of Bloque 8.2, in between, is lost; that of section 8.2.1.3 takes the file anew",
             len(recoded),
         ),
         "ls-region-categories": lost,
