@@ -199,3 +199,34 @@ def test_statements_stand_in_their_section(lines):
         if not all(stands_in(words, where) for words in WHOLE.get(name, [figure.printed])):
             lost.append((name, figure.row, figure.printed))
     assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "between"),
+    [
+        ("debe ser superior a un umbral", "es menor que el umbral especificado", 2),
+        ("El más largo k,", "El resultado 1 indica", 1),
+        ('Al suprimir el valor "mujer" o "superior"', 'elegimos suprimir "mayor"', 4),
+    ],
+)
+def test_where_the_reasons_point_to(text, first, second, between):
+    sentences = text.split(". ")
+    (start,), (end,) = ([i for i, sentence in enumerate(sentences) if words in sentence] for words in (first, second))
+    assert end - start == between
+
+
+def test_what_footnote_5_assumes(text):
+    """INE Chile (2023), section 7.5.1: what makes the case the worst is the outside file."""
+    footnote = text.partition("\n⁵Los supuestos para esta medida")[2].partition("\n")[0]
+    assert "todos los individuos de la muestra también están incluidos en el archivo externo" in footnote
+    assert "los archivos no contienen errores" in footnote
+    assert "asumen el mayor riesgo de divulgación" in footnote
+
+
+def test_objects_that_the_reasons_name(text):
+    assert text.count("'HID'") == text.count("HID") == 1
+    assert "sdcInitial <- sdc_respaldo" in text.partition("8.2.1.3 Redondeo\n")[2]
+    before = text.partition("8.2.1.1.1 ")[2].partition("Bloque 8.1. ")[0]
+    assert "sdc_respaldo <- sdcHH" in before
+    assert "sdcInitial <-" not in before
+    assert "set.seed" not in before

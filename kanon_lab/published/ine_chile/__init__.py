@@ -25,9 +25,11 @@ Left out, without a row:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pandas as pd
 
-from kanon_lab.published.claims import compared
+from kanon_lab.published.claims import Claim, compared
 from kanon_lab.published.figures import recomputed
 from kanon_lab.published.ine_chile.ages import completions, frequencies
 from kanon_lab.published.ine_chile.claims import risk_claims
@@ -63,12 +65,17 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Index as `figures`, columns as `kanon_lab.published.figures.recomputed`.
     """
-    claims = {**program_claims(), **risk_claims(), **method_claims(), **suppression_claims(), **lost_claims()}
+    claims = _claims()
     blocks = [
         compared(rows, claims) if name == "text" else recompute_table(name, rows)
         for name, rows in figures.groupby("table", sort=False)
     ]
     return pd.concat(blocks or [recomputed(figures)]).loc[figures.index]
+
+
+@lru_cache
+def _claims() -> dict[str, Claim]:
+    return {**program_claims(), **risk_claims(), **method_claims(), **suppression_claims(), **lost_claims()}
 
 
 def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:

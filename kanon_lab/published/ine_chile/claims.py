@@ -261,7 +261,7 @@ def _global_claims(table: ClassTable) -> dict[str, Claim]:
         "r1-comma": Claim(risk.global_risk),
         "expected": Claim(f"{table.n}*{as_printed}", f"which is {risk.expected_reidentifications:.4f} persons"),
         "by-key": Claim("igual" if np.isclose(by_key, risk.global_risk, rtol=1e-12) else "distinto"),
-        "threshold": Claim(100 * THRESHOLD, "0,05 in per cent"),
+        "threshold": copied(100 * THRESHOLD, "the same sentence has 0,05"),
         "block-threshold": copied(THRESHOLD, "the text has 0,05"),
         "above": Claim(
             "ninguna" if above.records == 0 else str(above.records), f"the largest is {risk.risk.max():.4f}"
