@@ -23,11 +23,11 @@ import pandas as pd
 from kanon_lab.data import load_counts
 from kanon_lab.population import CUADRO_1_RANGES, PERIODS, anonymity
 from kanon_lab.published.figures import recomputed
-from kanon_lab.published.gil_bellosta.assumptions import assumptions
-from kanon_lab.published.gil_bellosta.claims import claims, crossing
-from kanon_lab.published.gil_bellosta.cuadro_1 import cuadro_1
+from kanon_lab.published.gil_bellosta.claims import crossing, text_claims
 from kanon_lab.published.gil_bellosta.cuadros import CUADROS, PLACES, cuadro, zero_whatever_the_ages
-from kanon_lab.published.gil_bellosta.half_widths import half_widths, printings
+from kanon_lab.published.gil_bellosta.nation import cuadro_1
+from kanon_lab.published.gil_bellosta.undone import assumptions
+from kanon_lab.published.gil_bellosta.widths import half_widths, printings
 
 __all__ = [
     "CUADROS",
@@ -76,7 +76,7 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
         elif table == "Cuadro 1":
             blocks.append(cuadro_1(nation, rows, embedded))
         else:
-            blocks.append(claims(counts, nation, figures, rows, embedded))
+            blocks.append(text_claims(counts, nation, figures, rows, embedded))
     result = pd.concat(blocks).loc[figures.index]
     result.loc[[holds is True for holds in result["holds"]], "verdict"] = "exact"
     return result

@@ -12,8 +12,6 @@ from scipy.optimize import brentq
 from kanon_lab.digits import percent
 from kanon_lab.population import CUADRO_2_RANGES, PERIODS, anonymity, persons_by_k
 from kanon_lab.published.figures import recomputed
-from kanon_lab.published.gil_bellosta.assumptions import assumptions
-from kanon_lab.published.gil_bellosta.cuadro_1 import TOLERANCE_SHARE
 from kanon_lab.published.gil_bellosta.cuadros import COLUMNS, CUADROS, PLACES
 from kanon_lab.published.gil_bellosta.facts import (
     GOLLE_CENSUS,
@@ -27,15 +25,17 @@ from kanon_lab.published.gil_bellosta.facts import (
     real_cells,
     totals,
 )
-from kanon_lab.published.gil_bellosta.half_widths import compare, level
+from kanon_lab.published.gil_bellosta.nation import TOLERANCE_SHARE
+from kanon_lab.published.gil_bellosta.undone import assumptions
+from kanon_lab.published.gil_bellosta.widths import compare, level
 
 Found = dict[str, dict[str, object]]
 
-# Numbers within a factor of root ten have the same order of magnitude.
-_ORDER = np.sqrt(10)
+# The same order of magnitude: neither is as much as this times the other.
+_ORDER = 10
 
 
-def claims(
+def text_claims(
     counts: pd.DataFrame, nation: pd.DataFrame, figures: pd.DataFrame, rows: pd.DataFrame, embedded: bool
 ) -> pd.DataFrame:
     """The claims of the text, as `kanon_lab.published.figures.recomputed`.
@@ -189,7 +189,7 @@ def _cited(share: float) -> Found:
         "comparable": _words(
             "equiparable en orden de magnitud" if alike else "",
             "exact" if alike else "disagrees",
-            f"{share:.0f} % beside {by_zip:.0f}, {by_place:.0f} and, in [2], {GOLLE_ZIP} %: less than root ten times it",
+            f"{share:.0f} % beside {by_zip:.0f}, {by_place:.0f} and, in [2], {GOLLE_ZIP} %: within a factor of ten",
         ),
         "other-proof": absent,
         "banker": absent,

@@ -21,8 +21,8 @@ from kanon_lab.published.figures import published_figures
 STEP = 0.01
 _LEVEL = 0.95
 _Z = norm.ppf((1 + _LEVEL) / 2)
-#: The relative standard error of a half-width times the root of the number of runs: where it is 1.96 standard
-#: deviations, and where half the distance of the quantiles .025 and .975 (by their asymptotic variances and covariance).
+#: The relative standard error of a half-width, times the root of the number of runs: where it is 1.96 standard
+#: deviations; where it is half the distance of the quantiles .025 and .975 (by their asymptotic covariance).
 RUNS = {
     "standard deviation": np.sqrt(1 / 2),
     "quantiles": np.sqrt((1 - _LEVEL) * _LEVEL / 4) / (norm.pdf(_Z) * _Z),
@@ -170,5 +170,7 @@ def _log_likelihood(widths: pd.DataFrame, printing: str, factor: float, scatter:
     low, high = PRINTINGS[printing]
     mean = (widths["computed"] * factor).to_numpy()
     ends = (widths["printed"].to_numpy() + np.array([[low], [high]]) - mean) / (scatter * mean)
-    chances = norm.cdf(ends[1]) - norm.cdf(ends[0])
+    # In the lower tail, where small chances keep their digits.
+    low, high = np.where(ends[0] > 0, -ends[::-1], ends)
+    chances = norm.cdf(high) - norm.cdf(low)
     return float(np.log(np.maximum(chances, 1e-300)).sum())

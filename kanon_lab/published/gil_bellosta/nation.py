@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon_lab.published.figures import printed_step, recomputed
 from kanon_lab.published.gil_bellosta.facts import population
-from kanon_lab.published.gil_bellosta.half_widths import STEP, compare, label
+from kanon_lab.published.gil_bellosta.widths import STEP, compare, label
 
 #: Percentages from a fitted population: percentage points, fixed before the fit.
 TOLERANCE_SHARE = 0.10
