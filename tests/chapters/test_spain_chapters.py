@@ -45,8 +45,8 @@ def test_recorded_weekend_dip(book):
 
 def test_recorded_audit(book):
     audit = book["audit"]
-    assert audit["figures"] == 773
-    assert sum(value for name, value in audit.items() if name.startswith("verdict-")) == 773
+    assert audit["figures"] == 750
+    assert sum(value for name, value in audit.items() if name.startswith("verdict-")) == 750
     assert audit["bounded-equal"] == audit["bounded"] == 540
     assert audit["worst-share"] <= 0.10
 
@@ -96,7 +96,7 @@ def test_the_audit_on_real_counts(run, shared):
     results = run("audit", population=str(shared("ine-padron-33570-malaga.px")), year=2010)
     assert results["fitted"] == 0
     assert results["bounded-equal"] == 27
-    assert results["verdict-not-in-text"] == 773 - 33
+    assert results["verdict-not-in-text"] == 750 - 33
 
 
 def test_a_reconstruction_that_is_cut_short_says_so(run):

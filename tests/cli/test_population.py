@@ -113,9 +113,9 @@ def test_audit_lists_every_figure(capsys):
     code, out, _ = call(capsys, "audit", "--source", "gil-bellosta-2011", "--json")
     result = json.loads(out)
     assert code == 0
-    assert len(result["figures"]) == 773
-    assert sum(table["figures"] for table in result["summary"]) == 773
-    keys = "source table row column printed published computed difference verdict kind reason".split()
+    assert len(result["figures"]) == 750
+    assert sum(table["figures"] for table in result["summary"]) == 750
+    keys = "source table row column printed published computed difference verdict fitted reason".split()
     assert set(keys) <= set(result["figures"][0])
     assert isinstance(result["figures"][0]["printed"], str)
 
