@@ -73,6 +73,11 @@ def found():
     return widths.half_widths()
 
 
+@pytest.fixture(scope="module")
+def ways(found):
+    return printings(found)
+
+
 def printed_cuadro_1(text):
     """Row, and its nine figures, of Cuadro 1, out of the text."""
     lines = text[text.index("k\tdía-mes-año") : text.index("Cuadro 1:")].splitlines()
@@ -271,8 +276,8 @@ class TestZeroWhateverTheAges:
 
 
 class TestHalfWidths:
-    def test_cut_is_likelier_than_rounded(self, found):
-        table = printings(found)
+    def test_cut_is_likelier_than_rounded(self, ways):
+        table = ways
         assert table["equal"].tolist()[:2] == [13, 7]
         assert table.loc["cut", "bias"] == pytest.approx(-0.002, abs=0.001)
         assert table.loc["rounded", "bias"] == pytest.approx(-0.017, abs=0.001)
@@ -280,8 +285,8 @@ class TestHalfWidths:
         assert 300 < table.loc["cut", "likelihood"] < 450
         assert 1 < table["likelihood"].iloc[2] < table.loc["cut", "likelihood"] / 10
 
-    def test_the_number_of_runs_has_an_interval(self, found):
-        cut = printings(found).loc["cut"]
+    def test_the_number_of_runs_has_an_interval(self, ways):
+        cut = ways.loc["cut"]
         for how in widths.RUNS:
             assert cut[f"runs, {how}, low"] < cut[f"runs, {how}"] < cut[f"runs, {how}, high"]
         assert cut["runs, standard deviation"] == pytest.approx(900, rel=0.05)

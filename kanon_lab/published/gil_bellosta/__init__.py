@@ -27,7 +27,7 @@ from kanon_lab.published.gil_bellosta.claims import crossing, text_claims
 from kanon_lab.published.gil_bellosta.cuadros import CUADROS, PLACES, cuadro, zero_whatever_the_ages
 from kanon_lab.published.gil_bellosta.nation import cuadro_1
 from kanon_lab.published.gil_bellosta.undone import assumptions
-from kanon_lab.published.gil_bellosta.widths import half_widths, printings
+from kanon_lab.published.gil_bellosta.widths import compare, half_widths, printings
 
 __all__ = [
     "CUADROS",
@@ -64,9 +64,10 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
     """
     counts = load_counts("spain-2010") if counts is None else counts
     embedded = "kind" in counts
-    nation = None
+    nation = widths = None
     if counts["place"].nunique() >= _NATION:
         nation = anonymity(counts, dates=PERIODS, ranges=CUADRO_1_RANGES)
+        widths = compare(nation)
     blocks = []
     for table, rows in figures.groupby("table", sort=False):
         if table in CUADROS:
@@ -74,9 +75,9 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
         elif nation is None:
             blocks.append(_not_the_nation(counts, rows))
         elif table == "Cuadro 1":
-            blocks.append(cuadro_1(nation, rows, embedded))
+            blocks.append(cuadro_1(nation, widths, rows, embedded))
         else:
-            blocks.append(text_claims(counts, nation, figures, rows, embedded))
+            blocks.append(text_claims(counts, nation, widths, figures, rows, embedded))
     result = pd.concat(blocks).loc[figures.index]
     result.loc[[holds is True for holds in result["holds"]], "verdict"] = "exact"
     return result

@@ -27,7 +27,7 @@ from kanon_lab.published.gil_bellosta.facts import (
 )
 from kanon_lab.published.gil_bellosta.nation import TOLERANCE_SHARE
 from kanon_lab.published.gil_bellosta.undone import assumptions
-from kanon_lab.published.gil_bellosta.widths import compare, level
+from kanon_lab.published.gil_bellosta.widths import level
 
 Found = dict[str, dict[str, object]]
 
@@ -36,7 +36,12 @@ _ORDER = 10
 
 
 def text_claims(
-    counts: pd.DataFrame, nation: pd.DataFrame, figures: pd.DataFrame, rows: pd.DataFrame, embedded: bool
+    counts: pd.DataFrame,
+    nation: pd.DataFrame,
+    widths: pd.DataFrame,
+    figures: pd.DataFrame,
+    rows: pd.DataFrame,
+    embedded: bool,
 ) -> pd.DataFrame:
     """The claims of the text, as `kanon_lab.published.figures.recomputed`.
 
@@ -46,6 +51,8 @@ def text_claims(
         Counts of the nation.
     nation : DataFrame
         What `anonymity` gives for them in the ranges of Cuadro 1.
+    widths : DataFrame
+        Its half-widths, as `half_widths` gives them.
     figures, rows : DataFrame
         All published figures, and those of the text.
     embedded : bool
@@ -60,7 +67,7 @@ def text_claims(
         **_data(figures),
         **_simplifications(counts, alone),
         **_method(),
-        **_intervals(nation),
+        **_intervals(nation, widths),
     }
     frame = recomputed(rows)
     for index, figure_id in rows["figure_id"].items():
@@ -360,9 +367,8 @@ def _births(n: int, chances: tuple[float, ...]) -> np.ndarray:
     return expected[1:]
 
 
-def _intervals(nation: pd.DataFrame) -> Found:
+def _intervals(nation: pd.DataFrame, widths: pd.DataFrame) -> Found:
     """The intervals of Cuadro 1."""
-    widths = compare(nation)
     widest = (nation["half_width"] / nation["persons"]).max()
     return {
         "confidence": {

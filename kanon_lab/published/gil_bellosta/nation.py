@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon_lab.published.figures import printed_step, recomputed
 from kanon_lab.published.gil_bellosta.facts import population
-from kanon_lab.published.gil_bellosta.widths import STEP, compare, label
+from kanon_lab.published.gil_bellosta.widths import STEP, label
 
 #: Percentages from a fitted population: percentage points, fixed before the fit.
 TOLERANCE_SHARE = 0.10
@@ -19,20 +19,21 @@ _CUT = (
 _ROUNDED = "the percentage that it is computed from is rounded"
 
 
-def cuadro_1(nation: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.DataFrame:
+def cuadro_1(nation: pd.DataFrame, widths: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.DataFrame:
     """Cuadro 1, as `kanon_lab.published.figures.recomputed`.
 
     Parameters
     ----------
     nation : DataFrame
         What `anonymity` gives for the nation in the ranges of Cuadro 1.
+    widths : DataFrame
+        Its half-widths, as `half_widths` gives them.
     rows : DataFrame
         Rows of `published_figures`.
     embedded : bool
         Whether the nation was fitted to the percentages. Then they are marked so, and the counts are computed from the
         printed percentages and INE's population.
     """
-    widths = compare(nation)
     nation = nation.assign(row=[label(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)])
     nation = nation.set_index(["dates", "row"])
     printed = rows.set_index(["column", "row"])["published"]
