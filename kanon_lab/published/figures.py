@@ -80,7 +80,8 @@ def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **colu
         ``computed_text`` (the recomputed figure as it would be printed, where it is words; else empty), ``noise`` (how
         far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted or reconstructed
         input), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``kind``
-        (a key of `KINDS`; ``"recomputed"`` by default), ``reason`` (empty where nothing needs saying)
+        (a key of `KINDS`; ``"recomputed"`` by default), ``printing`` (how the source brought numbers to their last
+        digit: ``"rounded"``, or ``"cut"`` where it dropped what follows), ``reason`` (empty where nothing needs saying)
         and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
     """
     defaults = {
@@ -89,6 +90,7 @@ def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **colu
         "tolerance": 0.0,
         "holds": None,
         "kind": "recomputed",
+        "printing": "rounded",
         "reason": "",
         "verdict": "",
     }
