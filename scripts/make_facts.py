@@ -11,9 +11,6 @@ spain-2010-municipalities.csv.gz
 spain-2010-age-structure.csv.gz
     How the share of a sex and age group varies between municipalities: its slope by size, a common factor and an own
     deviation. Learned from the municipalities of Málaga (INE, table 33570, 2010) and Soria (INE, padrón, 2005).
-benalmadena-2010.csv.gz
-    Persons of Benalmádena (29025) by sex and age group: what the reconstruction of that municipality is held against.
-    Source: INE, table 33570, 1 January 2010.
 malaga-2010.csv.gz
     Persons of every municipality of Málaga by sex and five-year age group to 100 and over, in the columns of
     spain-2010.csv.gz. Source: INE, table 33570, 1 January 2010.
@@ -68,7 +65,6 @@ def facts() -> dict[str, pd.DataFrame]:
         "spain-2010-pyramid.csv.gz": pyramid,
         "spain-2010-municipalities.csv.gz": classes,
         "spain-2010-age-structure.csv.gz": age_structure([(malaga, pyramid), soria]),
-        "benalmadena-2010.csv.gz": malaga.loc[malaga["place"] == "29025", [*CELL, "persons"]],
         "malaga-2010.csv.gz": one_row_each(read_counts(MALAGA, year=2010)),
         "spain-oldest.csv.gz": oldest(),
     }

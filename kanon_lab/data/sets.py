@@ -83,14 +83,6 @@ _DATA_SETS = (
         counts=False,
     ),
     DataSet(
-        name="benalmadena-2010",
-        kind="facts",
-        licence="CC BY 4.0 (INE)",
-        file="benalmadena-2010.csv.gz",
-        year=2010,
-        counts=False,
-    ),
-    DataSet(
         name="malaga-2010",
         kind="facts",
         licence="CC BY 4.0 (INE)",

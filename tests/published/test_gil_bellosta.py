@@ -154,12 +154,10 @@ class TestFactsOfINE:
         cell = ["sex", "age_group"]
         nation = national_totals(path, 2010).set_index(cell)["persons"]
         assert facts.oldest().to_dict() == nation[facts.oldest().index].to_dict()
-        by_place = read_counts(path, year=2010).set_index(["place", *cell])["persons"]
-        here = facts.oldest(PLACES["Benalmádena"])
-        assert here.to_dict() == by_place["29025"][here.index].to_dict()
-        pooled = read_counts(path, year=2010, pool_from=85).set_index(["place", *cell])["persons"]
-        for code, cells in {"29038": facts.oldest(facts.CROWDED), "29025": facts.benalmadena_cells()}.items():
-            assert cells.to_dict() == pooled[code].to_dict()
+        for pool_from in (None, 85):
+            by_place = read_counts(path, year=2010, pool_from=pool_from).set_index(["place", *cell])["persons"]
+            for code in (facts.BENALMADENA, facts.CROWDED):
+                assert facts.real_place(code, pool_from).to_dict() == by_place[code].to_dict()
         assert facts.national_cells().sum() == nation.sum()
 
     def test_no_other_real_place_is_as_crowded_as_cartama(self, shared):

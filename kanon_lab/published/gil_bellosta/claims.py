@@ -14,15 +14,16 @@ from kanon_lab.population import CUADRO_2_RANGES, PERIODS, anonymity, persons_by
 from kanon_lab.published.figures import recomputed
 from kanon_lab.published.gil_bellosta.cuadros import COLUMNS, CUADROS, PLACES
 from kanon_lab.published.gil_bellosta.facts import (
+    BENALMADENA,
     GOLLE_CENSUS,
     GOLLE_ZIP,
     SWEENEY_CENSUS,
     UNITED_STATES,
-    benalmadena_cells,
     municipalities,
     oldest,
     population,
     real_cells,
+    real_place,
     totals,
 )
 from kanon_lab.published.gil_bellosta.nation import TOLERANCE_SHARE
@@ -273,8 +274,9 @@ def _bounded() -> list[tuple[str, str]]:
 
 def _equal_cells(figures: pd.DataFrame, last: int, years: int) -> int:
     """Bounded cells of Benalmádena in Cuadros 2 to 4 that its real ages give, with a last group from this age on."""
-    cells, old = benalmadena_cells(), oldest(PLACES["Benalmádena"])
-    younger = cells.drop("85+", level=1).to_numpy()
+    cells = real_place(BENALMADENA, pool_from=None)
+    is_old = cells.index.get_level_values(1).isin(oldest().index.get_level_values(1))
+    old, younger = cells[is_old], cells[~is_old].to_numpy()
     ages = old.index.get_level_values(1).str.extract(r"(\d+)", expand=False).astype(int)
     closed, opened = old[ages < last].to_numpy(), old[ages >= last].groupby("sex").sum().to_numpy()
     published = figures[figures["row"] == "Benalmádena"].set_index(["table", "column"])["published"]

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from kanon_lab.population import CUADRO_2_RANGES, PERIODS, KRange, anonymity
 from kanon_lab.published.figures import recomputed
-from kanon_lab.published.gil_bellosta.facts import benalmadena_cells, totals
+from kanon_lab.published.gil_bellosta.facts import BENALMADENA, real_place, totals
 
 #: INE codes of the municipalities of Cuadros 2-4, under their printed names.
 PLACES = {
@@ -100,7 +100,7 @@ def _table(counts: pd.DataFrame, dates: str, embedded: bool) -> pd.DataFrame:
     if not len(here):
         return pd.DataFrame()
     if embedded:
-        real = benalmadena_cells()
+        real = real_place(BENALMADENA)
         cells = pd.MultiIndex.from_frame(here[["sex", "age_group"]])
         is_real = here["place"] == PLACES[_REAL]
         here = here.assign(persons=np.where(is_real, real.reindex(cells).to_numpy(), here["persons"]).astype(np.int64))

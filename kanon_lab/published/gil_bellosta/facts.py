@@ -1,25 +1,24 @@
 """What is known from elsewhere of the study's population: facts of INE and of the works that the study cites.
 
-``ine-2010.csv`` holds persons on 1 January 2010 out of two files of INE (CC BY 4.0): ``pobmun10``, the official
-population of every municipality, and table ``33570``, the municipal register by sex and five-year group of age. Of
-them stand there the totals of the twenty municipalities of Cuadros 2 to 4; the groups from 85 on, of the nation and of
-Benalmádena; and all groups of Cártama, whose ages crowd into fewer groups than those of any other municipality of
-Málaga with 1,000 inhabitants or more. A test compares each with the files.
+``ine-2010.csv`` holds the totals of the twenty municipalities of Cuadros 2 to 4 on 1 January 2010 out of INE's list of
+the official population of every municipality (pobmun10, CC BY 4.0). Ages are those of the embedded ``malaga-2010`` and
+``spain-oldest``. A test compares each with the files.
 
 What is cited of Sweeney (2000) and Golle (2006) stands in the abstracts of these works.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from importlib import resources
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.data import data_path
+from kanon_lab.data import data_path, load_counts
 
-#: Code of Cártama.
+#: Code of Benalmádena, the only place of Cuadros 2 to 4 whose real ages are at hand.
+BENALMADENA = "29025"
+#: Cártama: its ages crowd into fewer groups than those of any other place of Málaga of 1,000 inhabitants or more.
 CROWDED = "29038"
 #: Million persons of the United States, of them alone by sex, date of birth and ZIP code, or place (census of 1990).
 UNITED_STATES = {"population": 248, "zip": 216, "place": 132}
@@ -30,23 +29,27 @@ SWEENEY_CENSUS, GOLLE_CENSUS, GOLLE_ZIP = 1990, 2000, 63
 _AUTONOMOUS_CITIES = ("51", "52")
 
 
-@lru_cache
-def _ine() -> pd.DataFrame:
-    with (resources.files("kanon_lab.published") / "ine-2010.csv").open(encoding="utf-8") as lines:
-        return pd.read_csv(lines, dtype={"source": str, "place": str})
+_CELL = ["sex", "age_group"]
+# In the tables of `spain-oldest`.
+_YEAR = 2010
 
 
 def totals() -> pd.Series:
     """Inhabitants of the twenty municipalities in INE's list, by their code."""
-    rows = _ine()
-    return rows[rows["source"] == "pobmun10"].set_index("place")["persons"]
+    with (resources.files("kanon_lab.published") / "ine-2010.csv").open(encoding="utf-8") as lines:
+        return pd.read_csv(lines, dtype={"place": str}).set_index("place")["persons"]
 
 
-def oldest(place: str = "nation") -> pd.Series:
-    """Persons of the nation, or of Benalmádena, by sex and age group from 85 on."""
-    rows = _ine()
-    rows = rows[(rows["place"] == place) & (rows["source"] == "33570")]
-    return rows.set_index(["sex", "age_group"])["persons"]
+def oldest() -> pd.Series:
+    """Persons of the nation by sex and age group from 85 on."""
+    years = pd.read_csv(data_path("spain-oldest"))
+    return years[years["year"] == _YEAR].set_index(_CELL)["persons"]
+
+
+def real_place(code: str, pool_from: int | None = 85) -> pd.Series:
+    """Persons of a municipality of Málaga by sex and age group, those of `pool_from` and over in one."""
+    counts = load_counts("malaga-2010", pool_from=pool_from)
+    return counts[counts["place"] == code].set_index(_CELL)["persons"]
 
 
 def national_cells() -> np.ndarray:
@@ -54,17 +57,12 @@ def national_cells() -> np.ndarray:
     return pd.read_csv(data_path("spain-2010-pyramid"))["persons"].to_numpy()
 
 
-def benalmadena_cells() -> pd.Series:
-    """Persons of Benalmádena by sex and age group, 85 and over in one."""
-    return pd.read_csv(data_path("benalmadena-2010")).set_index(["sex", "age_group"])["persons"]
-
-
 def real_cells() -> dict[str, np.ndarray]:
     """Cells of sex and age group of real places, to be scaled to any size."""
     return {
         "the nation": national_cells(),
-        "Benalmádena": benalmadena_cells().to_numpy(),
-        "Cártama": oldest(CROWDED).to_numpy(),
+        "Benalmádena": real_place(BENALMADENA).to_numpy(),
+        "Cártama": real_place(CROWDED).to_numpy(),
     }
 
 
