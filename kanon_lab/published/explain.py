@@ -38,6 +38,6 @@ def explanation(figure_id: str) -> dict[str, str]:
     return dict.fromkeys(table.columns, "")
 
 
-def chapters(figure_ids: Iterable[str]) -> list[str]:
-    """The chapter of the book that argues each figure."""
-    return [explanation(figure_id)["chapter"] for figure_id in figure_ids]
+def explanations(figure_ids: Iterable[str]) -> pd.DataFrame:
+    """What is said of each of many figures: one row each, with the columns of `explanation`."""
+    return pd.DataFrame([explanation(figure_id) for figure_id in figure_ids], columns=_explanations().columns)
