@@ -91,15 +91,12 @@ def _print_as_json(result):
 
 def _figures_of_one_column(figures):
     """The figures with what was computed in one column, a number or words."""
-    return figures.assign(computed=_computed(figures)).drop(columns="computed_text")
-
-
-def _computed(figures):
-    return figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
+    computed = figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
+    return figures.assign(computed=computed).drop(columns="computed_text")
 
 
 def _print(result):
-    from kanon_lab.published.audit import FINDINGS
+    from kanon_lab.published.audit import FINDINGS, computed_words
 
     _print_headline(result)
     summary = result.summary()
@@ -107,11 +104,10 @@ def _print(result):
     print_frame(summary.assign(attention=summary[list(FINDINGS)].sum(axis=1))[_shown_columns()])
     findings = result.figures[result.figures["verdict"].isin(FINDINGS)]
     click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention (each alone: --figure ID):")
-    for figure in findings.assign(computed=_computed(findings)).itertuples():
-        computed = figure.computed if isinstance(figure.computed, str) else f"{figure.computed:.6g}"
+    for figure in findings.assign(computed=computed_words(findings)).itertuples():
         click.echo(
             f"  {figure.figure_id}\n    {figure.table}, {figure.row}, {figure.column}: printed {figure.printed}, "
-            f"computed {computed} ({figure.verdict}, {figure.kind}): {figure.reason}"
+            f"computed {figure.computed} ({figure.verdict}, {figure.kind}): {figure.reason}"
         )
     click.echo(f"\n{len(result.rows_off)} printed rows do not add up to their totals; --json lists them.")
 

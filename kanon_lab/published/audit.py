@@ -150,6 +150,17 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True))
 
 
+def computed_words(figures: pd.DataFrame) -> pd.Series:
+    """What was computed for each figure of an audit as text: words, or six digits; empty where nothing was."""
+    numbers = figures["computed"].map(lambda number: "" if np.isnan(number) else _six_digits(number))
+    return figures["computed_text"].where(figures["computed_text"] != "", numbers)
+
+
+def _six_digits(number: float) -> str:
+    """A number without an exponent; a whole one in full."""
+    return f"{number:.0f}" if number == round(number) else np.format_float_positional(float(f"{number:.6g}"), trim="-")
+
+
 def check_takes_counts(source: str | None) -> None:
     """Raise an `OptionError` when a population is given for one source that is not recomputed from any."""
     if source in SOURCES and source not in FROM_COUNTS:
