@@ -114,7 +114,8 @@
     // What the address asks for; a value that there is not is left out. An address of a section has no "=".
     function follow() {
       const asked = new URLSearchParams(location.hash.slice(1));
-      const known = ([name, value]) => (name === WORDS ? value : data.values[name]?.of.includes(value) && data.filters.includes(name));
+      const known = ([name, value]) =>
+        name === WORDS ? value : data.filters.includes(name) && data.values[name].of.includes(value);
       const given = [...asked].filter(known);
       if (location.hash.includes("=")) chosen = Object.fromEntries(given);
       form.elements[WORDS].value = chosen[WORDS] || "";
