@@ -149,11 +149,15 @@ def _print_one(figure, as_json):
             click.echo(f"{name:<{_LABEL}}{text}")
 
 
+def _section(place):
+    return f"section {place}" if place[:1].isdigit() else place
+
+
 def _told(figure):
     """What is told of one figure, by name; what there is nothing of is empty."""
-    place = [figure["place"], figure["table"], f"row {figure['row']}", f"column {figure['column']}"]
+    place = [_section(figure["place"]), figure["table"], f"row {figure['row']}", f"column {figure['column']}"]
     if figure["table"] == "text":
-        place = ["section " * figure["row"][:1].isdigit() + figure["row"], figure["column"]]
+        place = [_section(figure["row"]), figure["column"]]
     missing = figure["computed"] != figure["computed"]
     yield "source", figure["citation"]
     yield "where", ", ".join(filter(None, place))
