@@ -149,15 +149,14 @@ def _print_one(figure, as_json):
             click.echo(f"{name:<{_LABEL}}{text}")
 
 
-def _section(place):
-    return f"section {place}" if place[:1].isdigit() else place
-
-
 def _told(figure):
     """What is told of one figure, by name; what there is nothing of is empty."""
-    place = [_section(figure["place"]), figure["table"], f"row {figure['row']}", f"column {figure['column']}"]
-    if figure["table"] == "text":
-        place = [_section(figure["row"]), figure["column"]]
+    from kanon_lab.published.explain import place_in_words
+
+    place = [place_in_words(*(figure[name] for name in ("table", "row", "place")))]
+    if figure["table"] != "text":
+        place += [figure["table"], f"row {figure['row']}"]
+    place.append("column " * (figure["table"] != "text") + figure["column"])
     missing = figure["computed"] != figure["computed"]
     yield "source", figure["citation"]
     yield "where", ", ".join(filter(None, place))
