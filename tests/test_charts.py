@@ -167,6 +167,7 @@ def made(counts, grid, microdata):
         "distribution": charts.distribution(anonymity(counts)),
         "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
         "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
+        "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "audit_evidence": charts.audit_evidence(
             pd.DataFrame(
                 {
@@ -177,7 +178,6 @@ def made(counts, grid, microdata):
                 }
             )
         ),
-        "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "reconstruction": charts.reconstruction(sizes, name="Benalmádena"),
         "explorer": charts.explorer(grid),
     }
@@ -226,8 +226,8 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("distribution", 27),
         ("provinces", 156),
         ("alone", 13),
-        ("audit_evidence", 3),
         ("audit_overview", 3),
+        ("audit_evidence", 3),
         ("reconstruction", 3),
         ("explorer", 219),
         ("attack", 14),

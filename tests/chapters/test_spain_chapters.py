@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
+from kanon_lab import published
 from kanon_lab.population import PERIODS
-from kanon_lab.published import KINDS, SOURCES, published_figures
+from kanon_lab.published import published_figures
 
 
 def test_recorded_shares_of_the_country(book):
@@ -19,13 +20,17 @@ def test_recorded_shares_of_the_country(book):
 
 def test_recorded_audit(book):
     audit = book["audit"]
-    for source in SOURCES:
+    for source in published.SOURCES:
         assert audit[f"{source}-figures"] == len(published_figures(source))
-    for name in (*SOURCES, "all"):
-        assert sum(audit[f"{name}-{kind}"] for kind in KINDS) == audit[f"{name}-figures"]
+    for name in (*published.SOURCES, "all"):
+        assert sum(audit[f"{name}-{kind}"] for kind in published.KINDS) == audit[f"{name}-figures"]
         found = [audit[f"{name}-recomputed-{outcome}"] for outcome in ("exact", "near", "off")]
         assert sum(found) == audit[f"{name}-recomputed"]
-    assert audit["all-figures"] == sum(audit[f"{source}-figures"] for source in SOURCES) == len(audit["every-figure"])
+    assert (
+        audit["all-figures"]
+        == sum(audit[f"{source}-figures"] for source in published.SOURCES)
+        == len(audit["every-figure"])
+    )
     assert audit["every-figure"]["figure_id"].is_unique
     assert audit["bounded-equal"] == audit["bounded"] == 540
     assert audit["worst-share"] <= 0.10
