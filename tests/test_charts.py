@@ -19,7 +19,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity
-from kanon_lab.population.grid import alone_by_cell_size, explorer_grid
+from kanon_lab.population.grid import alone_by_age, alone_by_cell_size, explorer_grid
 from kanon_lab.recode import Hierarchy
 from kanon_lab.subsample import expected_study, uniqueness_curve
 from kanon_lab.suppress import CLAIMS
@@ -162,11 +162,13 @@ def microdata(survey, risks, protections, perturbations, costs, subsamples):
 def made(counts, grid, microdata):
     audit = pd.DataFrame({"table": ["Cuadro 1", "Cuadro 1", "Cuadro 2"], "figures": [80, 1, 220]})
     sizes = pd.DataFrame({"rank": [1, 2, 3], "real": [30, 20, 10], "reconstructed": [30, 21, 10]})
+    by_age, pooled = (alone_by_age(counts.assign(age_group=list(pair) * 1_200)) for pair in AGES)
     return microdata | {
         "figura_1": charts.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
         "distribution": charts.distribution(anonymity(counts)),
         "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
         "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
+        "ages": charts.ages(by_age, pooled=pooled),
         "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "audit_evidence": charts.audit_evidence(
             pd.DataFrame(
@@ -183,6 +185,7 @@ def made(counts, grid, microdata):
     }
 
 
+AGES = (("85-89", "100+"), ("0-4", "85+"))
 NAMES = charts.__all__
 
 
@@ -226,6 +229,7 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("distribution", 27),
         ("provinces", 156),
         ("alone", 13),
+        ("ages", 9),
         ("audit_overview", 3),
         ("audit_evidence", 3),
         ("reconstruction", 3),
@@ -275,6 +279,14 @@ def test_figura_1_counts_every_municipality(made, counts):
     layer = next(layer for layer in spec["layer"] if "size" in layer["encoding"])
     cells = spec["datasets"][layer["data"]["name"]]
     assert sum(cell["municipalities"] for cell in cells) == 3 * counts["place"].nunique()
+
+
+def test_ages_draw_the_open_group_from_its_first_age_to_the_oldest(made):
+    spec = made["ages"].to_dict()
+    level = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    assert {(row["age"], row["end"]) for row in level} == {(85, 100)}
+    assert {row["dates"] for row in level} == {"day", "month", "year"}
+    assert "85 and over as one group" in spec["description"]
 
 
 def test_audit_overview_puts_disagreement_first(made):
@@ -369,6 +381,7 @@ def outcomes(names, persons):
         (lambda c, g: charts.distribution(anonymity(c.assign(persons=0))), "the place has none"),
         (lambda c, g: charts.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
         (lambda c, g: charts.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
+        (lambda c, g: charts.ages(pd.DataFrame({"dates": ["day"]}), pooled=c), "needs the column 'age_group'"),
         (
             lambda c, g: charts.audit_overview(pd.DataFrame({"table": ["a"], "verdict": ["fine"], "figures": [1]})),
             "not 'fine'",

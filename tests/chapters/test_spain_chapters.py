@@ -18,6 +18,32 @@ def test_recorded_shares_of_the_country(book):
     assert spain["explorer-places"] == 1 + 52 + 20
 
 
+def test_recorded_open_class(book):
+    """Eighty-five and over in four groups: found by drawing everybody's group too (105,810, 94,034 and 30,170)."""
+    spain = book["spain"]
+    for dates, drawn in {"day": 105_810, "month": 94_034, "year": 30_170}.items():
+        assert spain[f"split-more-{dates}"] == pytest.approx(drawn, rel=0.005)
+    assert spain["split-widths-day"] == pytest.approx(21.6, abs=0.1)
+    assert 100 * spain["pooled-day"] == pytest.approx(53.0, abs=0.05)
+    assert 100 * spain["split-day"] == pytest.approx(66.3, abs=0.05)
+    for dates, shares in {"day": (23, 76, 97), "month": (2, 22, 57), "year": (0, 4, 21)}.items():
+        assert tuple(round(100 * spain[f"aged-{age}-{dates}"]) for age in ("30-34", "90-94", "100")) == shares
+
+
+def test_recorded_bounds_hold_for_every_printed_municipality(book):
+    figures = published_figures("gil-bellosta-2011")
+    alone = figures[figures["table"].isin(["Cuadro 2", "Cuadro 3", "Cuadro 4"]) & (figures["column"] == "1")]
+    printed = alone.astype({"printed": int}).groupby("table")["printed"].max()
+    for largest, dates in zip(printed, PERIODS, strict=True):
+        assert largest <= book["spain"][f"most-alone-{dates}"]
+    assert book["spain"]["rule-largest-gap"] < 4
+
+
+def test_recorded_weekend_dip(book):
+    assert book["place"]["uneven-everywhere"] == pytest.approx(31_700, abs=50)
+    assert book["place"]["uneven-everywhere-widths"] == pytest.approx(6.5, abs=0.05)
+
+
 def test_recorded_audit(book):
     audit = book["audit"]
     for source in published.SOURCES:
