@@ -106,8 +106,8 @@ def _print(result):
     click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention (each alone: --figure ID):")
     for figure in findings.assign(computed=computed_words(findings)).itertuples():
         click.echo(
-            f"  {figure.figure_id}\n    {figure.table}, {figure.row}, {figure.column}: printed {figure.printed}, "
-            f"computed {figure.computed} ({figure.verdict}, {figure.kind}): {figure.reason}"
+            f"  {figure.figure_id} ({figure.kind})\n    {figure.table}, {figure.row}, {figure.column}: "
+            f"printed {figure.printed}, computed {figure.computed} ({figure.verdict}): {figure.reason}"
         )
     click.echo(f"\n{len(result.rows_off)} printed rows do not add up to their totals; --json lists them.")
 

@@ -63,7 +63,9 @@ def test_the_headline_counts_what_is_set_against_something_else(capsys, note):
     header = next(line for line in out.splitlines() if line.startswith("source"))
     assert len(header.split()) <= 10
     for figure in note["figures"]:
-        assert (f"  {figure['figure_id']}\n" in out) == (figure["verdict"] in ("disagrees", "published-error"))
+        assert (f"  {figure['figure_id']} ({figure['kind']})\n" in out) == (
+            figure["verdict"] in ("disagrees", "published-error")
+        )
 
 
 @pytest.mark.parametrize("figure_id", ["aepd/tabla-6/1/age", "aepd/text/directive-page-2", "garin-1996/text/p-b"])
