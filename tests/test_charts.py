@@ -170,6 +170,16 @@ def made(counts, grid, microdata):
         "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
         "ages": charts.ages(by_age, pooled=pooled),
         "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
+        "audit_evidence": charts.audit_evidence(
+            pd.DataFrame(
+                {
+                    "source": ["aepd", "aepd", "garin-1996"],
+                    "kind": ["recomputed", "copied", "recomputed"],
+                    "verdict": ["published-error", "exact", "exact"],
+                    "figures": [1, 80, 300],
+                }
+            )
+        ),
         "reconstruction": charts.reconstruction(sizes, name="Benalmádena"),
         "explorer": charts.explorer(grid),
     }
@@ -221,6 +231,7 @@ def test_a_chart_has_a_width_in_pixels(made, name):
         ("alone", 13),
         ("ages", 9),
         ("audit_overview", 3),
+        ("audit_evidence", 3),
         ("reconstruction", 3),
         ("explorer", 219),
         ("attack", 14),

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from kanon_lab.errors import DataError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, check_parameters, find_notebooks, record, recorded, run_notebook, running
+from kanon_lab.page import Listing
 
 NOTEBOOKS = find_notebooks()
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -38,6 +39,8 @@ record("by-place", {"29025": [1, None]})
 record("frame", frame, caption="Persons by place")
 chart = alt.Chart(frame).mark_bar().encode(x="place", y="persons")
 record("figure", page.figure(chart, table=frame, alt="Two bars </script> & one 'name'"))
+listed = frame.astype(str)
+record("list", page.Listing(listed, {"Place": ["place"]}, ["alone"], label="All", rows="places", fallback=listed))
 """
 
 
@@ -58,7 +61,7 @@ def executed(tmp_path_factory):
 
 def test_what_is_recorded_can_be_read_back(executed):
     results = recorded(executed)
-    assert list(results) == ["repeats", "third", "persons", "by-place", "frame", "figure"]
+    assert list(results) == ["repeats", "third", "persons", "by-place", "frame", "figure", "list"]
     assert results["repeats"] == 3
     assert results["third"] == 1 / 3
     assert results["persons"] == 46951532
@@ -68,6 +71,7 @@ def test_what_is_recorded_can_be_read_back(executed):
         pd.testing.assert_frame_equal(results[name].drop(columns="place"), expected)
         assert results[name]["place"][0] == "29025"
         assert pd.isna(results[name]["place"][1])
+    assert results["list"]["persons"].tolist() == ["1", "2"]
 
 
 def test_executed_copy_says_nothing_of_the_machine(executed):
@@ -82,6 +86,8 @@ def test_chapters_find_the_wording(executed):
     third = glued["third"]
     assert third.data[third.metadata["scrapbook"]["mime_prefix"] + "text/plain"] == "a third"
     assert glued["figure"].data["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
+    listed = glued["list"].data[glued["list"].metadata["scrapbook"]["mime_prefix"] + "text/html"]
+    assert listed.startswith('<div class="kanon-list">')
     assert "<caption><span>Persons by place</span></caption>" in glued["frame"].data["text/html"]
 
 
@@ -101,6 +107,12 @@ def test_record_refuses_values_without_a_json_form(value):
 def test_record_refuses_a_frame_with_two_columns_of_one_name(columns):
     with pytest.raises(OptionError, match="'frame' has two columns of one name"):
         record("frame", pd.DataFrame([[1, 2]], columns=columns))
+
+
+def test_a_listing_shows_only_columns_that_there_are():
+    frame = pd.DataFrame({"a": ["x"]})
+    with pytest.raises(OptionError, match="a listing has no column 'b'; there are a"):
+        Listing(frame, {"A": ["a"]}, ["b"], label="All", rows="rows", fallback=frame)
 
 
 @pytest.mark.parametrize(("value", "text", "wanted"), [(pd.DataFrame({"a": [1]}), "x", "DataFrame"), (3, 4, "str")])

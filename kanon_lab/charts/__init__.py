@@ -15,7 +15,7 @@ from kanon_lab.charts.microdata import attack, class_distribution, class_sizes
 from kanon_lab.charts.perturbation import by_strength, groups_of_points, perturbation_explorer
 from kanon_lab.charts.population import ages, alone, distribution, figura_1, provinces
 from kanon_lab.charts.protection import banded, contributions, suppressed_cells, suppression_explorer
-from kanon_lab.charts.published import audit_overview, reconstruction
+from kanon_lab.charts.published import audit_evidence, audit_overview, reconstruction
 from kanon_lab.charts.risk import household_bounds, risk_by_frequency, risk_distribution, risk_explorer
 from kanon_lab.charts.subsample import uniqueness_curve
 from kanon_lab.charts.tradeoff import risk_utility, tradeoff_explorer
@@ -25,6 +25,7 @@ __all__ = [
     "alone",
     "area_threshold",
     "attack",
+    "audit_evidence",
     "audit_overview",
     "banded",
     "by_strength",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from kanon_lab.charts.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
@@ -43,19 +44,90 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     OptionError
         For a frame that lacks columns or holds an unknown verdict.
     """
-    alt = altair()
-    check_columns(frame, ("table", "verdict", "figures"), "the summary of an audit")
+    rows, shown = _checked(frame, "table")
+    tables = list(dict.fromkeys(rows["table"]))
+    counted = f"{rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
+    return finish(
+        _grid(_cells(rows.assign(line=rows["table"])), tables, shown, "table"),
+        title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
+        description=f"Table of {counted}{_totals(rows, 'verdict', shown)}.",
+        height=max(90, 30 * len(tables)),
+    )
+
+
+def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
+    """What the figures of each source were set against, and with which verdict.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one
+        row per combination that occurs; sources and kinds are drawn in the order of the frame.
+
+    Returns
+    -------
+    altair.LayerChart
+        For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
+        share of the kind's figures.
+
+    Raises
+    ------
+    OptionError
+        For a frame that lacks columns or holds an unknown verdict.
+    """
+    rows, shown = _checked(frame, "source", "kind")
+    # A line of its own, in bold and without counts, heads the kinds of each source: all lines need different names.
+    lines, heads = [], list(dict.fromkeys(rows["source"]))
+    for source in heads:
+        kinds = dict.fromkeys(rows.loc[rows["source"] == source, "kind"])
+        lines += [source, *(f"{source}: {kind}" for kind in kinds)]
+    cells = _cells(rows.assign(line=rows["source"] + ": " + rows["kind"]))
+    kinds = list(dict.fromkeys(rows["kind"]))
+    counted = f"{rows['figures'].sum():,} published figures of {len(heads)} sources by kind of evidence"
+    return finish(
+        _grid(cells, lines, shown, "kind", heads),
+        title=title(
+            "What each published figure was set against, and the verdict",
+            "Numbers: figures; colour: their share of the figures of that kind",
+        ),
+        description=(
+            f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
+        ),
+        height=max(90, 26 * len(lines)),
+    )
+
+
+def _checked(frame: pd.DataFrame, *by: str) -> tuple[pd.DataFrame, list[str]]:
+    """The counts that are not zero, and the verdicts among them in the order of the audit."""
+    check_columns(frame, (*by, "verdict", "figures"), "the summary of an audit")
     unknown = sorted(set(frame["verdict"]) - set(_VERDICTS))
     if unknown:
         raise OptionError(f"the audit has the verdicts {', '.join(_VERDICTS)}, not {unknown[0]!r}")
     rows = frame[frame["figures"] > 0]
-    shown = [verdict for verdict in _VERDICTS if verdict in set(rows["verdict"])]
-    tables = list(dict.fromkeys(rows["table"]))
-    share = rows["figures"] / rows.groupby("table")["figures"].transform("sum")
+    return rows, [verdict for verdict in _VERDICTS if verdict in set(rows["verdict"])]
+
+
+def _totals(rows: pd.DataFrame, name: str, order: list[str]) -> str:
+    totals = rows.groupby(name)["figures"].sum()
+    return ", ".join(f"{totals[each]:,} {each}" for each in order)
+
+
+def _cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """The counts of a grid with their share of the line, the colour of their ground and that of their ink."""
+    share = rows["figures"] / rows.groupby("line")["figures"].transform("sum")
     fills = [_tint(_VERDICTS[verdict], part) for verdict, part in zip(rows["verdict"], share, strict=True)]
-    cells = rows[["table", "verdict", "figures"]].assign(
+    return rows[["line", "verdict", "figures"]].assign(
         share=share, fill=[f"rgb({r}, {g}, {b})" for r, g, b in fills], ink=[_ink(fill) for fill in fills]
     )
+
+
+def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, heads: list[str] = ()) -> alt.LayerChart:
+    """Counts by line and verdict. Of lines other than `heads` only what follows a colon is written."""
+    alt = altair()
+    told = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
+    if heads:
+        is_head = f"indexof({json.dumps(list(heads))}, datum.value) >= 0"
+        told["labelFontWeight"] = {"condition": {"test": is_head, "value": "bold"}, "value": "normal"}
     base = alt.Chart(inline(cells)).encode(
         x=alt.X(
             "verdict:N",
@@ -67,29 +139,25 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
                 orient="top", labelAngle=35, labelAlign="right", labelOverlap=False, domain=False, ticks=False
             ),
         ),
-        y=alt.Y("table:N", sort=tables, title=None, axis=alt.Axis(labelLimit=130, domain=False, ticks=False)),
+        y=alt.Y(
+            "line:N",
+            sort=lines,
+            scale=alt.Scale(domain=lines),
+            title=None,
+            axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **told),
+        ),
         tooltip=[
-            alt.Tooltip("table:N", title="table"),
+            alt.Tooltip("line:N", title=by),
             alt.Tooltip("verdict:N", title="verdict"),
             alt.Tooltip("figures:Q", title="figures", format=","),
-            alt.Tooltip("share:Q", title="of the table's figures", format=".3~p"),
+            alt.Tooltip("share:Q", title=f"of the {by}'s figures", format=".3~p"),
         ],
     )
     grounds = base.mark_rect(stroke="white", strokeWidth=2).encode(color=alt.Color("fill:N", scale=None))
     counts = base.mark_text(fontSize=13).encode(
         text=alt.Text("figures:Q", format=","), color=alt.Color("ink:N", scale=None)
     )
-    totals = rows.groupby("verdict")["figures"].sum()
-    return finish(
-        alt.layer(grounds, counts),
-        title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
-        description=(
-            f"Table of {rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
-            + ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in shown)
-            + "."
-        ),
-        height=max(90, 30 * len(tables)),
-    )
+    return alt.layer(grounds, counts)
 
 
 def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> alt.LayerChart:

@@ -24,7 +24,7 @@ _SUMMARIES = {
     "map": "Risk and utility of many recipes on a microdata file.",
     "subsample": "Risk of identification in a sample, from subsamples of it.",
     "report": "One offline HTML page on a microdata file and its protection.",
-    "audit": "Every published figure against its recomputation.",
+    "audit": "Every published figure against what is computed for it.",
     "data": "List, fetch and find data sets.",
 }
 

@@ -1,4 +1,4 @@
-"""``kanon-lab audit``: every published figure against its recomputation."""
+"""``kanon-lab audit``: every published figure against what is computed for it."""
 
 import click
 
@@ -11,68 +11,165 @@ _EXAMPLES = """
 Examples:
   kanon-lab audit
   kanon-lab audit --source aepd
+  kanon-lab audit --figure garin-1996/taula-1/catalonia/1-year/p
   kanon-lab audit --source gil-bellosta-2011 --json
   kanon-lab audit --population ine-33570 --year 2010    (after: kanon-lab data fetch ine-33570)
 """
+_LABEL = 12  # Characters of the names beside what is told of one figure.
 
 
 @click.command(name="audit", epilog=_EXAMPLES)
 @click.option("--source", help="One source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023. Default: all.")
+@click.option(
+    "--figure",
+    metavar="ID",
+    help="One figure alone: where it is printed, what it is computed from, how, and the result. ID is a figure_id of "
+    "--json, which begins with its source; with --source it must be of that one.",
+)
 @click.option("--population", metavar="FILE", help="Recompute gil-bellosta-2011 from this file of counts.")
 @click.option("--year", type=int, help="Year of the counts in FILE; the study's is 2010.")
 @click.option("--columns", metavar="NAME=COLUMN,...", help="Which column of FILE is which, as in population.")
-@click.option("--strict", is_flag=True, help="Exit with 1 where a figure disagrees or a published error was found.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit with 1 where a figure (with --figure: this one) disagrees or a published error was found.",
+)
 @max_bytes_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 @click.pass_context
-def audit(context, source, population, year, columns, strict, as_json):
-    """Recompute every published figure and give each a verdict.
+def audit(context, source, figure, population, year, columns, strict, as_json):
+    """Give each published figure a verdict, and tell what it was set against.
 
-    Without --population the tables of gil-bellosta-2011 are recomputed from the embedded population, which was fitted
-    to them: such figures are marked as fitted. The other sources are recomputed from what they print themselves, and
-    what was taken from them is marked likewise.
+    Only figures of the kind "recomputed" are set against something else, and only these confirm a source. To others
+    our input was fitted, or they are copied within the source, or inputs that nothing can be computed for: these are
+    counted apart. Without --population the tables of gil-bellosta-2011 are recomputed from the embedded population,
+    which was fitted to them; the other sources from what they print themselves.
     """
     from kanon_lab import published
     from kanon_lab.data import load_counts, parse_columns
-    from kanon_lab.published.audit import check_takes_counts
+    from kanon_lab.published.audit import FINDINGS, check_takes_counts, source_of
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
     if population is None and (year is not None or columns is not None):
         raise OptionError("--year and --columns go with --population: the embedded population needs neither")
+    if figure is not None:
+        given, source = source, source_of(figure)
+        if given not in (None, source):
+            raise OptionError(f"--figure is one of {source}: leave out --source, or name that one")
     counts = None
     if population is not None:
         check_takes_counts(source)
         counts = load_counts(population, year=year, pool_from=85, columns=parse_columns(columns))
     result = published.audit(source, counts)
-    summary = result.summary()
+    one = None if figure is None else result.figure(figure)
     with reader_may_leave():
-        _print(result, summary, as_json)
-    if strict and not result.clean:
+        if one is None:
+            (_print_as_json if as_json else _print)(result)
+        else:
+            _print_one(one, as_json)
+    if strict and (not result.clean if one is None else one["verdict"] in FINDINGS):
         context.exit(1)
+
+
+def _print_as_json(result):
+    from kanon_lab.published import KINDS, VERDICTS
+
+    figures = _figures_of_one_column(result.figures)
+    print_json(
+        {
+            # "fitted" is what "kind" was before there were several.
+            "figures": figures.assign(fitted=figures["kind"] == "fitted"),
+            "kinds": {name: (figures["kind"] == name).sum() for name in KINDS},
+            "verdicts": {name: (figures["verdict"] == name).sum() for name in VERDICTS},
+            "evidence": result.evidence(),
+            "summary": result.summary(),
+            "rows_that_do_not_add_up": result.rows_off,
+        }
+    )
 
 
 def _figures_of_one_column(figures):
     """The figures with what was computed in one column, a number or words."""
-    return figures.assign(computed=_computed(figures)).drop(columns="computed_text")
+    computed = figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
+    return figures.assign(computed=computed).drop(columns="computed_text")
 
 
-def _computed(figures):
-    return figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
+def _print(result):
+    from kanon_lab.published.audit import FINDINGS, computed_words
 
-
-def _print(result, summary, as_json):
-    if as_json:
-        figures = _figures_of_one_column(result.figures)
-        print_json({"figures": figures, "summary": summary, "rows_that_do_not_add_up": result.rows_off})
-        return
-    print_frame(summary)
-    findings = result.figures[result.figures["verdict"].isin(["disagrees", "published-error"])]
-    click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention:")
-    for figure in findings.assign(computed=_computed(findings)).itertuples():
-        computed = figure.computed if isinstance(figure.computed, str) else f"{figure.computed:.6g}"
+    _print_headline(result)
+    summary = result.summary()
+    click.echo()
+    print_frame(summary.assign(attention=summary[list(FINDINGS)].sum(axis=1))[_shown_columns()])
+    findings = result.figures[result.figures["verdict"].isin(FINDINGS)]
+    click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention (each alone: --figure ID):")
+    for figure in findings.assign(computed=computed_words(findings)).itertuples():
         click.echo(
-            f"  {figure.source}, {figure.table}, {figure.row}, {figure.column}: printed {figure.printed}, computed "
-            f"{computed} ({figure.verdict}): {figure.reason}"
+            f"  {figure.figure_id} ({figure.kind})\n    {figure.table}, {figure.row}, {figure.column}: "
+            f"printed {figure.printed}, computed {figure.computed} ({figure.verdict}): {figure.reason}"
         )
     click.echo(f"\n{len(result.rows_off)} printed rows do not add up to their totals; --json lists them.")
+
+
+def _shown_columns():
+    from kanon_lab.published import KINDS
+
+    return ["source", "table", "figures", *KINDS, "attention"]
+
+
+def _print_headline(result):
+    """What was set against something else comes first; the other kinds are counted, not claimed."""
+    import pandas as pd
+
+    from kanon_lab.published import KINDS, VERDICTS
+
+    verdicts = list(VERDICTS)[::-1]
+    evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)
+    told = [
+        ", ".join(f"{count:,} {name}" for name, count in row.items() if count)
+        for _, row in evidence[verdicts].iterrows()
+    ]
+    all_of_them, first = evidence["figures"].sum(), evidence["figures"].iloc[0]
+    click.echo(f"{all_of_them:,} figures printed; {first:,} recomputed from something else: {told[0] or 'none'}.\n")
+    kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": told}
+    print_frame(pd.DataFrame(kinds | {"meaning": list(KINDS.values())}), {"figures": ","})
+
+
+def _print_one(figure, as_json):
+    if as_json:
+        figure = {name: value for name, value in figure.items() if name != "computed_text"} | {
+            "computed": figure["computed_text"] or figure["computed"]
+        }
+        print_json(figure)
+        return
+    click.echo(f"{figure['figure_id']}\n")
+    for name, text in _told(figure):
+        if text:
+            click.echo(f"{name:<{_LABEL}}{text}")
+
+
+def _told(figure):
+    """What is told of one figure, by name; what there is nothing of is empty."""
+    from kanon_lab.published.explain import place_in_words
+
+    place = [place_in_words(*(figure[name] for name in ("table", "row", "place")))]
+    if figure["table"] != "text":
+        place += [figure["table"], f"row {figure['row']}"]
+    place.append("column " * (figure["table"] != "text") + figure["column"])
+    missing = figure["computed"] != figure["computed"]
+    yield "source", figure["citation"]
+    yield "where", ", ".join(filter(None, place))
+    yield "unit", figure["unit"]
+    yield "printed", figure["printed"]
+    yield "computed", figure["computed_text"] or ("" if missing else f"{figure['computed']:.10g}")
+    yield "difference", "" if figure["difference"] != figure["difference"] else f"{figure['difference']:.6g}"
+    yield "noise", f"{figure['noise']:.3g} (of the study's simulation)" if figure["noise"] else ""
+    yield "tolerance", f"{figure['tolerance']:.3g}" if figure["tolerance"] else ""
+    yield "kind", f"{figure['kind']}: {figure['kind_meaning']}"
+    yield "verdict", f"{figure['verdict']}: {figure['verdict_meaning']}"
+    yield "reason", figure["reason"]
+    yield "inputs", figure["inputs"]
+    yield "formula", figure["formula"]
+    yield "code", figure["code"]
+    yield "chapter", figure["chapter"] and f"{figure['chapter']} (book/{figure['chapter']}.md)"

@@ -14,7 +14,7 @@ from typing import Any
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.notebooks.reading import read_notebook
-from kanon_lab.page import Figure, scrolling_table
+from kanon_lab.page import Figure, Listing, scrolling_table
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # The mark of myst-nb for an output that is inserted elsewhere but not shown where it was recorded.
@@ -29,7 +29,7 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     ----------
     name : str
         Lower-case letters, digits and single hyphens; unique in the notebook.
-    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, or kanon_lab.page.Figure
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.page.Figure or Listing
         The result. A number of numpy counts as a number.
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame
@@ -53,6 +53,9 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     if kind == "figure":
         data, metadata = value.mimebundle()
         _display(name, kind, stored, data, metadata)
+    elif isinstance(value, Listing):
+        print(f"{name}: {len(value.frame):,} {value.rows}, to be filtered in the page of the book")
+        _display(name, kind, stored, {"text/html": value.html()}, hidden=True)
     elif kind == "frame":
         shown = value if text is None else text
         label = f"Table: {name.removesuffix('-table').replace('-', ' ')}"
@@ -76,7 +79,7 @@ def recorded(path: str | Path) -> dict[str, Any]:
     -------
     dict
         Value by name: Python values as recorded, a DataFrame for a frame, and for a figure the DataFrame of its data
-        (None if it has none).
+        (None if it has none); for a listing that of its rows.
 
     Raises
     ------
@@ -127,6 +130,8 @@ def _stored(name: str, value: Any) -> tuple[str, Any]:
 
     if isinstance(value, Figure):
         return "figure", None if value.table is None else _frame_to_json(name, value.table)
+    if isinstance(value, Listing):
+        return "listing", _frame_to_json(name, value.frame)
     if isinstance(value, pd.DataFrame):
         return "frame", _frame_to_json(name, value)
     plain = value.item() if isinstance(value, np.generic) else value

@@ -4,6 +4,7 @@ A notebook calls `enable` once, and wraps each chart it shows in `figure`, which
 """
 
 from kanon_lab.page.figures import Figure, enable, figure
+from kanon_lab.page.listing import Listing
 from kanon_lab.page.markup import scrolling_table
 
-__all__ = ["Figure", "enable", "figure", "scrolling_table"]
+__all__ = ["Figure", "Listing", "enable", "figure", "scrolling_table"]

@@ -29,6 +29,11 @@ def script() -> str:
     return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
+def list_script() -> str:
+    """Return JavaScript that fills every `kanon_lab.page.Listing` of a page."""
+    return (files(__package__) / "list.js").read_text("utf-8")
+
+
 def style() -> str:
     """Return the style sheet for figures; where the theme is dark, it swaps the colours of `kanon_lab.charts`."""
     from kanon_lab.charts.style import DARK  # with it come all charts, which the script needs not

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SCRIPT = "kanon-charts.js"
+LIST_SCRIPT = "kanon-list.js"
 STYLE = "kanon-charts.css"
 # Inside the page, so that no browser asks for a file that is not there: three bars, as of a histogram of k.
 ICON = (
@@ -73,22 +74,25 @@ def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
-    """Load the icon and the style sheet everywhere and the script, which is large, only where a figure stands."""
+    """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
     context["metatags"] = context.get("metatags", "") + ICON
     app.add_css_file(STYLE)
     if "dropdown admonition" in context.get("body", ""):
         app.add_js_file(None, body=ANSWERS)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
+    if 'class="kanon-list"' in context.get("body", ""):
+        app.add_js_file(LIST_SCRIPT, loading_method="defer")
 
 
 def write_assets(app: Sphinx) -> None:
-    """Write both files before any page is made: Sphinx puts a checksum of them into the pages."""
+    """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
     (static / SCRIPT).write_text(bundle.script(), "utf-8")
+    (static / LIST_SCRIPT).write_text(bundle.list_script(), "utf-8")
     (static / STYLE).write_text(bundle.style(), "utf-8")
 
 

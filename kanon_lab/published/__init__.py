@@ -2,6 +2,16 @@
 
 from kanon_lab.published.audit import VERDICTS, Audit, audit
 from kanon_lab.published.explain import explanation
-from kanon_lab.published.figures import KINDS, SOURCES, as_printed, published_figures
+from kanon_lab.published.figures import CITATIONS, KINDS, SOURCES, as_printed, published_figures
 
-__all__ = ["KINDS", "SOURCES", "VERDICTS", "Audit", "as_printed", "audit", "explanation", "published_figures"]
+__all__ = [
+    "CITATIONS",
+    "KINDS",
+    "SOURCES",
+    "VERDICTS",
+    "Audit",
+    "as_printed",
+    "audit",
+    "explanation",
+    "published_figures",
+]

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError
-from kanon_lab.published.explain import chapters
-from kanon_lab.published.figures import FROM_COUNTS, KINDS, SOURCES, printed_step, published_figures, source_module
+from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.published.explain import explanation, explanations
+from kanon_lab.published.figures import (
+    CITATIONS,
+    FROM_COUNTS,
+    KINDS,
+    SOURCES,
+    printed_step,
+    published_figures,
+    source_module,
+)
 
 #: Every verdict there is, those that ask for attention first.
 VERDICTS = {
@@ -22,9 +31,12 @@ VERDICTS = {
     "exact": "equal as printed; or a bound that holds",
 }
 
+#: Verdicts that ask for a reader's attention.
+FINDINGS = ("disagrees", "published-error")
+
 _COLUMNS = (
-    "figure_id source table row column unit printed published computed computed_text difference verdict kind tolerance "
-    "reason chapter"
+    "figure_id source place table row column unit printed published computed computed_text difference verdict kind "
+    "noise tolerance reason chapter"
 ).split()
 _ROWS_OFF = {"table": str, "row": str, "total": float, "sum": float, "difference": float}
 
@@ -36,11 +48,13 @@ class Audit:
     Attributes
     ----------
     figures : DataFrame
-        One row per published figure, disagreements first: ``figure_id``, ``source``, ``table``, ``row``, ``column``,
-        ``unit``, ``printed`` (str), ``published`` and ``computed`` (float or missing), ``computed_text`` (str:
-        the recomputed figure as it would be printed, where it is words or a code; else empty), ``difference`` (computed
-        less published), ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``tolerance``,
-        ``reason`` and ``chapter`` (of the book, the one that argues it; empty where none does).
+        One row per published figure, disagreements first: ``figure_id``, ``source``, ``place`` (page or section of its
+        table; empty for a statement, whose row says it), ``table``, ``row``, ``column``, ``unit``, ``printed`` (str),
+        ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str: the recomputed figure
+        as it would be printed, where it is words or a code; else empty), ``difference`` (computed less published),
+        ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``noise`` and ``tolerance`` (how
+        far the figure may lie from ours, in its own unit, where it was simulated or our input is reconstructed; else
+        0), ``reason`` and ``chapter`` (of the book, the one that argues it; empty where none does).
     rows_off : DataFrame
         Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
         ``difference``.
@@ -51,16 +65,59 @@ class Audit:
 
     def summary(self) -> pd.DataFrame:
         """Figures per source and table: ``figures``, then one column per kind of evidence and one per verdict."""
-        groups = [self.figures["source"], self.figures["table"]]
-        verdicts = pd.crosstab(groups, self.figures["verdict"]).reindex(columns=list(VERDICTS)[::-1], fill_value=0)
-        kinds = pd.crosstab(groups, self.figures["kind"]).reindex(columns=list(KINDS), fill_value=0)
-        kinds.insert(0, "figures", kinds.sum(axis=1))
-        return kinds.join(verdicts).reset_index()
+        by = ["source", "table"]
+        verdicts = self._counted(by, "verdict", list(VERDICTS)[::-1]).drop(columns="figures")
+        return self._counted(by, "kind", KINDS).join(verdicts).reset_index()
+
+    def evidence(self) -> pd.DataFrame:
+        """Figures per source and kind of evidence, the strongest first: ``figures``, then one column per verdict."""
+        counted = self._counted(["source", "kind"], "verdict", list(VERDICTS)[::-1]).reset_index()
+        order = [(list(SOURCES).index(source), list(KINDS).index(kind)) for source, kind in counted.iloc[:, :2].values]
+        return counted.iloc[sorted(range(len(order)), key=order.__getitem__)].reset_index(drop=True)
+
+    def _counted(self, by: list[str], what: str, columns: Iterable[str]) -> pd.DataFrame:
+        """How many figures of each group have which value, and ``figures`` in all."""
+        table = pd.crosstab([self.figures[name] for name in by], self.figures[what])
+        table = table.reindex(columns=list(columns), fill_value=0)
+        table.insert(0, "figures", table.sum(axis=1))
+        return table
+
+    def figure(self, figure_id: str) -> dict[str, object]:
+        """All that is known of one figure.
+
+        Parameters
+        ----------
+        figure_id : str
+            As in `figures`.
+
+        Returns
+        -------
+        dict
+            The figure's row of `figures`, with ``citation`` (of its source, in full), what `explanation` says of it,
+            and the meaning of its kind and verdict (``kind_meaning``, ``verdict_meaning``).
+
+        Raises
+        ------
+        OptionError
+            For a figure that is not among `figures`; it names the nearest.
+        """
+        found = self.figures[self.figures["figure_id"] == figure_id]
+        if found.empty:
+            raise _unknown_figure(figure_id, self.figures["figure_id"])
+        figure = found.iloc[0].to_dict()
+        return {
+            **{name: figure[name] for name in ("figure_id", "source")},
+            "citation": CITATIONS[figure["source"]],
+            **figure,
+            **{name: value for name, value in explanation(figure_id).items() if name != "figures"},
+            "kind_meaning": KINDS[figure["kind"]],
+            "verdict_meaning": VERDICTS[figure["verdict"]],
+        }
 
     @property
     def clean(self) -> bool:
         """Whether no figure disagrees and no published error was found."""
-        return not self.figures["verdict"].isin(["disagrees", "published-error"]).any()
+        return not self.figures["verdict"].isin(FINDINGS).any()
 
 
 def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audit:
@@ -94,10 +151,43 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
     return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True))
 
 
+def computed_words(figures: pd.DataFrame) -> pd.Series:
+    """What was computed for each figure of an audit as text: words, or six digits; empty where nothing was."""
+    numbers = figures["computed"].map(lambda number: "" if np.isnan(number) else _six_digits(number))
+    return figures["computed_text"].where(figures["computed_text"] != "", numbers)
+
+
+def _six_digits(number: float) -> str:
+    """A number without an exponent; a whole one in full."""
+    return f"{number:.0f}" if number == round(number) else np.format_float_positional(float(f"{number:.6g}"), trim="-")
+
+
 def check_takes_counts(source: str | None) -> None:
     """Raise an `OptionError` when a population is given for one source that is not recomputed from any."""
     if source in SOURCES and source not in FROM_COUNTS:
         raise OptionError(f"{source} is recomputed from its own tables: leave out the population, or the source")
+
+
+def source_of(figure_id: str) -> str:
+    """The source of a figure: what its id begins with.
+
+    Raises
+    ------
+    OptionError
+        Where it begins with no source; it names the nearest figure.
+    """
+    source = figure_id.partition("/")[0]
+    if source in SOURCES:
+        return source
+    raise _unknown_figure(figure_id, (each for name in SOURCES for each in published_figures(name)["figure_id"]))
+
+
+def _unknown_figure(figure_id: str, known: Iterable[str]) -> OptionError:
+    near = nearest(figure_id, known)
+    meant = f"did you mean {near}? " if near else ""
+    return OptionError(
+        f"there is no figure {shortened(figure_id, 100)!r}: {meant}kanon-lab audit --json lists every figure_id"
+    )
 
 
 def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
@@ -109,7 +199,7 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     figures["verdict"] = [verdict for verdict, _ in verdicts]
     figures["reason"] = [reason for _, reason in verdicts]
     figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
-    figures["chapter"] = chapters(figures["figure_id"])
+    figures[["place", "chapter"]] = explanations(figures["figure_id"])[["place", "chapter"]].to_numpy()
     # A source whose rows have no totals has no such function.
     find = getattr(module, "rows_that_do_not_add_up", None)
     rows_off = find(figures) if find else pd.DataFrame({name: pd.Series(dtype=of) for name, of in _ROWS_OFF.items()})

@@ -38,6 +38,18 @@ def explanation(figure_id: str) -> dict[str, str]:
     return dict.fromkeys(table.columns, "")
 
 
-def chapters(figure_ids: Iterable[str]) -> list[str]:
-    """The chapter of the book that argues each figure."""
-    return [explanation(figure_id)["chapter"] for figure_id in figure_ids]
+def explanations(figure_ids: Iterable[str]) -> pd.DataFrame:
+    """What is said of each of many figures: one row each, with the columns of `explanation`."""
+    return pd.DataFrame([explanation(figure_id) for figure_id in figure_ids], columns=_explanations().columns)
+
+
+def place_in_words(table: str, row: str, place: str) -> str:
+    """Where in its source a figure stands, in words: ``section 7.5.1`` where only its number is given.
+
+    Parameters
+    ----------
+    table, row, place : str
+        As in `kanon_lab.published.Audit`: of a statement, whose table is ``text``, the row is the place.
+    """
+    here = row if table == "text" else place
+    return f"section {here}" if here[:1].isdigit() else here

@@ -17,6 +17,18 @@ SOURCES = {
     "garin-1996": "kanon_lab.published.garin",
     "ine-chile-2023": "kanon_lab.published.ine_chile",
 }
+#: Each source in full.
+CITATIONS = {
+    "gil-bellosta-2011": "Gil Bellosta, Carlos J. (2011). Microdatos y k-anonimidad: un enfoque cuantitativo en el "
+    "contexto español. Datanalytics.",
+    "aepd": "AEPD (without a date). La k-anonimidad como medida de la privacidad. Agencia Española de Protección de "
+    "Datos, Unidad de Evaluación y Estudios Tecnológicos.",
+    "garin-1996": "Garín i Ramírez, Alfons (1996). Control del risc de revelació estadística en la difusió de "
+    "microdades de població, aplicat al cas d'una mostra d'individus procedent del cens de la població de Catalunya de "
+    "1991. Qüestiió.",
+    "ine-chile-2023": "INE Chile (2023). Guía para el Control de Divulgación Estadística en Microdatos. Instituto "
+    "Nacional de Estadísticas.",
+}
 #: Sources that are recomputed from a population known as counts.
 FROM_COUNTS = ("gil-bellosta-2011",)
 

@@ -1,0 +1,137 @@
+// Fills every list of the page: controls to filter its rows by, how many are left, and the rows, some at a time.
+(() => {
+  const AT_ONCE = 40;
+  const WORDS = "q";
+
+  function element(tag, attributes = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+
+  function rowsOf({ values }) {
+    const names = Object.keys(values);
+    const rows = values[names[0]].at.map((_, i) =>
+      Object.fromEntries(names.map((name) => [name, values[name].of[values[name].at[i]]])),
+    );
+    // What words are looked for in: all that stands in the row, its code too.
+    for (const row of rows) row[""] = plain(Object.values(row).join(" "));
+    return rows;
+  }
+
+  // Without capitals and accents: "Benalmadena" finds Benalmádena.
+  const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  const counted = (number) => number.toLocaleString("en");
+
+  // The rows that meet all that was chosen, but for one filter, whose values are to be counted.
+  function met(rows, chosen, filters, except) {
+    const words = plain(chosen[WORDS] || "").split(/\s+/).filter(Boolean);
+    const kept = filters.filter((name) => name !== except && chosen[name]);
+    return rows.filter(
+      (row) => kept.every((name) => row[name] === chosen[name]) && words.every((word) => row[""].includes(word)),
+    );
+  }
+
+  function cell(row, [heading, parts], data) {
+    const shown = parts.filter((name) => row[name]).map((name) => {
+      const fill = (text) => text.replace("{}", row[name]);
+      const words = fill(data.words[name] || "{}");
+      const attributes = { class: "kanon-part", "data-part": name };
+      if (data.links[name]) return element("a", { ...attributes, href: fill(data.links[name]) }, words);
+      if (data.codes[name]) return element("code", attributes, fill(data.codes[name]));
+      return element("span", attributes, words);
+    });
+    return element("td", { role: "cell", "data-heading": heading }, ...shown);
+  }
+
+  function controls(data, place) {
+    const form = element("form", { class: "kanon-filters", role: "search", "aria-label": `Filter: ${data.label}` });
+    form.onsubmit = () => false;
+    for (const name of data.filters) form.append(element("label", {}, `${name} `, element("select", { name })));
+    const words = element("input", { type: "search", name: WORDS, autocomplete: "off" });
+    form.append(element("label", {}, "words ", words), element("button", { type: "reset" }, "Show all"));
+    place.append(form);
+    return form;
+  }
+
+  function table(data) {
+    const heads = data.columns.map(([name]) => element("th", { scope: "col", role: "columnheader" }, name));
+    const body = element("tbody", { role: "rowgroup" });
+    const head = element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...heads));
+    // Roles are named because a telephone shows the rows as cards, and then they would be no table any more.
+    const all = element("table", { class: "kanon-table", role: "table" }, head, body);
+    const scroll = { class: "kanon-scroll", tabindex: "0", role: "region", "aria-label": data.label };
+    return [element("div", scroll, all), body];
+  }
+
+  function offer(select, values, rows, chosen) {
+    const left = new Map();
+    for (const row of rows) left.set(row[select.name], (left.get(row[select.name]) || 0) + 1);
+    const options = values.map((value) => new Option(`${value} (${counted(left.get(value) || 0)})`, value));
+    select.replaceChildren(new Option(`all (${counted(rows.length)})`, ""), ...options);
+    select.value = chosen || "";
+  }
+
+  function fill(place) {
+    const data = JSON.parse(place.querySelector(".kanon-rows").textContent);
+    const rows = rowsOf(data);
+    const form = controls(data, place);
+    const status = element("p", { class: "kanon-count", role: "status" });
+    const [scroll, body] = table(data);
+    const more = element("button", { type: "button", class: "kanon-more" });
+    place.append(status, scroll, more);
+    let chosen = {};
+    let found = rows;
+
+    function addRows() {
+      const next = found.slice(body.rows.length, body.rows.length + AT_ONCE);
+      body.append(...next.map((row) => element("tr", { role: "row" }, ...data.columns.map((one) => cell(row, one, data)))));
+      const shown = body.rows.length;
+      const first = shown < found.length ? `; the first ${counted(shown)} are shown` : "";
+      status.textContent = `${counted(found.length)} of ${counted(rows.length)} ${data.rows}${first}`;
+      more.hidden = shown === found.length;
+      more.textContent = `Show ${counted(Math.min(AT_ONCE, found.length - shown))} more`;
+    }
+
+    function show() {
+      found = met(rows, chosen, data.filters);
+      for (const name of data.filters) {
+        offer(form.elements[name], data.values[name].of, met(rows, chosen, data.filters, name), chosen[name]);
+      }
+      body.replaceChildren();
+      addRows();
+    }
+
+    function choose() {
+      const given = [...data.filters, WORDS].map((name) => [name, form.elements[name].value.trim()]);
+      chosen = Object.fromEntries(given.filter(([, value]) => value));
+      const address = new URLSearchParams(chosen).toString();
+      history.replaceState(null, "", address ? `#${address}` : location.pathname + location.search);
+      show();
+    }
+
+    // What the address asks for; a value that there is not is left out. An address of a section has no "=".
+    function follow() {
+      const asked = new URLSearchParams(location.hash.slice(1));
+      const known = ([name, value]) =>
+        name === WORDS ? value : data.filters.includes(name) && data.values[name].of.includes(value);
+      const given = [...asked].filter(known);
+      if (location.hash.includes("=")) chosen = Object.fromEntries(given);
+      form.elements[WORDS].value = chosen[WORDS] || "";
+      show();
+      if (given.length) place.scrollIntoView();
+    }
+
+    form.addEventListener("input", choose);
+    form.addEventListener("reset", () => setTimeout(choose));
+    more.addEventListener("click", addRows);
+    window.addEventListener("hashchange", follow);
+    follow();
+    place.classList.add("kanon-filled");
+  }
+
+  const fillAll = () => document.querySelectorAll(".kanon-list").forEach(fill);
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", fillAll);
+  else fillAll();
+})();
