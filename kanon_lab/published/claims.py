@@ -38,17 +38,22 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
     DataFrame
         Columns as `kanon_lab.published.figures.recomputed`.
     """
-    frame = recomputed(rows)
-    for index, figure_id, unit, printed in zip(
-        rows.index, rows["figure_id"], rows["unit"], rows["printed"], strict=True
-    ):
-        value, reason, verdict, kind, tolerance = claims[figure_id.split("/", 2)[2]]
-        if isinstance(value, str):
-            frame.loc[index, "computed_text"] = value
-            differs = value != printed
-        else:
-            frame.loc[index, "computed"] = value
-            differs = not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)
-        verdict = verdict or ("published-error" if differs else "")
-        frame.loc[index, ["verdict", "reason", "kind", "tolerance"]] = [verdict, reason, kind, tolerance]
-    return frame
+    found = [claims[figure_id.split("/", 2)[2]] for figure_id in rows["figure_id"]]
+    texts = [claim.value if isinstance(claim.value, str) else "" for claim in found]
+    verdicts = [
+        claim.verdict or ("published-error" if _differs(claim.value, printed, unit) else "")
+        for claim, printed, unit in zip(found, rows["printed"], rows["unit"], strict=True)
+    ]
+    return recomputed(
+        rows,
+        [np.nan if isinstance(claim.value, str) else claim.value for claim in found],
+        computed_text=texts,
+        verdict=verdicts,
+        **{name: [getattr(claim, name) for claim in found] for name in ("reason", "kind", "tolerance")},
+    )
+
+
+def _differs(value: str | float, printed: str, unit: str) -> bool:
+    if isinstance(value, str):
+        return value != printed
+    return not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import lru_cache
 from importlib import resources
 
@@ -11,9 +12,11 @@ import pandas as pd
 
 
 @lru_cache
-def _explanations() -> pd.DataFrame:
+def _explanations() -> list[tuple[re.Pattern, dict[str, str]]]:
+    """What is said of the figures whose identifiers meet a pattern, in the order of the file."""
     with (resources.files("kanon_lab.published") / "explained.csv").open(encoding="utf-8") as lines:
-        return pd.read_csv(lines, dtype=str, keep_default_na=False)
+        rows = pd.read_csv(lines, dtype=str, keep_default_na=False).to_dict("records")
+    return [(re.compile(translate(row["figures"])), row) for row in rows]
 
 
 def explanation(figure_id: str) -> dict[str, str]:
@@ -31,16 +34,14 @@ def explanation(figure_id: str) -> dict[str, str]:
         ``code`` (the function that computes it) and ``chapter`` (of the book, the one that argues it): those of the
         first row of ``explained.csv`` whose pattern is met. Empty where none is.
     """
-    table = _explanations()
-    for row in table.itertuples(index=False):
-        if fnmatchcase(figure_id, row.figures):
-            return row._asdict()
-    return dict.fromkeys(table.columns, "")
+    known = _explanations()
+    met = (row for pattern, row in known if pattern.match(figure_id))
+    return dict(next(met, dict.fromkeys(known[0][1], "")))
 
 
 def explanations(figure_ids: Iterable[str]) -> pd.DataFrame:
     """What is said of each of many figures: one row each, with the columns of `explanation`."""
-    return pd.DataFrame([explanation(figure_id) for figure_id in figure_ids], columns=_explanations().columns)
+    return pd.DataFrame([explanation(figure_id) for figure_id in figure_ids], columns=list(_explanations()[0][1]))
 
 
 def place_in_words(table: str, row: str, place: str) -> str:

@@ -23,6 +23,7 @@ and what a statement repeats of one that has a row.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kanon_lab.published.aepd.claims import text_claims
@@ -88,12 +89,16 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cells(rows: pd.DataFrame, name: str, computed: pd.DataFrame) -> pd.DataFrame:
-    frame = recomputed(rows)
-    for index, row, column in zip(rows.index, rows["row"].astype(int), rows["column"], strict=True):
-        value, kind = computed.loc[row, column], _kind(name, row, column)
-        frame.loc[index, "computed_text" if isinstance(value, str) else "computed"] = value
-        frame.loc[index, ["kind", "reason"]] = [kind, _REASONS[kind]]
-    return frame
+    places = list(zip(rows["row"].astype(int), rows["column"], strict=True))
+    values = [computed.at[place] for place in places]
+    kinds = [_kind(name, *place) for place in places]
+    return recomputed(
+        rows,
+        [np.nan if isinstance(value, str) else value for value in values],
+        computed_text=[value if isinstance(value, str) else "" for value in values],
+        kind=kinds,
+        reason=[_REASONS[kind] for kind in kinds],
+    )
 
 
 def _kind(name: str, row: int, column: str) -> str:

@@ -9,6 +9,7 @@ What is cited of Sweeney (2000) and Golle (2006) stands in the abstracts of thes
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import resources
 
 import numpy as np
@@ -46,9 +47,14 @@ def oldest() -> pd.Series:
     return years[years["year"] == _YEAR].set_index(_CELL)["persons"]
 
 
+@lru_cache
+def _malaga(pool_from: int | None) -> pd.DataFrame:
+    return load_counts("malaga-2010", pool_from=pool_from)
+
+
 def real_place(code: str, pool_from: int | None = 85) -> pd.Series:
     """Persons of a municipality of Málaga by sex and age group, those of `pool_from` and over in one."""
-    counts = load_counts("malaga-2010", pool_from=pool_from)
+    counts = _malaga(pool_from)
     return counts[counts["place"] == code].set_index(_CELL)["persons"]
 
 
