@@ -58,7 +58,7 @@ def meanings(code):
     return found
 
 
-@pytest.mark.parametrize("code", sorted({*_explanations()["code"]} - {""}))
+@pytest.mark.parametrize("code", sorted({row["code"] for _, row in _explanations()} - {""}))
 def test_the_code_that_is_named_exists(code):
     assert [found for found in meanings(code) if not isinstance(found, ModuleType)]
 
@@ -66,7 +66,7 @@ def test_the_code_that_is_named_exists(code):
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_explanation_is_of_some_figure(source):
     """A pattern that nothing meets, or only figures that a row above it has taken, is a slip."""
-    patterns = [pattern for pattern in _explanations()["figures"] if pattern.startswith(f"{source}/")]
+    patterns = [row["figures"] for _, row in _explanations() if row["figures"].startswith(f"{source}/")]
     assert {*patterns} - {*figures(source)["figures"]} <= {f"{source}/*"}
     assert len(patterns) == len({*patterns})
 
