@@ -32,7 +32,7 @@ def test_no_figure_is_typed_into_the_prose():
     """Digits stand in names (Cuadro 1, table 33570, dates), formulas, code and commands only."""
     allowed = re.compile(
         r"((Cuadro|Tabla|Taula|Bloque)s? \d(\.\d+)?( (to|and) \d(\.\d+)?)?|Figura \d|[Ff]ormula \(\d\)|gráfico 3"
-        r"|\bIL1s?\b"
+        r"|\bIL1s?\b|<a href=[^>]*>"
         r"|[Tt]able 33570|spain-2010|1-anonymous|2-anonymous|1 January 2010|CC BY 4\.0|In 2011|\{cite\}`[^`]*`|\{doc\}`[^`]*`|https?://\S+)"
     )
     typed = []
