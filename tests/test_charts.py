@@ -168,7 +168,7 @@ def made(counts, grid, microdata):
         "distribution": charts.distribution(anonymity(counts)),
         "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
         "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
-        "ages": charts.ages(by_age, pooled=pooled),
+        "ages": charts.ages(by_age, pooled=pooled, name="two places"),
         "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "audit_evidence": charts.audit_evidence(
             pd.DataFrame(
@@ -381,7 +381,10 @@ def outcomes(names, persons):
         (lambda c, g: charts.distribution(anonymity(c.assign(persons=0))), "the place has none"),
         (lambda c, g: charts.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
         (lambda c, g: charts.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
-        (lambda c, g: charts.ages(pd.DataFrame({"dates": ["day"]}), pooled=c), "needs the column 'age_group'"),
+        (
+            lambda c, g: charts.ages(pd.DataFrame({"dates": ["day"]}), pooled=c),
+            "needs the column 'age_group'",
+        ),
         (
             lambda c, g: charts.audit_overview(pd.DataFrame({"table": ["a"], "verdict": ["fine"], "figures": [1]})),
             "not 'fine'",

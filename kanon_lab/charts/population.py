@@ -309,7 +309,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame) -> alt.LayerChart:
+def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places") -> alt.LayerChart:
     """The share of persons who are alone by age, and what one open age group makes of the oldest.
 
     Parameters
@@ -318,6 +318,8 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame) -> alt.LayerChart:
         From `kanon_lab.population.grid.alone_by_age`.
     pooled : DataFrame
         The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
+    name : str
+        Of the place or places, for the title.
 
     Returns
     -------
@@ -353,21 +355,23 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("share:Q", title="alone", format=".3~p"),
         ],
     )
-    levels = alt.Chart(inline(level)).mark_rule(strokeWidth=5, color=LIGHT_GREY)
-    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q")
+    levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
+    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))
     by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
-    told = ", ".join(f"{percent(by_day[age])} from {age} on" for age in (by_day.idxmin(), start, oldest))
+    groups = rows.drop_duplicates("age").set_index("age")["age_group"]
+    told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
     one = percent(level.set_index("dates")["share"][dates[0]])
     return finish(
         alt.layer(levels, lines, points),
         title=title(
-            "Persons who are alone, by age",
+            f"Persons who are alone, by age: {name}",
             "Alone: nobody else of the same place, sex and date of birth. "
-            f"Wide grey lines: {start} and over as one group",
+            f"Wide pale lines: {start} and over as one group",
         ),
         description=(
-            f"Line chart of the share of persons who are alone, by five-year age group, for the date of birth known to "
-            f"the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as one group, {one}."
+            f"Line chart of the share of persons of {name} who are alone, by five-year age group, for the date of "
+            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as "
+            f"one group, {one}."
         ),
         height=340,
     )

@@ -81,14 +81,15 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     for source in heads:
         kinds = dict.fromkeys(rows.loc[rows["source"] == source, "kind"])
         lines += [source, *(f"{source}: {kind}" for kind in kinds)]
-    cells = _cells(rows.assign(line=rows["source"] + ": " + rows["kind"]))
+    # One slip among one figure is no graver than twenty among two hundred: here the colour says the verdict only.
+    cells = _cells(rows.assign(line=rows["source"] + ": " + rows["kind"]), strength=1.0)
     kinds = list(dict.fromkeys(rows["kind"]))
     counted = f"{rows['figures'].sum():,} published figures of {len(heads)} sources by kind of evidence"
     return finish(
         _grid(cells, lines, shown, "kind", heads),
         title=title(
             "What each published figure was set against, and the verdict",
-            "Numbers: figures; colour: their share of the figures of that kind",
+            "Numbers: figures; colour: the verdict",
         ),
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
@@ -112,10 +113,14 @@ def _totals(rows: pd.DataFrame, name: str, order: list[str]) -> str:
     return ", ".join(f"{totals[each]:,} {each}" for each in order)
 
 
-def _cells(rows: pd.DataFrame) -> pd.DataFrame:
-    """The counts of a grid with their share of the line, the colour of their ground and that of their ink."""
+def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
+    """The counts of a grid with their share of the line, the colour of their ground and that of their ink.
+
+    The ground is as strong as the share is large, or as `strength` says.
+    """
     share = rows["figures"] / rows.groupby("line")["figures"].transform("sum")
-    fills = [_tint(_VERDICTS[verdict], part) for verdict, part in zip(rows["verdict"], share, strict=True)]
+    parts = share if strength is None else [strength] * len(rows)
+    fills = [_tint(_VERDICTS[verdict], part) for verdict, part in zip(rows["verdict"], parts, strict=True)]
     return rows[["line", "verdict", "figures"]].assign(
         share=share, fill=[f"rgb({r}, {g}, {b})" for r, g, b in fills], ink=[_ink(fill) for fill in fills]
     )

@@ -1,6 +1,7 @@
 """The command ``kanon-lab``: its group, and how every error becomes one line and an exit code."""
 
 import errno
+import logging
 import signal
 import sys
 from collections.abc import Sequence
@@ -100,6 +101,8 @@ def run(args: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except (KeyboardInterrupt, click.Abort):
+        # What was under way when the interrupt came may still tell its end, which nobody awaits any more.
+        logging.getLogger("asyncio").disabled = True
         return _fail("interrupted", INTERRUPTED)
     except click.UsageError as error:
         see = f" (see {error.ctx.command_path} --help)" if error.ctx else ""

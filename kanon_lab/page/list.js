@@ -38,7 +38,9 @@
       const fill = (text) => text.replace("{}", row[name]);
       const words = fill(data.words[name] || "{}");
       const attributes = { class: "kanon-part", "data-part": name };
-      if (data.links[name]) return element("a", { ...attributes, href: fill(data.links[name]) }, words);
+      const href = data.links[name] && fill(data.links[name]);
+      // A link to this very page would lose what was chosen.
+      if (href && !location.pathname.endsWith(`/${href}`)) return element("a", { ...attributes, href }, words);
       if (data.codes[name]) return element("code", attributes, fill(data.codes[name]));
       return element("span", attributes, words);
     });
@@ -85,13 +87,15 @@
     let found = rows;
 
     function addRows() {
-      const next = found.slice(body.rows.length, body.rows.length + AT_ONCE);
+      const before = body.rows.length;
+      const next = found.slice(before, before + AT_ONCE);
       body.append(...next.map((row) => element("tr", { role: "row" }, ...data.columns.map((one) => cell(row, one, data)))));
       const shown = body.rows.length;
       const first = shown < found.length ? `; the first ${counted(shown)} are shown` : "";
       status.textContent = `${counted(found.length)} of ${counted(rows.length)} ${data.rows}${first}`;
       more.hidden = shown === found.length;
       more.textContent = `Show ${counted(Math.min(AT_ONCE, found.length - shown))} more`;
+      return body.rows[before];
     }
 
     function show() {
@@ -117,7 +121,7 @@
       const known = ([name, value]) =>
         name === WORDS ? value : data.filters.includes(name) && data.values[name].of.includes(value);
       const given = [...asked].filter(known);
-      if (location.hash.includes("=")) chosen = Object.fromEntries(given);
+      if (!location.hash || location.hash.includes("=")) chosen = Object.fromEntries(given);
       form.elements[WORDS].value = chosen[WORDS] || "";
       show();
       if (given.length) place.scrollIntoView();
@@ -125,8 +129,16 @@
 
     form.addEventListener("input", choose);
     form.addEventListener("reset", () => setTimeout(choose));
-    more.addEventListener("click", addRows);
+    more.addEventListener("click", () => {
+      const first = addRows();
+      if (!more.hidden) return;
+      // The button is gone, and the keyboard's place with it.
+      first.tabIndex = -1;
+      first.focus({ preventScroll: true });
+    });
     window.addEventListener("hashchange", follow);
+    // On the way back a browser may put its own words into the field.
+    window.addEventListener("pageshow", () => (form.elements[WORDS].value = chosen[WORDS] || ""));
     follow();
     place.classList.add("kanon-filled");
   }

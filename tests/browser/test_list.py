@@ -174,6 +174,25 @@ def test_controls_and_table_have_names(visit, list_page):
     assert page.get_by_role("row").count() == 41
 
 
+def test_more_rows_keep_the_place_of_the_keyboard(visit, list_page):
+    page = visit.open(list_page)
+    page.locator(".kanon-more").press("Enter")
+    row = page.evaluate("() => [...document.querySelectorAll('.kanon-list tbody tr')].indexOf(document.activeElement)")
+    assert row == 40
+
+
+def test_the_way_back_shows_what_was_chosen(visit, list_page):
+    page = visit.open(f"{list_page}#q=benalmadena")
+    assert page.locator(COUNT).text_content().startswith("2 of 100")
+    page.evaluate("() => { document.querySelector('[name=q]').value = ''; dispatchEvent(new Event('pageshow')); }")
+    assert page.locator("[name=q]").input_value() == "benalmadena"
+    page.evaluate(
+        "() => { history.replaceState(null, '', location.pathname); dispatchEvent(new Event('hashchange')); }"
+    )
+    assert page.locator(COUNT).text_content().startswith("100 of 100")
+    assert page.locator("[name=q]").input_value() == ""
+
+
 @pytest.mark.parametrize("visit", [390], indirect=True)
 def test_rows_are_cards_on_a_telephone(visit, list_page):
     page = visit.open(list_page)

@@ -28,6 +28,12 @@ def test_chapters_insert_only_what_notebooks_record(book):
     assert missing == []
 
 
+@pytest.mark.parametrize("chapter", sorted((ROOT / "book").glob("*.md")), ids=lambda path: path.stem)
+def test_what_closes_a_box_stands_on_a_line_of_its_own(chapter):
+    """Else the rest of the chapter is in the box."""
+    assert re.findall(r"^.*\S+ :::+$", chapter.read_text("utf-8"), flags=re.MULTILINE) == []
+
+
 def test_no_figure_is_typed_into_the_prose():
     """Digits stand in names (Cuadro 1, table 33570, dates), formulas, code and commands only."""
     allowed = re.compile(
