@@ -47,11 +47,13 @@ FIGURES = {
 }
 #: What the text says against itself, with what we have in its place; INE Chile (2023), chapters 6 to 8.
 CONTRADICTIONS = {
+    "outline-1": "Proceso SDC: Una introducción",
+    "readers-write": "salvo readxl",
+    "zero-division": "Inf",
     "implied": "(k-1)",
     "superior": "al menos",
     "interval-1": "dentro",
     "alone-before": "dos",
-    "suppress-told-apart": "se distingue",
     "suppress-value": "superior",
     "suppress-variable": "zona",
     "band-7": "50-65",
@@ -110,7 +112,7 @@ def test_every_figure_is_transcribed_once():
     found = published_figures(SOURCE)
     assert found["figure_id"].is_unique
     assert not found.duplicated(["table", "row", "column"]).any()
-    assert found["table"].value_counts().to_dict() == {**FIGURES, "text": 240}
+    assert found["table"].value_counts().to_dict() == {**FIGURES, "text": 265}
 
 
 def test_frequencies_of_the_small_files_by_plain_counting(figures):
@@ -225,10 +227,10 @@ def test_what_our_ages_were_completed_with_is_marked(figures):
 
 def test_kinds(figures):
     assert figures["kind"].value_counts().to_dict() == {
-        "recomputed": 246,
-        "input": 225,
-        "copied": 206,
-        "unchecked": 64,
+        "recomputed": 251,
+        "input": 227,
+        "copied": 211,
+        "unchecked": 77,
         "fitted": 7,
     }
     assert set(figures.loc[figures["kind"] == "unchecked", "verdict"]) == {"illegible", "not-in-text"}
@@ -248,7 +250,15 @@ def test_kinds(figures):
         "text/bottom-value": "input",
         "text/prob-etnia-5": "input",
         "text/match-probability": "input",
-        "text/worst-case": "copied",
+        "text/worst-case": "unchecked",
+        "text/first-resolution": "unchecked",
+        "text/interval-share": "unchecked",
+        "text/vector-lengths": "unchecked",
+        "text/patients": "input",
+        "text/threshold": "input",
+        "text/both-kinds": "copied",
+        "text/ls-lower": "copied",
+        "text/zero-division": "recomputed",
         "text/household-formula": "copied",
         "tabla-8-2/1/region-after": "copied",
         "tabla-8-2/1/f-k-after": "recomputed",
@@ -264,9 +274,9 @@ def test_in_doubt_the_weaker_kind(figures, figure, kind):
 
 def test_verdicts(figures):
     assert figures["verdict"].value_counts().to_dict() == {
-        "exact": 645,
-        "not-in-text": 51,
-        "published-error": 36,
+        "exact": 656,
+        "not-in-text": 64,
+        "published-error": 37,
         "illegible": 13,
         "within-noise": 3,
     }
@@ -276,7 +286,6 @@ def test_verdicts(figures):
     assert sorted(in_tables.index) == [
         "tabla-6-1/xlsx",
         "tabla-6-2/12",
-        "tabla-8-1/microaggregation/classification",
         "tabla-8-2/5/f-k",
     ]
     assert set(figures.loc[["bloque-7-1/11/health", "bloque-7-1/12/health"], "verdict"]) == {"illegible"}
@@ -288,7 +297,9 @@ def test_every_explanation_is_used_and_names_code_that_is_there():
     table = pd.read_csv(EXPLAINED, keep_default_na=False)
     table = table[table["figures"].str.startswith(SOURCE)]
     used = [explanation(figure_id)["figures"] for figure_id in published_figures(SOURCE)["figure_id"]]
-    assert set(table["figures"]) == set(used)
+    # The last pattern is for figures that are forgotten: there are none.
+    assert set(table["figures"]) - set(used) == {f"{SOURCE}/*"}
+    assert "kanon_lab.published.ine_chile.recompute" not in set(table["code"])
     assert all(pkgutil.resolve_name(code) for code in table["code"])
     assert {chapter for chapter in table["chapter"] if not (ROOT / "book" / f"{chapter}.md").is_file()} == set()
 
@@ -306,7 +317,10 @@ def test_the_guide_contradicts_itself(figures, claim, computed):
 @pytest.mark.parametrize(
     ("claim", "reading"),
     {
-        "worst-case": "It is not the largest estimate, since the guide's own r_k",
+        "suppress-told-apart": "what is left of the record fits 4 persons. From the other side it fails: 1 record is",
+        "ls-shift": "in our examples, of Tabla 8.4",
+        "formula": "it gives 4 for k = 2 and 10 for k = 3",
+        "bands-rare": "the two oldest, of 27 and 3, are the smallest",
         "finds-k": "where no value is missing, as in Tabla 8.2 after recoding. Where one is, it fails",
         "household-records": "of two households of two, one with two regions, 3 records are left",
         "prob-etnia-5": "It adds up to 1.45: what is drawn with 0.95 is drawn with 0.655",
@@ -392,11 +406,11 @@ def test_a_population_does_not_concern_the_guide():
 def test_the_command(capsys):
     assert run(["audit", "--source", SOURCE, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert len(result["figures"]) == 748
+    assert len(result["figures"]) == 773
     found = {(f["table"], f["row"], f["column"]): f for f in result["figures"]}
     assert found["Tabla 7.1", "7", "risk"]["computed"] == pytest.approx(0.02901093, abs=5e-9)
     assert found["text", "8.2.2", "Tabla 8.4, value of record 1 that is suppressed"]["computed"] == "superior"
     assert run(["audit", "--source", SOURCE, "--strict"]) == 1
     out = capsys.readouterr().out
     assert "printed (k+1), computed (k-1) (published-error)" in out
-    assert "36 of 748 figures ask for attention" in out
+    assert "37 of 773 figures ask for attention" in out

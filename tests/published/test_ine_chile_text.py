@@ -23,7 +23,7 @@ TABBED = {
     "Tabla 8.4": ("ID\tSexo", ["sex", "zone", "education", "sex after", "zone after", "education after"]),
 }
 #: Chapters whose first lines stand before their first numbered section.
-CHAPTERS = {"2": "Introducción", "4": "Tipos de liberación de datos"}
+CHAPTERS = {"Prefacio": "Prefacio", "2": "Introducción", "4": "Tipos de liberación de datos"}
 #: Statements that the end of a page tears in two, or that stand in a list: what is looked for in their place.
 WHOLE = {
     "high-risk": ["3, 5,", "7 y 8 en la Tabla"],

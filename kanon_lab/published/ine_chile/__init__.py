@@ -19,6 +19,7 @@ Left out, without a row:
 - names of variables, settings and lines of code of which no sentence says anything (the vectors of Bloque 6.8, Bloques
   6.13 and 8.5, the lists of variables before Bloque 8.1), and values that only illustrate a term (a man of 18, age 3
   and widowed, incomes in quintiles, 65 to 80 years);
+- what the program does by itself, or how, where no output is printed and no other place of the guide says it;
 - the second statement of what a row has already, in the same section;
 - slips of spelling that mislead nobody.
 """

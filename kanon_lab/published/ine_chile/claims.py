@@ -47,7 +47,7 @@ def risk_claims() -> dict[str, Claim]:
 def _scope_claims() -> dict[str, Claim]:
     """Claims of sections 7.1 and 7.2: examples."""
     return {
-        "patients": copied("56 a 60", "the same sentence has it twice"),
+        "patients": given("56 a 60", "an example"),
         "age-values": given("{0, 1,..., 100}", "an example, of 101 values; Tabla 8.3 has another, of 100"),
     }
 
@@ -90,12 +90,12 @@ def _individual_claims(table: ClassTable) -> dict[str, Claim]:
         "risk-of-population-unique": Claim(
             float(individual_risk(np.array([1]), np.array([1.0]))[0]), "a weight of 1 stands for its own record only"
         ),
-        "worst-case": copied(
-            "peor de los casos",
-            "of outsiders: by footnote 5 all of the sample are in the outside file, and no file has errors. It is not "
-            f"the largest estimate, since the guide's own r_k, of the same outsider, is {times} (its mean is R_1, "
-            f"{risk.global_risk:.5f} as printed; that of 1/F_k is {inverse.global_risk:.5f}); nor the worst outsider "
-            "of all, who knows that a person is in the sample, as in section 7.5.3",
+        "worst-case": unseen(
+            "worst of which cases, it does not say. Of outsiders it may be: by footnote 5 all of the sample are in the "
+            "outside file, and no file has errors. It is not the largest estimate, since the guide's own r_k, of the "
+            f"same outsider, is {times} (its mean is R_1, {risk.global_risk:.5f} as printed; that of 1/F_k is "
+            f"{inverse.global_risk:.5f}); nor the worst outsider of all, who knows that a person is in the sample, as "
+            "in section 7.5.3"
         ),
         "too-high": unseen(
             "they may be, it says. By footnote 5 they are, if the outside file lacks some of the sample; but that file "
@@ -143,6 +143,12 @@ def _anonymity_claims(table: ClassTable) -> dict[str, Claim]:
         "violators": Claim("muestras únicas" if (f_k[f_k < 2] == 1).all() else "no todas"),
         "violate-3": Claim(violations[3]),
         "larger-k": Claim("mayor" if violations[3] > violations[2] else "igual", "never smaller; here it grows"),
+        "formula": Claim(
+            "I(f_k < k)" if [violations[k] for k in (2, 3)] == [int((f_k < k).sum()) for k in (2, 3)] else "otra",
+            f"summed over Tabla 7.1 it gives {violations[2]} for k = 2 and {violations[3]} for k = 3, as "
+            "the text tells. Its k stands for a key beside f, and for the threshold behind the sign",
+        ),
+        "printed-both": unseen("what the program prints; the output is not in the text"),
         "implied": Claim(
             "(k-1)" if violations[3] > violations[2] else "(k+1)",
             "the wrong way round, and given as the reason for more violations at a larger k: the persons of Tabla 7.1 "
@@ -219,6 +225,10 @@ def _diversity_claims() -> dict[str, Claim]:
         "four-six-l": Claim(of_records[[4, 6]].min()),
         "binary-l": Claim(frame["health"].nunique(), "as many as it has values"),
         "unique-l": Claim(of_records[f_k == 1].max()),
+        "other-l": Claim(
+            "entropía y recursivo",
+            "looked up: Machanavajjhala and others (2007) define both, as instances of one principle",
+        ),
     }
 
 
@@ -232,12 +242,14 @@ def _interval_claims() -> dict[str, Claim]:
     return {
         "interval-1": Claim(
             "dentro" if untouched == 1 else "fuera",
-            "in the sentence before, the measure grows with the values inside; of values that were not changed, all of "
-            f"them inside, it is {untouched:g}",
+            "values inside the interval are the unsafe ones, and in the sentence before the measure of risk grows with "
+            "their number: so its largest value cannot be that of none inside. What the program printed is not in the "
+            f"text; our measure of values that were not changed, all of them inside, is {untouched:g}",
         ),
         "interval-k": Claim("mayor" if wide > narrow else "igual"),
-        "interval-share": copied(100.0, "of the measure 1, the share of all"),
+        "interval-share": unseen("the result that it tells of is not in the text; the sentence itself has 1 for it"),
         "interval-width": given(0.1, "a setting of the call, which is lost"),
+        "robust-intervals": unseen("what a function of the program does; no output of it is printed"),
         "linkage": unseen("says what the literature shows; none is cited"),
         "percentile": copied(90.0, "in the heading of the block too"),
         "interval-centre": Claim(
@@ -261,7 +273,7 @@ def _global_claims(table: ClassTable) -> dict[str, Claim]:
         "r1-comma": Claim(risk.global_risk),
         "expected": Claim(f"{table.n}*{as_printed}", f"which is {risk.expected_reidentifications:.4f} persons"),
         "by-key": Claim("igual" if np.isclose(by_key, risk.global_risk, rtol=1e-12) else "distinto"),
-        "threshold": copied(100 * THRESHOLD, "the same sentence has 0,05"),
+        "threshold": given(100 * THRESHOLD, "an example; the same sentence writes it 0,05 too"),
         "block-threshold": copied(THRESHOLD, "the text has 0,05"),
         "above": Claim(
             "ninguna" if above.records == 0 else str(above.records), f"the largest is {risk.risk.max():.4f}"

@@ -24,6 +24,16 @@ _PERTURBATIVE: dict[str, tuple[Callable, str]] = {
     "Shuffling": (partial(shuffle, variables="income", given="hours"), "shuffle"),
     "Rank swapping": (partial(rank_swap, variables="income", window=0.2), "rankSwap"),
 }
+# Where chapter 8 has these methods, and where it says what data they are for.
+_SECTIONS = {
+    "Recodificación Global": "8.2.1.1",
+    "Codificación Superior e Inferior": "8.2.1.2",
+    "Supresión Local": "8.2.2",
+}
+_DATA_SAID = {
+    "Recodificación Global": "copied: sections 8.2.1.1.1 and 8.2.1.1.2 recode one of each",
+    "Supresión Local": "copied: section 8.2.2 says that it does not suit continuous variables",
+}
 _CUT = ("Micro agregación", *_NON_PERTURBATIVE)
 #: Where the kind of evidence is not that of the column: by row and column.
 COPIED = {(row, column) for row in _NON_PERTURBATIVE for column in ("classification", "data")} | {
@@ -59,15 +69,22 @@ def exceptions() -> dict[tuple[str, str], tuple[str, str]]:
     documented = "looked up: the function of sdcMicro has this name"
     found = {
         ("Micro agregación", "classification"): (
-            "published-error",
-            "by the definition of section 8.1 a probabilistic method gives another result each time. This one gives "
-            "the same: records that are near each other get their mean, and nothing is drawn. The program's function "
-            "does so too unless another of its ways to form groups is asked for",
+            "not-in-text",
+            "which way to form groups is meant would stand in its section, which is not in the text. Where records "
+            "that are near each other get their mean nothing is drawn: ours gives the same twice, and by section 8.1 "
+            "is deterministic. The program has other ways too, and clusters that begin at random would bear it out",
         ),
         ("Codificación Superior e Inferior", "data"): ("", "ours codes both; section 8.2.1.2 says otherwise"),
-        ("Supresión Local", "classification"): ("", "by section 8.2; ours gives the same for the same data"),
+        ("Supresión Local", "classification"): (
+            "",
+            "copied: section 8.2.2, which stands under 8.2; ours gives the same for the same data",
+        ),
         ("Adición de Ruido", "data"): ("", "the glossary, Tabla 3.2, has continuous variables"),
     }
+    for row, section in _SECTIONS.items():
+        found.setdefault((row, "classification"), ("", f"copied: so section {section}, which stands under 8.2"))
+        if row in _DATA_SAID:
+            found[row, "data"] = ("", _DATA_SAID[row])
     for row in cells("Tabla 8.1").index:
         if row in _CUT:
             found[row, "function"] = ("illegible", cut)

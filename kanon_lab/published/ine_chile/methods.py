@@ -9,7 +9,7 @@ import pandas as pd
 from kanon_lab.classes import class_table
 from kanon_lab.published.claims import Claim
 from kanon_lab.published.ine_chile.ages import EDGES, EQUAL, GROUPS, RAW, UNEQUAL, completions, frequencies
-from kanon_lab.published.ine_chile.printed import SPECS, WORDS, copied, counts, example, given, listed, unseen
+from kanon_lab.published.ine_chile.printed import SPECS, WORDS, cells, copied, counts, example, given, listed, unseen
 from kanon_lab.published.ine_chile.tables import DRAWN, SIZES, recoded_regions
 from kanon_lab.recode import bottom_code, cut_bands, round_values, top_code
 
@@ -44,11 +44,26 @@ def _kind_claims() -> dict[str, Claim]:
             "has none, so that its sizeRes and etnia cannot be drawn again",
         ),
         "recoding-kind": copied("determinista", "Tabla 8.1 has it so"),
+        "both-kinds": copied(
+            "categóricas y continuas" if _for_both() else "no ambas",
+            "so Tabla 8.1: of the methods that are not perturbative and of those that are, some are for each",
+        ),
         "kinds-of-recoding": copied(
             WORDS[2],
             "section 8.2.1.1 has rounding among the options of global recoding; by its number, 8.2.1.3, it is a third",
         ),
     }
+
+
+def _for_both() -> bool:
+    """Whether Tabla 8.1 has methods of either class for either kind of variable."""
+    table = cells("Tabla 8.1")
+    perturbative = table["classification"].str.startswith("perturbativo")
+    return all(
+        table.loc[here, "data"].str.contains(kind).any()
+        for here in (perturbative, ~perturbative)
+        for kind in ("categórico", "continuo")
+    )
 
 
 def _tail_claims() -> dict[str, Claim]:
@@ -62,6 +77,10 @@ def _tail_claims() -> dict[str, Claim]:
             "también continuas" if incomes.max() == 1000 else "solo ... ordinales y ... semi-continuas",
             "income, an example of the same paragraph and of section 8.1, is continuous by section 7.2; and Tabla 8.1 "
             "has continuous variables",
+        ),
+        "top-and-bottom": Claim(
+            "no pueden hacerse simultáneamente",
+            "looked up: topBotCoding() of sdcMicro takes one kind a call, top or bottom. Ours take two calls too",
         ),
         "top-suggested": copied(65.0, "the value put in further on; the figure is lost"),
         "labour-ages": Claim(
@@ -143,6 +162,10 @@ def _size_claims() -> dict[str, Claim]:
             "not made in the code before Bloque 8.1, which has sdcHH and a copy, sdc_respaldo; section 8.2.1.3 takes "
             "it from that copy",
         ),
+        "vector-lengths": unseen(
+            "the program's documentation has both: its text asks for vectors of the same length, its example gives two "
+            "old categories and one new"
+        ),
         "size-before": copied(len(before), "counted in the output"),
         "size-after": copied(len(after), "counted in the output"),
         "size-small": Claim(" y ".join(f'"{name}"' for name in smallest), "the two smallest of the output"),
@@ -185,10 +208,22 @@ def _band_claims() -> dict[str, Claim]:
         ),
         "outside": copied(ours[0], "a note before says so too; ours refuses such ages, unless told what to call them"),
         "closed": Claim("no incluye el 0, pero sí el 5" if (ours[0] == "perdidos" and ends == [1, 5]) else "otra"),
+        "bands-rare": copied(
+            "frecuencias bajas" if _oldest_are_fewest() else "no",
+            "in Bloque 8.2: of the bands that hold anybody the two oldest, of 27 and 3, are the smallest; the 3, lost "
+            "there, is what every completion of the single ages gives",
+        ),
         "retirement": copied(65.0, "the last group of the text begins there"),
         **{f"band-{place}": claim for place, claim in enumerate(_groups(ours.iloc[1:]), 1)},
         **{f"manual-{place}": Claim(label) for place, label in enumerate(manual, 1)},
     }
+
+
+def _oldest_are_fewest() -> bool:
+    """Whether the two oldest bands of ten years are the smallest that hold anybody."""
+    bands = frequencies(_certain())[EQUAL]
+    held = bands[bands > 0]
+    return bool(held.iloc[-2:].max() < held.iloc[:-2].min())
 
 
 def _groups(ours: pd.Series) -> list[Claim]:

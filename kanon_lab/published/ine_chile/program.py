@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from kanon_lab.published.claims import Claim
@@ -27,7 +28,8 @@ SLOTS = (
 
 def program_claims() -> dict[str, Claim]:
     """The claims of chapters 1 to 6 by the last part of their figure_id."""
-    return {**_law_claims(), **_number_claims(), **_code_claims(), **_object_claims(), **_household_file_claims()}
+    parts = (_law_claims, _outline_claims, _number_claims, _code_claims, _value_claims, _object_claims)
+    return {name: claim for part in (*parts, _household_file_claims) for name, claim in part().items()}
 
 
 def _law_claims() -> dict[str, Claim]:
@@ -37,10 +39,32 @@ def _law_claims() -> dict[str, Claim]:
         "law-secrecy": Claim("Art.29", "looked up: article 29 of law 17,374 is the one on statistical secrecy"),
         "law-private-life": Claim("Art.2e", "looked up: article 2 e) of law 19,628 defines statistical data"),
         "law-transparency": Claim(2008.0, "looked up: promulgated on 11 August 2008"),
-        "first-resolution": copied("junio del año 2009", "the same sentence has 10 June 2009"),
+        "first-resolution": unseen("the same sentence dates the resolution 10 June 2009; no other place has it"),
+        "resolution": unseen("the number of a resolution of the office: not looked up"),
+        "first-effort": unseen(
+            "of all institutions of the state; not looked into. Chapter 2 begins the office's own experience in 2009, "
+            "but with a local one, of economic data"
+        ),
+        "code-principle": unseen("of the office's own code, which is not at hand"),
         "first-edition": copied("2021", "the preface dates the first edition 2021 too"),
         "un-year": Claim("enero de 2014", "looked up: resolution 68/261 of 29 January 2014"),
         "un-principle": Claim(6.0, "looked up: the sixth of the principles is on confidentiality"),
+    }
+
+
+def _outline_claims() -> dict[str, Claim]:
+    """The main sections that section 2.3 announces, against the chapters that there are."""
+    after = unseen("announced; our text stops inside chapter 8")
+    return {
+        "outline-1": copied(
+            "Proceso SDC: Una introducción",
+            "the need for these methods and the balance of risk and utility, which it describes, are chapter 5; the "
+            "chapter of the printed name, 6, is on the program",
+        ),
+        "outline-2": copied("Tipos de liberación de datos", "so chapter 4, though it stands before chapters 5 and 6"),
+        "outline-3": copied("Medición de riesgos", "so chapter 7"),
+        "outline-4": copied("Métodos SDC", "so chapter 8"),
+        **{f"outline-{place}": after for place in (5, 6, 7)},
     }
 
 
@@ -81,6 +105,30 @@ def _code_claims() -> dict[str, Claim]:
         "days": unseen(
             "depends on program and machine, not repeated here; section 6.1 calls all methods highly optimised for "
             "large files"
+        ),
+    }
+
+
+def _value_claims() -> dict[str, Claim]:
+    """Claims of sections 6.3, 6.4 and 6.9 about reading, writing, impossible values, and changes by hand."""
+    with np.errstate(all="ignore"):
+        by_zero = np.array([1.0, -1.0, 0.0]) / 0.0
+        log = np.log(np.array(-1.0))
+    named = [f"{number:g}".replace("inf", "Inf").replace("nan", "NaN") for number in by_zero]
+    return {
+        "readers-write": Claim(
+            "salvo readxl",
+            "looked up: haven and utils write what they read, in one way or another; readxl has functions that read, "
+            "and none that writes. The footnote speaks of versions, not of this",
+        ),
+        "zero-division": Claim(
+            "NaN" if {*named} == {"NaN"} else "Inf",
+            f"by the arithmetic of floating point (IEEE 754), which R has too: 1, -1 and 0 by zero are "
+            f"{', '.join(named)}. Only nothing by nothing is NaN, and the text says division by zero without more",
+        ),
+        "negative-logarithm": Claim("NaN" if np.isnan(log) else "otro", "by the same arithmetic: of -1"),
+        "recalculated": copied(
+            "manualmente", "so section 8.2.1.1.2 and the code of Bloque 8.5; not tried, the program is not here"
         ),
     }
 

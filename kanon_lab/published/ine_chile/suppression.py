@@ -35,6 +35,8 @@ def _example_claims() -> dict[str, Claim]:
     either = [original.mask(_cell(original, 1, key)) for key in ("sex", "education")]
     others = [class_table(frame, spec).f_k_of_records()[1] - 1 for frame in either]
     alone = protection_claims(original, released, spec, k_required=2).set_index("claim")["records"]
+    left = released.loc[1].dropna()
+    alike = int((original[left.index] == left).all(axis=1).sum())
     return {
         "suppress-unsafe": Claim("única" if class_table(original, spec).f_k_of_records()[1] == 1 else "no única"),
         "suppress-others": Claim(
@@ -43,11 +45,14 @@ def _example_claims() -> dict[str, Claim]:
             "compatible ones, themselves among them",
         ),
         "suppress-told-apart": Claim(
-            "ya no puede distinguirse" if not alone["own_class"] + alone["true_key"] else "se distingue",
-            f"every record has {after.k_achieved} compatible ones or more; but {alone['own_class']} record is alone in "
-            "its released class, and whoever knows the true key of that person meets one compatible record, this one. "
-            "So no other record is left for her, from whichever side the two files are matched",
+            "ya no puede distinguirse" if alike >= 2 else "se distingue",
+            f"from the side of the file, by the counting of Tabla 7.2, which the sentence gives as its reason: what "
+            f"is left of the record fits {alike} persons. From the other side it fails: {alone['own_class']} record is "
+            "alone in its released class, and whoever knows the true key of that person meets one compatible record, "
+            "this one",
         ),
+        "suppress-respondents": copied(WORDS[len(original)], "counted in the table"),
+        "suppress-identifiers": copied(WORDS[len(spec.key_variables)], "counted in the table"),
         "suppress-value": copied(
             original.at[1, "education"], "so in the table, and four sentences before; it has no value mayor"
         ),
@@ -82,7 +87,8 @@ def _general_claims() -> dict[str, Claim]:
         "ls-functions": copied(WORDS[2], "two it goes on to name"),
         "ls-shift": Claim(
             "aumenta" if moved else "no aumenta",
-            "in Tabla 8.4: with the sex kept an education goes, with the education kept a sex",
+            "in our examples, of Tabla 8.4: with the sex kept an education goes, with the education kept a sex. In "
+            "general it need not be",
         ),
         "ls-usually": unseen(
             "the only example is lost, and it depends on how the program chooses. Ours, on Tabla 7.1 with k = 2: "
@@ -161,6 +167,11 @@ def _importance_claims(vector: str, keys: list[str]) -> dict[str, Claim]:
         ),
         "ls-range": copied(len(keys), "the number of key variables, and six values are given"),
         "ls-vector": copied(vector, "the same in the block"),
+        "ls-lower": copied(
+            "importancia alta" if {*first} == {"AGEYRS", "GENDER"} else "no",
+            "so the vector of the next paragraph: its ones, in the order of the key variables, are those of edad and "
+            "sexo, which are to be kept",
+        ),
         "ls-first": copied(places["sexo"], order),
         "ls-fourth": copied(places["edad"], order),
     }
