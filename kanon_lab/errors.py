@@ -25,12 +25,15 @@ def shortened(text: str, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that `name` was most likely meant to be, whatever its letters' case; None if none is near."""
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The one of `names` that `name` was most likely meant to be, whatever its letters' case; None if none is near.
+
+    How near the two are lies between 0 and 1 (alike), and must be `cutoff` or more.
+    """
     from difflib import get_close_matches
 
     known = {str(each).casefold(): str(each) for each in names}
-    close = get_close_matches(str(name).casefold(), list(known), n=1)
+    close = get_close_matches(str(name).casefold(), list(known), n=1, cutoff=cutoff)
     return known[close[0]] if close else None
 
 

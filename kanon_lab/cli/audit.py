@@ -48,11 +48,14 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     from kanon_lab import published
     from kanon_lab.data import load_counts, parse_columns
     from kanon_lab.published.audit import FINDINGS, check_takes_counts, source_of
+    from kanon_lab.published.figures import source_module
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
     if population is None and (year is not None or columns is not None):
         raise OptionError("--year and --columns go with --population: the embedded population needs neither")
+    if source is not None:
+        source_module(source)
     if figure is not None:
         given, source = source, source_of(figure)
         if given not in (None, source):
@@ -90,9 +93,11 @@ def _print_as_json(result):
 
 
 def _figures_of_one_column(figures):
-    """The figures with what was computed in one column, a number or words."""
+    """The figures with what was computed in one column, a number or words; and their places in words."""
+    from kanon_lab.published.explain import places_in_words
+
     computed = figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
-    return figures.assign(computed=computed).drop(columns="computed_text")
+    return figures.assign(computed=computed, place=places_in_words(figures)).drop(columns="computed_text")
 
 
 def _print(result):
@@ -139,7 +144,8 @@ def _print_headline(result):
 def _print_one(figure, as_json):
     if as_json:
         figure = {name: value for name, value in figure.items() if name != "computed_text"} | {
-            "computed": figure["computed_text"] or figure["computed"]
+            "computed": figure["computed_text"] or figure["computed"],
+            "place": _place(figure),
         }
         print_json(figure)
         return
@@ -149,11 +155,15 @@ def _print_one(figure, as_json):
             click.echo(f"{name:<{_LABEL}}{text}")
 
 
-def _told(figure):
-    """What is told of one figure, by name; what there is nothing of is empty."""
+def _place(figure):
     from kanon_lab.published.explain import place_in_words
 
-    place = [place_in_words(*(figure[name] for name in ("table", "row", "place")))]
+    return place_in_words(*(figure[name] for name in ("table", "row", "place")))
+
+
+def _told(figure):
+    """What is told of one figure, by name; what there is nothing of is empty."""
+    place = [_place(figure)]
     if figure["table"] != "text":
         place += [figure["table"], f"row {figure['row']}"]
     place.append("column " * (figure["table"] != "text") + figure["column"])

@@ -38,6 +38,8 @@ _COLUMNS = (
     "figure_id source place table row column unit printed published computed computed_text difference verdict kind "
     "noise tolerance reason chapter"
 ).split()
+_EMBEDDED = "spain-2010"
+_NEAR = 0.8  # How alike what follows the source must be for a figure to be the one that was meant.
 _ROWS_OFF = {"table": str, "row": str, "total": float, "sum": float, "difference": float}
 
 
@@ -58,10 +60,13 @@ class Audit:
     rows_off : DataFrame
         Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
         ``difference``.
+    counts_given : bool
+        Whether a population was given that is no embedded one.
     """
 
     figures: pd.DataFrame
     rows_off: pd.DataFrame
+    counts_given: bool = False
 
     def summary(self) -> pd.DataFrame:
         """Figures per source and table: ``figures``, then one column per kind of evidence and one per verdict."""
@@ -99,17 +104,20 @@ class Audit:
         Raises
         ------
         OptionError
-            For a figure that is not among `figures`; it names the nearest.
+            For a figure that is not among `figures`; it names the one that was meant, if one is near.
         """
         found = self.figures[self.figures["figure_id"] == figure_id]
         if found.empty:
-            raise _unknown_figure(figure_id, self.figures["figure_id"])
+            raise _unknown_figure(figure_id)
         figure = found.iloc[0].to_dict()
+        said = {name: value for name, value in explanation(figure_id).items() if name != "figures"}
+        if self.counts_given and _EMBEDDED in said["inputs"]:
+            said["inputs"] += f"; the population given takes the place of {_EMBEDDED}"
         return {
             **{name: figure[name] for name in ("figure_id", "source")},
             "citation": CITATIONS[figure["source"]],
             **figure,
-            **{name: value for name, value in explanation(figure_id).items() if name != "figures"},
+            **said,
             "kind_meaning": KINDS[figure["kind"]],
             "verdict_meaning": VERDICTS[figure["verdict"]],
         }
@@ -145,10 +153,11 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
         check_takes_counts(source)
     results = [_audit_source(name, counts) for name in ([source] if source else SOURCES)]
     figures = pd.concat([r.figures for r in results], ignore_index=True)
+    own = counts is not None and "kind" not in counts
     # A stable sort: within a verdict the figures keep the order of the source.
     urgency = figures["verdict"].map({verdict: i for i, verdict in enumerate(VERDICTS)})
     figures = figures.iloc[np.argsort(urgency, kind="stable")].reset_index(drop=True)
-    return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True))
+    return Audit(figures, pd.concat([r.rows_off for r in results], ignore_index=True), own)
 
 
 def computed_words(figures: pd.DataFrame) -> pd.Series:
@@ -174,20 +183,29 @@ def source_of(figure_id: str) -> str:
     Raises
     ------
     OptionError
-        Where it begins with no source; it names the nearest figure.
+        Where it is empty, or begins with no source; it names the figure that was meant, if one is near.
     """
+    if not figure_id:
+        raise OptionError("the figure_id is empty: kanon-lab audit --json lists every one")
     source = figure_id.partition("/")[0]
     if source in SOURCES:
         return source
-    raise _unknown_figure(figure_id, (each for name in SOURCES for each in published_figures(name)["figure_id"]))
+    raise _unknown_figure(figure_id)
 
 
-def _unknown_figure(figure_id: str, known: Iterable[str]) -> OptionError:
-    near = nearest(figure_id, known)
-    meant = f"did you mean {near}? " if near else ""
-    return OptionError(
-        f"there is no figure {shortened(figure_id, 100)!r}: {meant}kanon-lab audit --json lists every figure_id"
-    )
+def _unknown_figure(figure_id: str) -> OptionError:
+    """The error for a figure that there is not: only one of the same source can have been meant."""
+    given = shortened(figure_id, 100)
+    start, _, rest = given.partition("/")
+    source = nearest(start, SOURCES, _NEAR)
+    if source is None:
+        how = f"it begins with no source ({', '.join(SOURCES)}); kanon-lab audit --json lists every figure_id"
+    else:
+        known = published_figures(source)["figure_id"].str.partition("/")[2]
+        near = nearest(rest, known, _NEAR)
+        meant = f"did you mean {source}/{near}? " if near else ""
+        how = f"{meant}kanon-lab audit --source {source} --json lists every figure_id of it"
+    return OptionError(f"there is no figure {given!r}: {how}")
 
 
 def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
 
 #: Short name of each source, and the module that recomputes it.
 SOURCES = {
@@ -75,7 +75,7 @@ def published_figures(source: str) -> pd.DataFrame:
 def source_module(source: str) -> ModuleType:
     """The module that recomputes a source."""
     if source not in SOURCES:
-        raise OptionError(f"unknown source {source!r}: choose out of {', '.join(SOURCES)}")
+        raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
     return import_module(SOURCES[source])
 
 

@@ -114,6 +114,57 @@ def test_an_unknown_figure_is_answered_by_the_nearest(capsys):
     assert "did you mean aepd/tabla-1/1/age?" in err
 
 
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--figure", ""], "the figure_id is empty"),
+        (["--figure", "aepd/" + "x" * 100_000], "kanon-lab audit --source aepd --json lists every figure_id of it"),
+        (["--figure", "ine-chile-2023/text/xyz"], "kanon-lab audit --source ine-chile-2023 --json lists"),
+        (["--figure", "golle-2006/text/day"], "it begins with no source (gil-bellosta-2011, aepd, "),
+        (["--source", "nosource", "--figure", "aepd/tabla-1/1/age"], "unknown source 'nosource'"),
+        (["--source", "nosource", "--figure", "x"], "unknown source 'nosource'"),
+    ],
+)
+def test_a_figure_that_there_is_not(capsys, args, said):
+    """What is far from every figure is answered by how to list them, not by another figure."""
+    code, out, err = call(capsys, "audit", *args)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "did you mean" not in err
+    assert len(err) < 400
+
+
+@pytest.mark.parametrize(
+    ("figure_id", "place"),
+    {
+        "ine-chile-2023/text/formula": "section 7.5.2",
+        "ine-chile-2023/text/block-k": "Bloque 7.5",
+        "ine-chile-2023/tabla-7-1/1/f-k": "section 7.5.1",
+    }.items(),
+)
+def test_json_says_where_a_figure_stands(capsys, figure_id, place):
+    _, out, _ = call(capsys, "audit", "--figure", figure_id, "--json")
+    assert json.loads(out)["place"] == place
+
+
+def test_every_place_of_the_list_is_said(note):
+    assert [figure["figure_id"] for figure in note["figures"] if not figure["place"]] == []
+
+
+def test_a_population_given_takes_the_place_of_the_embedded_one(capsys, tmp_path):
+    """The inputs of a figure that is recomputed from counts say which."""
+    figure, said = f"{STUDY}/text/narrow", "; the population given takes the place of spain-2010"
+    file = tmp_path / "counts.csv"
+    file.write_text(
+        "place,name,sex,age_group,persons\n29025,Benalmádena,men,0-4,1500\n29025,Benalmádena,women,0-4,1400\n"
+    )
+    code, out, _ = call(capsys, "audit", "--figure", figure, "--population", str(file))
+    assert code == 0
+    assert said in out
+    _, out, _ = call(capsys, "audit", "--figure", figure)
+    assert said not in out
+
+
 def test_strict_exits_with_1_where_a_figure_disagrees(capsys):
     code, out, _ = call(capsys, "audit", "--strict", "--source", STUDY)
     assert code == 1
