@@ -74,12 +74,16 @@ def exceptions() -> dict[tuple[str, str], tuple[str, str]]:
             "that are near each other get their mean nothing is drawn: ours gives the same twice, and by section 8.1 "
             "is deterministic. The program has other ways too, and clusters that begin at random would bear it out",
         ),
-        ("Codificación Superior e Inferior", "data"): ("", "ours codes both; section 8.2.1.2 says otherwise"),
+        ("Codificación Superior e Inferior", "data"): (
+            "",
+            "copied: section 8.2.1.2 codes age, and names income, which is continuous by section 7.2, and categories; "
+            "its rule says otherwise, and is judged there. Ours codes both",
+        ),
         ("Supresión Local", "classification"): (
             "",
             "copied: section 8.2.2, which stands under 8.2; ours gives the same for the same data",
         ),
-        ("Adición de Ruido", "data"): ("", "the glossary, Tabla 3.2, has continuous variables"),
+        ("Adición de Ruido", "data"): ("", "copied: the glossary, Tabla 3.2, has continuous variables"),
     }
     for row, section in _SECTIONS.items():
         found.setdefault((row, "classification"), ("", f"copied: so section {section}, which stands under 8.2"))
