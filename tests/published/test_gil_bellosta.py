@@ -39,6 +39,8 @@ IN_OTHER_WORDS = {
     "equal-lengths": "Tampoco debieran alterarlos demasiado",
     "formula-1": r"f_k(n) = \binom{n}{k} N^{1-n} (N-1)^{n-k}",
     "formula-unequal": r"f_k(n) = \sum_i \binom{n}{k} p_i^k (1 - p_i)^{n-k}",
+    "formula-binomial": r"N \binom{n}{k} (1/N)^k (1 - 1/N)^{n-k}.",
+    "formula-municipality": r"k \sum_{ij} \binom{n_{ij}}{k} N^{1-n_{ij}} (N - 1)^{n_{ij}-k}",
     "formula-persons": r"k f_k(n) = k \binom{n}{k} N^{1-n} (N - 1)^{n-k}",
     "births-even": "la distribución de los nacimientos a lo largo de año no es uniforme (véanse, por ejemplo, [4] y "
     "[1]) y de que existen personas de más de 90 años de edad, no se espera",
@@ -156,16 +158,19 @@ class TestFactsOfINE:
         assert facts.oldest().to_dict() == nation[facts.oldest().index].to_dict()
         for pool_from in (None, 85):
             by_place = read_counts(path, year=2010, pool_from=pool_from).set_index(["place", *cell])["persons"]
-            for code in (facts.BENALMADENA, facts.CROWDED):
-                assert facts.real_place(code, pool_from).to_dict() == by_place[code].to_dict()
+            assert facts.real_place(facts.BENALMADENA, pool_from).to_dict() == by_place[facts.BENALMADENA].to_dict()
         assert facts.national_cells().sum() == nation.sum()
 
-    def test_no_other_real_place_is_as_crowded_as_cartama(self, shared):
+    def test_where_the_ages_of_each_real_place_cross_the_two_lines(self, shared, claims):
         counts = read_counts(shared("ine-padron-33570-malaga.px"), year=2010, pool_from=85)
-        cells = {place: part.to_numpy() for place, part in counts.groupby("place")["persons"] if part.sum() >= 1000}
-        sizes = pd.Series({place: crossing(part, 0.8) for place, part in cells.items()})
-        assert sizes.idxmin() == facts.CROWDED
-        assert sizes.min() > 10_000
+        parts = {name: part.to_numpy() for name, part in counts.groupby("name")["persons"]}
+        found = {name: cells.tolist() for name, cells in facts.real_places().items()}
+        assert found == {name: cells.tolist() for name, cells in parts.items() if cells.sum() >= 1000}
+        for claim, share, name in (("over-100000", 0.2, "Alhaurín de la Torre"), ("under-10000", 0.8, "Cártama")):
+            sizes = pd.Series({place: crossing(np.array(cells), share) for place, cells in found.items()})
+            assert sizes.idxmin() == name
+            assert f"at {sizes.min():,.0f} ({name})" in claims.loc[claim, "reason"]
+            assert f"{sizes.max():,.0f} ({sizes.idxmax()})" in claims.loc[claim, "reason"]
 
     def test_the_two_lines_hold_in_every_real_municipality(self, shared):
         """Over 80 per cent under 10,000 inhabitants, and none up to 100,000 below 20, in the 103 of Málaga."""
@@ -175,6 +180,7 @@ class TestFactsOfINE:
         size = n.groupby(counts["place"]).sum()
         share = (alone / size)[size > 0]
         assert (share[size < 10_000] > 0.8).all()
+        assert share[size < 10_000].min() == pytest.approx(0.852, abs=0.0005)
         assert (share[size <= 100_000] > 0.2).all()
         assert (share[size > 100_000] < 0.2).all()
 
@@ -202,6 +208,10 @@ class TestKindsAndVerdicts:
     def test_an_open_cell_is_the_remainder_or_the_expectation(self, audited, figures):
         opened = audited[(audited["column"] == ">100")]
         assert (opened["verdict"] == "exact").all()
+        assert (opened["reason"] != "").all()
+        # Where the others leave a person too few, of the total, no person is left.
+        clipped = opened[opened["row"].isin(["Zaragoza", "Bilbao", "Gijón"]) & (opened["table"] == "Cuadro 2")]
+        assert clipped["reason"].str.contains("here -1 and so 0").all()
         zero = opened[opened["reason"].str.startswith("no ages")]
         other = opened[opened["reason"].str.startswith("the expected persons")]
         assert (pd.concat([zero, other])["printed"] == "0").all()
@@ -224,6 +234,7 @@ class TestKindsAndVerdicts:
     def test_counts_of_cuadro_1_follow_from_percentages(self, audited):
         rows = audited[audited["table"].eq("Cuadro 1") & audited["column"].str.endswith(" n")]
         assert set(rows["kind"]) == {"recomputed"}
+        assert rows["reason"].str.contains("one number in two units").all()
         half = 0.00005 * 4702.1  # half a hundredth of a per cent of 47 million, in ten thousands
         assert ((rows["computed"] - rows["published"]).abs() <= half + 0.5).all()
 
@@ -231,7 +242,6 @@ class TestKindsAndVerdicts:
         attention = audited[audited["verdict"].isin(["published-error", "disagrees"])]
         assert attention["verdict"].to_dict() == {
             f"{SOURCE}/text/municipalities": "disagrees",
-            f"{SOURCE}/text/us-place-census": "published-error",
             f"{SOURCE}/text/figure-number": "published-error",
         }
 
@@ -240,7 +250,13 @@ class TestKindsAndVerdicts:
         assert claims.loc[["last-age-group", "ages-capped"], "computed"].tolist() == [85, 90]
         assert claims.loc["confidence", "computed"] == pytest.approx(95, abs=0.1)
         assert claims.loc["under-10000", "verdict"] == "exact"
+        assert (
+            "the 81 places of Málaga of fewer than 10,000 have 85.2% alone or more"
+            in claims.loc["under-10000", "reason"]
+        )
         assert claims.loc["over-100000", "verdict"] == "approximate"
+        # Golle (2006), abstract: the census of 2000.
+        assert claims.loc["us-place-census", ["computed", "verdict"]].tolist() == [2000, "exact"]
         assert set(claims.loc[["banker", "other-proof"], "kind"]) == {"unchecked"}
         # Sweeney (2000), abstract: 216 and 132 of 248 million.
         assert claims.loc[["us-zip", "us-place"], "computed"].tolist() == pytest.approx([87.1, 53.2], abs=0.05)
@@ -282,6 +298,8 @@ class TestHalfWidths:
         # Each with its own number of runs; the rounded ones need a factor of their own to come near.
         assert 300 < table.loc["cut", "likelihood"] < 450
         assert 1 < table["likelihood"].iloc[2] < table.loc["cut", "likelihood"] / 10
+        # R's default quantiles lie too far inward, which favours rounding: 70 to 85.
+        assert 70 < table.loc["cut", "likelihood, quantiles"] < 85
 
     def test_the_number_of_runs_has_an_interval(self, ways):
         cut = ways.loc["cut"]
@@ -299,6 +317,13 @@ class TestHalfWidths:
         else:
             found = norm.ppf(0.975) * draws.std(axis=1, ddof=1)
         assert found.std() / norm.ppf(0.975) == pytest.approx(widths.RUNS[how] / np.sqrt(runs), rel=0.06)
+
+    def test_how_far_inward_the_default_quantiles_lie(self):
+        rng, runs = np.random.default_rng(6), 400
+        draws = np.concatenate([rng.standard_normal((4000, runs)) for _ in range(10)])
+        found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
+        short = 1 - found.mean() / norm.ppf(0.975)
+        assert short * runs == pytest.approx(widths._INWARD, rel=0.1)
 
     @pytest.mark.parametrize("printing", widths.PRINTINGS)
     def test_runs_and_printing_are_found_again(self, printing):

@@ -8,11 +8,13 @@ stand. Where one does it is ``exact``, and the reason says which.
 Without a row in ``gil-bellosta-2011.csv`` are
 
 - the marks of Figura 1, which are not in the text, and their colours;
-- definitions (k-anonymity, l-diversity by name), examples (the man of Ólvega, very high incomes) and the steps of the
-  simulation, which state no result;
+- definitions (k-anonymity, l-diversity by name) and what follows from them by their words alone (that somebody whose k
+  is 1 is not anonymous at all), examples (the man of Ólvega, very high incomes), the steps of the proof and of the
+  simulation, which state no result, and what is said of the code, which is not at hand (that the plain algorithm is
+  inefficient, that the program is true to it and takes short cuts);
 - that the number printed in Cuadro 1 is a median (it differs from the expectation by less than is printed), headings
   that say what a range is, and headings and cross-references that are right;
-- judgements of value and of law in sections 1, 3 and 4, and what follows from a figure that has a row;
+- judgements of value and of law, in sections 1 to 4, and what follows from a figure that has a row;
 - the bibliography, addresses and dates, and what is said of cited works beyond their figures.
 """
 

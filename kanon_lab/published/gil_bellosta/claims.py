@@ -20,10 +20,11 @@ from kanon_lab.published.gil_bellosta.facts import (
     SWEENEY_CENSUS,
     UNITED_STATES,
     municipalities,
+    national_cells,
     oldest,
     population,
-    real_cells,
     real_place,
+    real_places,
     totals,
 )
 from kanon_lab.published.gil_bellosta.nation import TOLERANCE_SHARE
@@ -156,16 +157,7 @@ def _threshold(counts: pd.DataFrame, share: float, limit: int, embedded: bool) -
     national = counts.groupby(["sex", "age_group"])["persons"].sum().to_numpy()
     computed = crossing(national, share)
     if embedded:
-        # Single places are synthetic: real ages, scaled, tell whether the claim depends on them.
-        sizes = {name: crossing(cells, share) for name, cells in real_cells().items()}
-        holds = min(sizes.values()) >= limit
-        reason = f"the share falls below {percent(share)} at " + ", ".join(
-            f"{size:,.0f} inhabitants with the ages of {name}" for name, size in sizes.items()
-        )
-        reason += ": the bound holds with real ages" if holds else ": as a round number it stands"
-        near = bool(min(sizes.values()) <= limit <= max(sizes.values()))
-        verdict = "exact" if holds else "approximate" if near else "disagrees"
-        return {"computed": computed, "verdict": verdict, "reason": reason}
+        return {"computed": computed, **_threshold_of_real_places(share, limit)}
     places = anonymity(counts, dates=["day"], ranges="1", by="municipality", spread=False)
     below = (places["population"] <= limit) & (places["population"] > 0)
     against = int((below & (places["share"] <= share)).sum())
@@ -175,6 +167,24 @@ def _threshold(counts: pd.DataFrame, share: float, limit: int, embedded: bool) -
         "reason": f"with national ages the share falls below {percent(share)} here; municipalities of up to {limit:,} "
         f"inhabitants that lie there or lower: {against} of {below.sum()}",
     }
+
+
+def _threshold_of_real_places(share: float, limit: int) -> dict[str, str]:
+    """Single places of the embedded population are synthetic: what real ones say, as they are and scaled."""
+    nation = crossing(national_cells(), share)
+    sizes = pd.Series({name: crossing(cells, share) for name, cells in real_places().items()})
+    here = {name: cells for name, cells in real_places(1).items() if cells.sum() < limit}
+    alone = pd.Series({name: _share_alone(cells, cells.sum(), PERIODS["day"]) for name, cells in here.items()})
+    holds = bool(min(nation, sizes.min()) >= limit and alone.min() > share)
+    near = bool(sizes.min() <= limit <= max(nation, sizes.max()) and alone.min() > share)
+    reason = (
+        f"the share falls below {percent(share)} at {nation:,.0f} inhabitants with the ages of the nation, and with "
+        f"those of Málaga's {len(sizes)} places of 1,000 or more, scaled, at {sizes.min():,.0f} ({sizes.idxmin()}) to "
+        f"{sizes.max():,.0f} ({sizes.idxmax()}). As they are, the {len(alone)} places of Málaga of fewer than "
+        f"{limit:,} have {percent(alone.min())} alone or more"
+    )
+    reason += ": the bound holds with real ages" if holds else ": as a round number it stands" if near else ""
+    return {"verdict": "exact" if holds else "approximate" if near else "disagrees", "reason": reason}
 
 
 def _cited(share: float) -> Found:
@@ -187,12 +197,16 @@ def _cited(share: float) -> Found:
     return {
         "us-zip": {"computed": by_zip, "reason": f"{UNITED_STATES['zip']} {of}"},
         "us-zip-census": {"computed": SWEENEY_CENSUS, "reason": "the abstract of [9] says so"},
-        "us-place": {"computed": by_place, "reason": f"{UNITED_STATES['place']} {of}"},
+        "us-place": {
+            "computed": by_place,
+            "reason": f"{UNITED_STATES['place']} {of}. The study has it from [2], which may quote [9] or not: its body "
+            "is not at hand",
+        },
         "us-place-census": {
-            "computed": SWEENEY_CENSUS,
-            "verdict": "published-error",
-            "reason": f"the share by municipality is a result of [9] too, from the census of {SWEENEY_CENSUS}; [2] "
-            f"quotes it from there. Its own result from the census of {GOLLE_CENSUS}, by ZIP code, is {GOLLE_ZIP} %",
+            "computed": GOLLE_CENSUS,
+            "reason": "said of the work [2], whose abstract says so. Read of the share beside it, it would not hold if "
+            f"[2] has that from [9], which uses the census of {SWEENEY_CENSUS}; what the abstract of [2] has from its "
+            f"own is {GOLLE_ZIP} %, by ZIP code",
         },
         "comparable": _words(
             "equiparable en orden de magnitud" if alike else "",
@@ -214,7 +228,7 @@ def _population(counts: pd.DataFrame, figures: pd.DataFrame, embedded: bool) -> 
     unit = population() / persons
     sizes = np.array([published["Cuadro 2", "total", place] for place in PLACES])
     alone = np.array([published["Cuadro 2", "1", place] for place in PLACES]) / sizes
-    guess = np.array([_share_alone(real_cells()["the nation"], size, PERIODS["day"]) for size in sizes])
+    guess = np.array([_share_alone(national_cells(), size, PERIODS["day"]) for size in sizes])
     explained = 1 - np.sum((alone - guess) ** 2) / np.sum((alone - alone.mean()) ** 2)
     return {
         "municipalities": {
@@ -329,15 +343,22 @@ def _method() -> Found:
     """The formulas, and what is said of the method."""
     even, uneven = (1 / 3, 1 / 3, 1 / 3), (1 / 2, 1 / 3, 1 / 6)
     told = "equal to the count over all ways in which {} persons can share out over {} periods"
+    persons, sizes = np.arange(1, 6), range(1, 6)
     formulas = {
-        "formula-1": [_births(n, even) for n in range(1, 6)],
-        "formula-unequal": [_births(n, uneven) for n in range(1, 6)],
-        "formula-persons": [np.arange(1, n + 1) * _births(n, even) for n in range(1, 6)],
+        "formula-1": [_births((n,), even) for n in sizes],
+        "formula-unequal": [_births((n,), uneven) for n in sizes],
+        "formula-binomial": [_births((n,), even) for n in sizes],
+        "formula-persons": [persons[:n] * _births((n,), even) for n in sizes],
+        "formula-municipality": [persons[: max(n, 2)] * _births((n, 2), even) for n in sizes],
     }
     printed = {
         "formula-1": lambda n, k: comb(n, k) * 3.0 ** (1 - n) * 2.0 ** (n - k),
         "formula-unequal": lambda n, k: sum(comb(n, k) * p**k * (1 - p) ** (n - k) for p in uneven),
+        "formula-binomial": lambda n, k: 3 * comb(n, k) * (1 / 3) ** k * (1 - 1 / 3) ** (n - k),
         "formula-persons": lambda n, k: k * comb(n, k) * 3.0 ** (1 - n) * 2.0 ** (n - k),
+        "formula-municipality": lambda n, k: (
+            k * sum(comb(m, k) * 3.0 ** (1 - m) * 2.0 ** (m - k) for m in (n, 2))  # two cells, of n and of 2
+        ),
     }
     right = {
         name: all(
@@ -345,11 +366,10 @@ def _method() -> Found:
         )
         for name, counted in formulas.items()
     }
+    said = {name: told.format("up to 5", 3) for name in formulas}
+    said["formula-municipality"] += ", in two cells of a municipality at once"
     return {
-        **{
-            name: _words("", "exact" if holds else "published-error", told.format("up to 5", 3))
-            for name, holds in right.items()
-        },
+        **{name: _words("", "exact" if right[name] else "published-error", said[name]) for name in formulas},
         "no-variance": _words(
             "no permite",
             "exact",
@@ -359,13 +379,13 @@ def _method() -> Found:
     }
 
 
-def _births(n: int, chances: tuple[float, ...]) -> np.ndarray:
-    """Expected periods with 1, ..., n births, by counting every way to be born."""
-    expected = np.zeros(n + 1)
-    for born in product(range(len(chances)), repeat=n):
-        expected += np.prod([chances[i] for i in born]) * np.bincount(
-            np.bincount(born, minlength=len(chances)), minlength=n + 1
-        )
+def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
+    """Expected periods with 1, 2, ... births of one cell, over cells of so many, by counting every way to be born."""
+    expected = np.zeros(max(cells) + 1)
+    cell = np.repeat(np.arange(len(cells)), cells)
+    for born in product(range(len(chances)), repeat=sum(cells)):
+        by_period = np.bincount(cell * len(chances) + born, minlength=len(cells) * len(chances))
+        expected += np.prod([chances[i] for i in born]) * np.bincount(by_period, minlength=max(cells) + 1)
     return expected[1:]
 
 

@@ -45,6 +45,7 @@ COLUMNS = dict(zip(["1", "2", "3", "4", "5", "10", "20", "50", "100", ">100"], C
 _OPEN = ">100"
 # The municipality whose ages are at hand.
 _REAL = "Benalmádena"
+_PICKED = "Which of the two rules is taken is told by the printed cell: no rule that we know gives the whole column"
 # Bounded cells from reconstructed cells: persons.
 _TOLERANCE = 1.0
 
@@ -131,14 +132,26 @@ def _mark(block: pd.DataFrame, cells: pd.DataFrame, dates: str, code: str) -> No
 
 
 def _judge_open(block: pd.DataFrame, cells: pd.DataFrame, expected: float, kind: str) -> None:
-    """The open range: most rows print what the others leave of the total; ten print the expectation, which is 0."""
+    """The open range: most rows print what the others leave of the total; ten print the expectation, which is 0.
+
+    Which of the two is taken is told by the printed cell itself, row by row: no rule is known that gives all of them.
+    """
     index = cells.index[cells["column"] == _OPEN][0]
     rest, printed = block.at[index, "computed"], cells.at[index, "published"]
+    bounded = cells.loc[~cells["column"].isin([_OPEN, "total"]), "published"].sum()
+    left = cells.loc[cells["column"] == "total", "published"].item() - bounded
+    here = "" if left == rest else f", here {left:.0f} and so 0"
     if rest == printed != round(expected):
-        block.at[index, "reason"] = f"what the other ranges leave of the total; {expected:,.2f} are expected here"
+        block.at[index, "reason"] = (
+            f"what the other ranges leave of the total{here}; {expected:,.2f} are expected here. {_PICKED}"
+        )
     elif rest != printed == round(expected):
         reason = (
             "the expected persons of this range. Other rows print what the other ranges leave of the total, here "
-            f"{rest:.0f}: either is a fair reading, and no rule that we know gives the whole column"
+            f"{rest:.0f}: either is a fair reading. {_PICKED}"
         )
         block.loc[index, ["computed", "reason", "kind"]] = [round(expected), reason, kind]
+    elif rest == printed and not block.at[index, "reason"]:
+        block.at[index, "reason"] = (
+            f"both rules give it: what the other ranges leave of the total{here}, and the expected persons"
+        )

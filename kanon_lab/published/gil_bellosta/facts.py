@@ -19,8 +19,6 @@ from kanon_lab.data import data_path, load_counts
 
 #: Code of Benalmádena, the only place of Cuadros 2 to 4 whose real ages are at hand.
 BENALMADENA = "29025"
-#: Cártama: its ages crowd into fewer groups than those of any other place of Málaga of 1,000 inhabitants or more.
-CROWDED = "29038"
 #: Million persons of the United States, of them alone by sex, date of birth and ZIP code, or place (census of 1990).
 UNITED_STATES = {"population": 248, "zip": 216, "place": 132}
 #: The census of those figures, and what Golle finds by ZIP code in that of 2000, per cent.
@@ -33,6 +31,8 @@ _AUTONOMOUS_CITIES = ("51", "52")
 _CELL = ["sex", "age_group"]
 # In the tables of `spain-oldest`.
 _YEAR = 2010
+# A smaller place has too few persons in a cell for its ages to be those of any town.
+_LEAST = 1000
 
 
 def totals() -> pd.Series:
@@ -63,13 +63,10 @@ def national_cells() -> np.ndarray:
     return pd.read_csv(data_path("spain-2010-pyramid"))["persons"].to_numpy()
 
 
-def real_cells() -> dict[str, np.ndarray]:
-    """Cells of sex and age group of real places, to be scaled to any size."""
-    return {
-        "the nation": national_cells(),
-        "Benalmádena": real_place(BENALMADENA).to_numpy(),
-        "Cártama": real_place(CROWDED).to_numpy(),
-    }
+def real_places(least: int = _LEAST) -> dict[str, np.ndarray]:
+    """Persons in each cell of sex and age group, 85 and over in one, of every place of Málaga with so many or more."""
+    places = _malaga(85).groupby("name")["persons"]
+    return {name: cells.to_numpy() for name, cells in places if cells.sum() >= least}
 
 
 def population() -> int:

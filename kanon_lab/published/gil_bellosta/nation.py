@@ -16,7 +16,10 @@ _CUT = (
     "the printed half-widths are taken as cut to two decimals, not rounded: the likelihood of their scatter says so "
     "(chapter audit)"
 )
-_ROUNDED = "the percentage that it is computed from is rounded"
+_ONE_NUMBER = (
+    "it and the percentage beside it, from which ours is computed, are one number in two units: what is tested is that "
+    "INE's inhabitants turn the one into the other, not the number. The percentage is rounded"
+)
 
 
 def cuadro_1(nation: pd.DataFrame, widths: pd.DataFrame, rows: pd.DataFrame, embedded: bool) -> pd.DataFrame:
@@ -54,7 +57,7 @@ def cuadro_1(nation: pd.DataFrame, widths: pd.DataFrame, rows: pd.DataFrame, emb
             # Ten thousand persons of INE's 47 million; the percentage is printed to .01, the count to 1.
             scale = population() / _PERSONS / 100
             found[index] = {"computed": printed[f"{dates} %", row] * scale}
-            found[index] |= {"tolerance": 0.005 * scale + 0.5, "reason": _ROUNDED}
+            found[index] |= {"tolerance": 0.005 * scale + 0.5, "reason": _ONE_NUMBER}
         else:
             found[index] = {"computed": here["persons"] / _PERSONS, "noise": noise + 0.5}
     frame = recomputed(rows)

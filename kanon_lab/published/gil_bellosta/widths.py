@@ -20,13 +20,17 @@ from kanon_lab.published.figures import published_figures
 #: The printed half-widths have two decimals.
 STEP = 0.01
 _LEVEL = 0.95
-_Z = norm.ppf((1 + _LEVEL) / 2)
+_TAIL = (1 + _LEVEL) / 2
+_Z = norm.ppf(_TAIL)
 #: The relative standard error of a half-width, times the root of the number of runs: where it is 1.96 standard
 #: deviations; where it is half the distance of the quantiles .025 and .975 (by their asymptotic covariance).
 RUNS = {
     "standard deviation": np.sqrt(1 / 2),
     "quantiles": np.sqrt((1 - _LEVEL) * _LEVEL / 4) / (norm.pdf(_Z) * _Z),
 }
+#: What the distance of R's default quantiles (its type 7, between order statistics) falls short by on average, times
+#: the number of runs: the expected order statistics to the order 1 / runs (David and Nagaraja, Order Statistics).
+_INWARD = ((2 * _TAIL - 1) / norm.pdf(_Z) - _TAIL * (1 - _TAIL) * _Z / (2 * norm.pdf(_Z) ** 2)) / _Z
 #: Where a printed figure's value may lie: from how far below it to how far above.
 PRINTINGS = {"cut": (0.0, STEP), "rounded": (-STEP / 2, STEP / 2)}
 # Relative standard errors that are tried: some 20 runs to some 10 million.
@@ -86,9 +90,11 @@ def printings(widths: pd.DataFrame) -> pd.DataFrame:
         Index ``printing``: ``cut``; ``rounded``; and ``rounded, all of them too small by one factor``, which is free.
         Columns: ``factor``; ``equal`` (of the 27, those equal as printed); ``bias`` (mean relative excess of the middle
         of what the printed figure stands for over ours, less the factor); ``log_likelihood``; ``likelihood`` (that of
-        ``rounded`` is 1); ``scatter`` (relative standard error of a half-width); and for either way to take a
-        half-width from the runs (keys of `RUNS`) ``runs, standard deviation`` and so on, with its 95 % interval by
-        likelihood ``..., low`` and ``..., high``.
+        ``rounded`` is 1); ``likelihood, quantiles`` (the same, were a half-width half the distance of R's default
+        quantiles, which lie too far inward by a share that falls with the number of runs: that favours rounding);
+        ``scatter`` (relative standard error of a half-width); and for either way to take a half-width from the runs
+        (keys of `RUNS`) ``runs, standard deviation`` and so on, with its 95 % interval by likelihood ``..., low`` and
+        ``..., high``.
 
     Notes
     -----
@@ -101,7 +107,11 @@ def printings(widths: pd.DataFrame) -> pd.DataFrame:
         "rounded, all of them too small by one factor": _row(widths, "rounded", _best_factor(widths)),
     }
     frame = pd.DataFrame(rows).T.rename_axis("printing")
-    frame["likelihood"] = np.exp((frame["log_likelihood"] - frame.at["rounded", "log_likelihood"]).astype(float))
+    for name, logs in {
+        "likelihood": frame["log_likelihood"],
+        "likelihood, quantiles": frame.pop("log_likelihood, quantiles"),
+    }.items():
+        frame[name] = np.exp((logs - logs["rounded"]).astype(float))
     return frame.astype({"equal": int})
 
 
@@ -132,6 +142,7 @@ def _row(widths: pd.DataFrame, printing: str, factor: float) -> dict[str, float]
         "equal": int(((above >= low) & (above < high)).sum()),
         "bias": float(((widths["printed"] + (low + high) / 2) / scaled - 1).mean()),
         "log_likelihood": best,
+        "log_likelihood, quantiles": _scatter(widths, printing, factor, _INWARD)[1],
         "scatter": scatter,
     }
     for how, constant in RUNS.items():
@@ -149,10 +160,14 @@ def _bound(widths: pd.DataFrame) -> float:
     return float(t.ppf((1 + each) / 2, len(widths)) * _scatter(widths, "cut", 1.0)[0])
 
 
-def _scatter(widths: pd.DataFrame, printing: str, factor: float) -> tuple[float, float]:
-    """The most likely relative standard error, and its log likelihood."""
+def _scatter(widths: pd.DataFrame, printing: str, factor: float, inward: float = 0.0) -> tuple[float, float]:
+    """The most likely relative standard error, and its log likelihood; `inward` as `_INWARD`."""
+
+    def short(scatter: float) -> float:
+        return 1 - inward * (scatter / RUNS["quantiles"]) ** 2
+
     found = minimize_scalar(
-        lambda log_scatter: -_log_likelihood(widths, printing, factor, np.exp(log_scatter)),
+        lambda log: -_log_likelihood(widths, printing, factor * short(np.exp(log)), np.exp(log)),
         bounds=np.log(_SCATTERS),
         method="bounded",
     )
