@@ -15,10 +15,13 @@ cuasi-identificadores.
 In ``aepd.csv`` dashes and the spaces around them are made plain hyphens (``40-49``). A statement of the text stands
 there as one or two of its words, or as the code that a table would print for it; what is lost in the text is empty.
 
-Left out on purpose: advice (what a controller should or must do); definitions (kinds of attributes, l-diversity,
-t-closeness); what may be the case (``puede``), unless the tables show it; what tools can do, and their addresses;
-numbers of pages and sections, and marks of citation; the list of references, but for the opinion that the text names;
-and what a statement repeats of one that has a row.
+Left out on purpose: advice (what a controller should or must do); statements of law beyond the numbers of acts,
+recitals and articles (what the directive and the regulation say and mean); definitions (kinds of attributes, and that
+a full name or a number of identity is one's own alone; l-diversity, t-closeness); judgements without a measure (that
+global generalisation makes analysis simpler, and local results harder to present); what may be the case (``puede``),
+unless the tables show it; what tools can do, and their addresses; numbers of pages and sections, and marks of
+citation; the list of references, but for the opinion that the text names; and what a statement repeats of one that
+has a row.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from kanon_lab.published.aepd.tables import (
     generalisation,
     hierarchies,
     homogeneity,
+    levels_used,
     local_levels,
     recomputed_tables,
     table,
@@ -53,6 +57,7 @@ __all__ = [
     "generalisation",
     "hierarchies",
     "homogeneity",
+    "levels_used",
     "local_levels",
     "recompute",
     "recomputed_tables",

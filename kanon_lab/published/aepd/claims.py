@@ -16,6 +16,7 @@ from kanon_lab.published.aepd.tables import (
     generalisation,
     hierarchies,
     homogeneity,
+    levels_used,
     table,
 )
 from kanon_lab.published.claims import Claim
@@ -73,6 +74,9 @@ def _citations() -> dict[str, Claim]:
         "recital-regulation": Claim(26.0, f"{regulation}: its recital on who is identifiable"),
         "article-29": Claim(29.0, f"{directive}: its article that sets up the working party"),
         "opinion-page-2": Claim("05/2014", opinion),
+        "opinion-names-it": Claim(
+            "ya señalaba", f"{opinion}: k-anonymity is one of the techniques that its summary names"
+        ),
         "opinion-page-9": Claim("05/2014", opinion),
         "opinion-date": Claim("10 April 2014", opinion),
     }
@@ -190,11 +194,12 @@ def _local_claims() -> dict[str, Claim]:
     masked = fourth.assign(postcode=hierarchies()["postcode"].recode(fourth["postcode"], 1))
     return {
         "tabla-4-kind": Claim(
-            generalisation(second, fourth),
-            "equal postcodes, and equal ages, are always generalised alike: the note's definition of global, to which "
-            "local is its alternative. Its words for local are different criteria by record. Only the postcodes of "
-            f"{_listed(whole)} stay whole, but these two are one value, so that the criterion goes by value; read more "
-            "widely, every top code would be local. No table of the note is local only",
+            "local" if (levels_used(second, fourth).nunique() > 1).any() else generalisation(second, fourth),
+            "by its words for local, criteria that differ by record: the postcodes of "
+            f"{_listed(whole)} stay whole and the others do not, as one rule for single records gives it (whole where "
+            "another has the same key). But equal postcodes, and equal ages, are all generalised alike, which is the "
+            f"note's definition of {generalisation(second, fourth)}, and local is set against it as the alternative: "
+            "Tabla 4 is both, and no table of the note is local only",
         ),
         "tabla-4-precision": Claim(
             "más precisos" if finer and masked.equals(third) else "los mismos",
@@ -210,8 +215,15 @@ def _expanded_claims() -> dict[str, Claim]:
     first, added = numbers.loc[:FIRST], numbers.loc[FIRST + 1 :]
     beyond = int(((added < first.min()) | (added > first.max())).to_numpy().sum())
     coarse = generalise(fifth, hierarchies(), dict.fromkeys(KEYS, 1))
+    least, greatest = first.min(), first.max()
+    provinces = table("Tabla 3")["postcode"].nunique()
     without, with_them = (1 / class_table(rows, KEYS).k_achieved for rows in (coarse.loc[:FIRST], coarse))
     return {
+        "close-values": Claim(
+            reason=f"a judgement without a measure. It fits the ages, {least['age']} to {greatest['age']}, and not the "
+            f"postcodes, {least['postcode']} to {greatest['postcode']}, of {provinces} provinces",
+            verdict=_LOST,
+        ),
         "tabla-5-caption": Claim(
             "valores fuera de rango" if beyond else "valores dentro de rango",
             f"{beyond} of the {added.size} key values that are added lie below the least or above the greatest of "

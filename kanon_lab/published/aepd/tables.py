@@ -101,6 +101,26 @@ def homogeneity() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["table", "records", "classes", "alone", "homogeneous", "k_achieved"])
 
 
+def levels_used(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """The level of `hierarchies` that each printed key cell has.
+
+    Parameters
+    ----------
+    before, after : DataFrame
+        The same records, with the columns `KEYS`, before and after a generalisation.
+
+    Returns
+    -------
+    DataFrame
+        Index as `after`; for each key variable the lowest level (int) whose label of the value before is the cell.
+    """
+    before, ladders = before.loc[after.index], hierarchies()
+    labels = {key: ladders[key].table(before[key]).set_axis(after.index) for key in KEYS}
+    return pd.DataFrame(
+        {key: labels[key].eq(after[key], axis=0).to_numpy().argmax(axis=1) for key in KEYS}, after.index
+    )
+
+
 def generalisation(before: pd.DataFrame, after: pd.DataFrame) -> str:
     """The kind of a generalisation by the note's own definition.
 

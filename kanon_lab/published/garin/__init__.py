@@ -14,8 +14,9 @@ printed, is empty. The lists of codes of section 5 stand in ``garin-1996-variabl
 
 Left out on purpose: definitions (symbols, components, rules, phases, what a variable or a code means); equations (1)
 and (2), which are the chain rule and an assumption that has a row, and the expected sizes E(n1) and E(n2), which the
-rows of the fraction and of n2 use; advice and plans without a figure; the list of references and the dates of the
-article; and what a statement repeats of one that has a row.
+rows of the fraction and of n2 use; advice and plans without a figure; what is said of things that are not given, as
+how the census was recorded, an official proposal that the regions agree with, or who uses the institute's data; the
+list of references and the dates of the article; and what a statement repeats of one that has a row.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import floor
 
 import numpy as np
 import pandas as pd
@@ -245,8 +246,17 @@ def _place_claims() -> dict[str, Claim]:
             f"the smallest has {smallest / threshold:.1f} times as many, and about {smallest * fraction:.0f} records",
         ),
         "smallest-4-3": Claim(
-            smallest, "input: compared with itself. The populations of its comarques are not given", kind="input"
+            smallest,
+            "input: compared with itself. It is the sum of two comarques in the census of 1991, whose populations the "
+            "study does not give. It could be looked up; of the two we found one alone, and rounded",
+            kind="input",
         ),
+        "comarca-level": Claim(
+            "impossible" if threshold > _SMALLEST_COMARCA else "possible",
+            f"by the study's own threshold of {threshold:,.0f}: looked up, Idescat: Alta Ribagorça had "
+            f"{_SMALLEST_COMARCA:,} inhabitants in 1991",
+        ),
+        "region-11": Claim("l'Alt Penedès i Garraf", "copied: section 4.4 has the same two", kind="copied"),
         "smallest-4-4": Claim(smallest, "copied: section 4.3 has it too", kind="copied"),
         "most-detailed": Claim(
             "Localització de residència" if dictionary["REG_R"] > dictionary["REG_N"] else "Lloc de naixement",
@@ -271,9 +281,11 @@ def _age_claims() -> dict[str, Claim]:
     five, ten = codes.loc["5 years"], codes.loc["10 years"]
     return {
         "age-5": Claim(
-            float(five["needed"]),
-            f"as code 13 is 65 and over, code 1 is 5-9: persons of {five['nameless']}, the youngest in 1995, have "
-            "none. With them in code 1 that is no band of five years, and only the top band is said to be another",
+            float(five["needed_from_5"]),
+            "where a code is the age divided by 5, the ages from 5 on need so many; as code 13 is 65 and over, code 1 "
+            f"is 5-9. That of {five['nameless']}, which those born in the two months before the census have reached in "
+            f"1995, would need one more ({five['needed']} in all). A first band up to 9 is a fair reading, and open "
+            "ends are usual; the study says it of the top band alone",
         ),
         "age-5-top": Claim(
             float(five["named"] * five["width"]),
@@ -282,14 +294,19 @@ def _age_claims() -> dict[str, Claim]:
             kind="fitted",
         ),
         "age-10": Claim(
-            float(ten["needed"]),
-            f"as code 8 is 80 and over, code 1 is 10-19: persons of {ten['nameless']} have none. With them in code 1 "
-            "that is no band of ten years, and only the top band is said to be another",
+            float(ten["needed_from_5"]),
+            f"as code 8 is 80 and over, code 1 is 10-19: persons of {ten['nameless']}, five years of births and more, "
+            "have none. With them in code 1 that is no band of ten years, and only the top band is said to be another",
         ),
         "age-10-top": Claim(
             float(ten["named"] * ten["width"]),
             "if a code is the age divided by 10, the rule that both tops were read for",
             kind="fitted",
+        ),
+        "summary-table": Claim(
+            "complete table" if len(taula()) == len(GEOGRAPHIES) * len(AGES) else "incomplete table",
+            "copied: the cells of Taula 1, counted: every level of place with every level of age",
+            kind="copied",
         ),
         "summary-ages": Claim(
             f"{_WORDS[taula().index.unique('age').size]} different strata",
@@ -302,6 +319,8 @@ def _age_claims() -> dict[str, Claim]:
 def _result_claims() -> dict[str, Claim]:
     """Claims of section 4.5.1 about the results, and of section 2.5.2, which foretells one."""
     found, grown = scenarios(), steps()
+    per_area = [100 * grown[f"{name}_growth_per_area"] for name in ("first", "second")]
+    least = found["p_identification"].min()
     by_age = found.pivot(index="geography", columns="age", values="p_identification")
     by_scenario = found.set_index(["geography", "age"])
     chosen, elsewhere = by_scenario.loc[_RECOMMENDED], number("p-d-elsewhere")
@@ -325,8 +344,21 @@ def _result_claims() -> dict[str, Claim]:
         "second-step": Claim(
             "menys significatiu" if less else "més significatiu",
             f"for the three levels of age p is multiplied by {second} at this step, and by {first} at the first. More "
-            "is added too, and p grows more for each doubling of the number of areas; for each area added, it grows by "
-            "nearly the same",
+            "is added too, and p grows more for each doubling of the number of areas; what is added for each new area "
+            "is nearly the same. Growth in per cent of what p was, divided by the areas that a step adds, does fall, "
+            f"from {per_area[0].min():.0f}-{per_area[0].max():.0f} % to {per_area[1].min():.0f}-"
+            f"{per_area[1].max():.0f} %; but no area is named in the sentence, and by that measure the second step "
+            "would be the lesser were p to grow with the square of the number of areas: it cannot tell",
+        ),
+        "not-cancelled": Claim(
+            "no cancel·la" if least > 0 else "cancel·la",
+            f"the sample is anonymous, and the least of the nine p is {percent(least)}",
+        ),
+        "interplay": Claim(
+            reason="a judgement, and true in part. Of place and age Taula 1 has "
+            f"{len(GEOGRAPHIES)} and {len(AGES)} levels. The third that the sentence before it names, the fraction FM, "
+            "is the same in all nine, and in equation (3) a factor by assumption: of it nothing is tested",
+            verdict="not-in-text",
         ),
         "ranges": Claim(reason="the other studies' values are not given", verdict="not-in-text"),
         "p-d-high": Claim(
@@ -358,5 +390,5 @@ def _influential(found: pd.DataFrame) -> Claim:
     return Claim(
         "very influential" if sure > _95_PER_CENT else "not influential",
         f"from its coarsest to its finest level place multiplies p by {min(times[:3]):.1f} to {max(times[:3]):.1f}, "
-        f"age by {min(times[3:]):.1f} to {max(times[3:]):.1f}: by at least {sure:.0f} standard deviations",
+        f"age by {min(times[3:]):.1f} to {max(times[3:]):.1f}: by at least {floor(sure)} standard deviations",
     )

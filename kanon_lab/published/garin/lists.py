@@ -81,9 +81,9 @@ def _categories() -> dict[str, Claim]:
             for row in listed.itertuples()
         },
         "preg-7/categories": Claim(
-            float(codes["needed"]),
-            "as in section 4.4: the codes that are listed are as many as is said, but ages from 4 on in bands of five "
-            "years need one more",
+            float(codes["needed_from_5"]),
+            "as in section 4.4: with a first band up to 9, which is a fair reading, ages need so many; the codes that "
+            "are listed are as many",
         ),
         "preg-7/year": _copied(number("year-of-ages"), "section 4.2"),
         "preg-7/width": _copied(number("level-2-width"), "section 4.4"),

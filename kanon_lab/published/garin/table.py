@@ -160,8 +160,9 @@ def steps() -> pd.DataFrame:
     DataFrame
         One row an age: ``age``; ``first`` and ``second``, by how much p is multiplied from Catalonia to provinces and
         from provinces to regions; ``first_points`` and ``second_points``, what is added (0-1); the same added for each
-        new area, ``first_per_area`` and ``second_per_area``; and ``first_per_doubling`` and ``second_per_doubling``, by
-        how much p is multiplied for each doubling of the number of areas.
+        new area, ``first_per_area`` and ``second_per_area``, and as a share of what p was before the step,
+        ``first_growth_per_area`` and ``second_growth_per_area``; and ``first_per_doubling`` and
+        ``second_per_doubling``, by how much p is multiplied for each doubling of the number of areas.
     """
     p = _published().to_numpy().reshape(len(GEOGRAPHIES), len(AGES))
     areas = np.array([1, 4, 14])
@@ -172,6 +173,7 @@ def steps() -> pd.DataFrame:
         "": times,
         "_points": points,
         "_per_area": per_area,
+        "_growth_per_area": per_area / p[:-1],
         "_per_doubling": times ** (1 / doublings),
     }.items():
         found |= {f"first{name}": values[0], f"second{name}": values[1]}

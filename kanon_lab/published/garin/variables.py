@@ -6,7 +6,8 @@ from importlib import resources
 
 import pandas as pd
 
-#: The youngest age of the census, of 1 March 1991, in 1995: what anybody then born has reached.
+#: The youngest age of the census, of 1 March 1991, in 1995: what anybody then born has reached. Those of this age were
+#: born in two months; the next is the first of a whole year of births.
 YOUNGEST = 4
 #: Width of the age bands in years, the first and last code that the study names, and the first age of the last code.
 _BANDS = {"5 years": (5, 1, 13, 65), "10 years": (10, 1, 8, 80)}
@@ -50,13 +51,13 @@ def age_codes() -> pd.DataFrame:
     -------
     DataFrame
         One row a banding: ``age``, ``width`` (years), ``named`` (codes that the study names, from 1), ``top`` (first
-        age of the last code), ``needed`` (codes that ages from 4 on need), ``nameless`` (ages from 4 on that have none,
-        as text).
+        age of the last code), ``needed`` (codes that ages from 4 on need), ``needed_from_5`` (codes that the ages need
+        that whole years of births have reached, 5 and over), ``nameless`` (ages from 4 on that have none, as text).
     """
     rows = []
     for age, (width, first, last, top) in _BANDS.items():
-        codes = {min(years // width, last) for years in range(YOUNGEST, top + 1)}
+        codes = [min(years // width, last) for years in range(YOUNGEST, top + 1)]
         lost = [years for years in range(YOUNGEST, top) if years // width < first]
         nameless = f"{lost[0]}-{lost[-1]}" if len(lost) > 1 else str(lost[0])
-        rows.append((age, width, last - first + 1, top, len(codes), nameless))
-    return pd.DataFrame(rows, columns=["age", "width", "named", "top", "needed", "nameless"])
+        rows.append((age, width, last - first + 1, top, len({*codes}), len({*codes[1:]}), nameless))
+    return pd.DataFrame(rows, columns=["age", "width", "named", "top", "needed", "needed_from_5", "nameless"])
