@@ -13,9 +13,9 @@ def test_recorded_note(book):
     note = book["note"]
     assert note["k-of-tables"]["k"].tolist() == [2, 1, 2, 2, 1, 1]
     assert (note["input"], note["copied"], note["fitted"]) == (42, 61, 38)
-    assert note["recomputed"] == 32
+    assert note["recomputed"] == 33
     assert note["equal"] == note["cells-count"] == 141
-    assert note["figures"] == 184
+    assert note["figures"] == 186
     assert "Tabla 6, k in the text" in note["findings"]["claim"].tolist()
     assert len(note["cells"]) == 47
 
