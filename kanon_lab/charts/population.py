@@ -356,15 +356,13 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         ],
     )
     levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
-    # Their own channel: in that of the lines they would make the legend pale.
-    own = alt.Stroke("dates:N", scale=date_color(dates).to_dict()["scale"], legend=None)
-    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", stroke=own)
+    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))
     by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
     groups = rows.drop_duplicates("age").set_index("age")["age_group"]
     told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
     one = percent(level.set_index("dates")["share"][dates[0]])
     return finish(
-        alt.layer(lines, levels, points),
+        alt.layer(levels, lines, points),
         title=title(
             f"Persons who are alone, by age: {name}",
             "Alone: nobody else of the same place, sex and date of birth. "
