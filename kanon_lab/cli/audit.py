@@ -93,11 +93,9 @@ def _print_as_json(result):
 
 
 def _figures_of_one_column(figures):
-    """The figures with what was computed in one column, a number or words; and their places in words."""
-    from kanon_lab.published.explain import places_in_words
-
+    """The figures with what was computed in one column, a number or words."""
     computed = figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
-    return figures.assign(computed=computed, place=places_in_words(figures)).drop(columns="computed_text")
+    return figures.assign(computed=computed).drop(columns="computed_text")
 
 
 def _print(result):
@@ -144,8 +142,7 @@ def _print_headline(result):
 def _print_one(figure, as_json):
     if as_json:
         figure = {name: value for name, value in figure.items() if name != "computed_text"} | {
-            "computed": figure["computed_text"] or figure["computed"],
-            "place": _place(figure),
+            "computed": figure["computed_text"] or figure["computed"]
         }
         print_json(figure)
         return
@@ -155,15 +152,9 @@ def _print_one(figure, as_json):
             click.echo(f"{name:<{_LABEL}}{text}")
 
 
-def _place(figure):
-    from kanon_lab.published.explain import place_in_words
-
-    return place_in_words(*(figure[name] for name in ("table", "row", "place")))
-
-
 def _told(figure):
     """What is told of one figure, by name; what there is nothing of is empty."""
-    place = [_place(figure)]
+    place = [figure["place"]]
     if figure["table"] != "text":
         place += [figure["table"], f"row {figure['row']}"]
     place.append("column " * (figure["table"] != "text") + figure["column"])

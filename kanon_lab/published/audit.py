@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, nearest, shortened
-from kanon_lab.published.explain import explanation, explanations
+from kanon_lab.published.explain import explanation, explanations, place_in_words
 from kanon_lab.published.figures import (
     CITATIONS,
     FROM_COUNTS,
@@ -50,8 +50,8 @@ class Audit:
     Attributes
     ----------
     figures : DataFrame
-        One row per published figure, disagreements first: ``figure_id``, ``source``, ``place`` (page or section of its
-        table; empty for a statement, whose row says it), ``table``, ``row``, ``column``, ``unit``, ``printed`` (str),
+        One row per published figure, disagreements first: ``figure_id``, ``source``, ``place`` (page or section, in
+        words), ``table``, ``row``, ``column``, ``unit``, ``printed`` (str),
         ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str: the recomputed figure
         as it would be printed, where it is words or a code; else empty), ``difference`` (computed less published),
         ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``noise`` and ``tolerance`` (how
@@ -110,7 +110,7 @@ class Audit:
         if found.empty:
             raise _unknown_figure(figure_id)
         figure = found.iloc[0].to_dict()
-        said = {name: value for name, value in explanation(figure_id).items() if name != "figures"}
+        said = {name: value for name, value in explanation(figure_id).items() if name not in ("figures", "place")}
         if self.counts_given and _EMBEDDED in said["inputs"]:
             said["inputs"] += f"; the population given takes the place of {_EMBEDDED}"
         return {
@@ -217,7 +217,9 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     figures["verdict"] = [verdict for verdict, _ in verdicts]
     figures["reason"] = [reason for _, reason in verdicts]
     figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
-    figures[["place", "chapter"]] = explanations(figures["figure_id"])[["place", "chapter"]].to_numpy()
+    said = explanations(figures["figure_id"])
+    figures["place"] = list(map(place_in_words, figures["table"], figures["row"], said["place"]))
+    figures["chapter"] = said["chapter"]
     # A source whose rows have no totals has no such function.
     find = getattr(module, "rows_that_do_not_add_up", None)
     rows_off = find(figures) if find else pd.DataFrame({name: pd.Series(dtype=of) for name, of in _ROWS_OFF.items()})

@@ -39,15 +39,13 @@ def compared(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> pd.DataFrame:
         Columns as `kanon_lab.published.figures.recomputed`.
     """
     found = [claims[figure_id.split("/", 2)[2]] for figure_id in rows["figure_id"]]
-    texts = [claim.value if isinstance(claim.value, str) else "" for claim in found]
     verdicts = [
         claim.verdict or ("published-error" if _differs(claim.value, printed, unit) else "")
         for claim, printed, unit in zip(found, rows["printed"], rows["unit"], strict=True)
     ]
     return recomputed(
         rows,
-        [np.nan if isinstance(claim.value, str) else claim.value for claim in found],
-        computed_text=texts,
+        [claim.value for claim in found],
         verdict=verdicts,
         **{name: [getattr(claim, name) for claim in found] for name in ("reason", "kind", "tolerance")},
     )

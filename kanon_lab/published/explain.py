@@ -44,18 +44,13 @@ def explanations(figure_ids: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame([explanation(figure_id) for figure_id in figure_ids], columns=list(_explanations()[0][1]))
 
 
-def places_in_words(figures: pd.DataFrame) -> list[str]:
-    """`place_in_words` of every figure of an audit."""
-    return [place_in_words(*each) for each in figures[["table", "row", "place"]].itertuples(index=False)]
-
-
 def place_in_words(table: str, row: str, place: str) -> str:
     """Where in its source a figure stands, in words: ``section 7.5.1`` where only its number is given.
 
     Parameters
     ----------
     table, row, place : str
-        As in `kanon_lab.published.Audit`: of a statement, whose table is ``text``, the row is the place.
+        As in `published_figures` and `explanation`: of a statement, whose table is ``text``, the row is the place.
     """
     here = row if table == "text" else place
     return f"section {here}" if here[:1].isdigit() else here

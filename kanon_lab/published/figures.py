@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module, resources
 from types import ModuleType
 
@@ -79,34 +80,57 @@ def source_module(source: str) -> ModuleType:
     return import_module(SOURCES[source])
 
 
-def recomputed(rows: pd.DataFrame, computed: np.ndarray | float = np.nan, **columns: object) -> pd.DataFrame:
+_DEFAULTS = {
+    "computed": np.nan,
+    "computed_text": "",
+    "noise": 0.0,
+    "tolerance": 0.0,
+    "holds": None,
+    "kind": "recomputed",
+    "printing": "rounded",
+    "reason": "",
+    "verdict": "",
+}
+
+
+def recomputed(
+    rows: pd.DataFrame, computed: np.ndarray | Sequence[float | str] | float = np.nan, **columns: object
+) -> pd.DataFrame:
     """What a source's module returns for some of its figures: one row each, with what is not given left at its default.
 
     Parameters
     ----------
     rows : DataFrame
         Rows of `published_figures`.
-    computed : array of float or float
-        The recomputed numbers; missing where the figure is words, or cannot be recomputed.
+    computed : array of float, sequence of float and str, or float
+        The recomputed numbers, missing where the figure cannot be recomputed; where a figure is words, these as they
+        would be printed.
     **columns
-        ``computed_text`` (the recomputed figure as it would be printed, where it is words; else empty), ``noise`` (how
-        far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted or reconstructed
-        input), ``holds`` (whether a bound holds that the source claims in place of a number, else None), ``kind``
-        (a key of `KINDS`; ``"recomputed"`` by default), ``printing`` (how the source brought numbers to their last
-        digit: ``"rounded"``, or ``"cut"`` where it dropped what follows), ``reason`` (empty where nothing needs saying)
-        and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
+        ``noise`` (how far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted
+        or reconstructed input), ``holds`` (whether a bound holds that the source claims in place of a number, else
+        None), ``kind`` (a key of `KINDS`; ``"recomputed"`` by default), ``printing`` (how the source brought numbers to
+        their last digit: ``"rounded"``, or ``"cut"`` where it dropped what follows), ``reason`` (empty where nothing
+        needs saying) and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
+
+    Returns
+    -------
+    DataFrame
+        Index as `rows`; ``computed`` (float; missing where it is words), ``computed_text`` (str; empty where it is a
+        number) and the columns above.
     """
-    defaults = {
-        "computed_text": "",
-        "noise": 0.0,
-        "tolerance": 0.0,
-        "holds": None,
-        "kind": "recomputed",
-        "printing": "rounded",
-        "reason": "",
-        "verdict": "",
-    }
-    return pd.DataFrame({"computed": computed, **defaults, **columns}, index=rows.index).astype({"holds": object})
+    frame = pd.DataFrame({**_DEFAULTS, "computed": computed, **columns}, index=rows.index).astype({"holds": object})
+    words = frame["computed"].map(lambda each: isinstance(each, str))
+    if words.any():
+        frame["computed_text"] = frame["computed"].where(words, "")
+        frame["computed"] = frame["computed"].astype(object).mask(words).astype(float)
+    return frame
+
+
+def recomputed_each(rows: pd.DataFrame, found: Iterable[Mapping[str, object]]) -> pd.DataFrame:
+    """As `recomputed`, from the columns of one figure after the other."""
+    given = list(found)
+    columns = {name: [each.get(name, default) for each in given] for name, default in _DEFAULTS.items()}
+    return recomputed(rows, **columns)
 
 
 def parse_printed(printed: str, unit: str) -> float:

@@ -26,7 +26,6 @@ has a row.
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from kanon_lab.published.aepd.claims import text_claims
@@ -95,12 +94,10 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
 
 def _cells(rows: pd.DataFrame, name: str, computed: pd.DataFrame) -> pd.DataFrame:
     places = list(zip(rows["row"].astype(int), rows["column"], strict=True))
-    values = [computed.at[place] for place in places]
     kinds = [_kind(name, *place) for place in places]
     return recomputed(
         rows,
-        [np.nan if isinstance(value, str) else value for value in values],
-        computed_text=[value if isinstance(value, str) else "" for value in values],
+        [computed.at[place] for place in places],
         kind=kinds,
         reason=[_REASONS[kind] for kind in kinds],
     )

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from kanon_lab.digits import percent
 from kanon_lab.population import CUADRO_2_RANGES, PERIODS, anonymity, persons_by_k
-from kanon_lab.published.figures import recomputed
+from kanon_lab.published.figures import recomputed_each
 from kanon_lab.published.gil_bellosta.cuadros import COLUMNS, CUADROS, PLACES
 from kanon_lab.published.gil_bellosta.facts import (
     BENALMADENA,
@@ -71,11 +71,7 @@ def text_claims(
         **_method(),
         **_intervals(nation, widths),
     }
-    frame = recomputed(rows)
-    for index, figure_id in rows["figure_id"].items():
-        columns = found[figure_id.rpartition("/")[2]]
-        frame.loc[index, list(columns)] = list(columns.values())
-    return frame
+    return recomputed_each(rows, [found[figure_id.rpartition("/")[2]] for figure_id in rows["figure_id"]])
 
 
 def crossing(national: np.ndarray, share: float, periods: int = PERIODS["day"]) -> float:

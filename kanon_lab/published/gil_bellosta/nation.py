@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kanon_lab.published.figures import printed_step, recomputed
+from kanon_lab.published.figures import printed_step, recomputed_each
 from kanon_lab.published.gil_bellosta.facts import population
 from kanon_lab.published.gil_bellosta.widths import STEP, label
 
@@ -60,7 +60,4 @@ def cuadro_1(nation: pd.DataFrame, widths: pd.DataFrame, rows: pd.DataFrame, emb
             found[index] |= {"tolerance": 0.005 * scale + 0.5, "reason": _ONE_NUMBER}
         else:
             found[index] = {"computed": here["persons"] / _PERSONS, "noise": noise + 0.5}
-    frame = recomputed(rows)
-    for index, columns in found.items():
-        frame.loc[index, list(columns)] = list(columns.values())
-    return frame
+    return recomputed_each(rows, found.values())

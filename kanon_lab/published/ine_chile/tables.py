@@ -78,8 +78,8 @@ def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """The figures of one table: columns as `kanon_lab.published.figures.recomputed`."""
     values, exceptions = computed_cells(name), _exceptions(name)
     found = [_cell(name, *place, values, exceptions) for place in zip(rows["row"], rows["column"], strict=True)]
-    computed, texts, kinds, verdicts, reasons = zip(*found, strict=True)
-    frame = recomputed(rows, computed, computed_text=texts, kind=kinds, verdict=verdicts, reason=reasons)
+    computed, kinds, verdicts, reasons = zip(*found, strict=True)
+    frame = recomputed(rows, computed, kind=kinds, verdict=verdicts, reason=reasons)
     if name == "Bloque 8.1":
         urban = counts(name, "after")["urban"]
         share = rows["row"].map(DRAWN)
@@ -87,15 +87,14 @@ def recompute_table(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _cell(name: str, row: str, column: str, values: dict, exceptions: dict) -> tuple[float, str, str, str, str]:
+def _cell(name: str, row: str, column: str, values: dict, exceptions: dict) -> tuple[float | str, str, str, str]:
     """What is found for one figure of a table: a number or a text, kind, verdict and reason."""
     value, kind = values.get(column, {}).get(row), _kind(name, row, column)
     drawn = name == "Bloque 8.1" and column == "before" and row in DRAWN
     said = ("", _DRAWN_REASON if drawn else _REASONS.get(kind, ""))
     places = (place for place in ((row, column), (row, ""), ("", column)) if place in exceptions)
     verdict, reason = exceptions.get(next(places, None), said)
-    text = value if isinstance(value, str) else ""
-    return (np.nan if text or value is None else value), text, kind, verdict, reason
+    return (np.nan if value is None else value), kind, verdict, reason
 
 
 def computed_cells(name: str) -> dict[str, dict[str, object]]:
