@@ -121,7 +121,7 @@ def recomputed(
     frame = pd.DataFrame({**_DEFAULTS, "computed": computed, **columns}, index=rows.index).astype({"holds": object})
     words = frame["computed"].map(lambda each: isinstance(each, str))
     if words.any():
-        frame["computed_text"] = frame["computed"].where(words, "")
+        frame["computed_text"] = frame["computed"].where(words, "").astype(str)
         frame["computed"] = frame["computed"].astype(object).mask(words).astype(float)
     return frame
 
