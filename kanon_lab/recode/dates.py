@@ -36,24 +36,24 @@ def recode_dates(
     to : {"month", "quarter", "year", "decade", "age"}
         ``2001-05``, ``2001-Q2``, ``2001``, ``2000-2009``, or the age in completed years at `reference`.
     reference : date or ISO text
-        Day at which age is taken; required for age, and for nothing else. Who was born on 29 February grows older on
-        1 March of years without that day.
+        Day at which age is taken, and for nothing else. Who was born on 29 February grows older on 1 March of years
+        without that day.
     date_format : str
         How text holds a date (`datetime.strptime`).
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
-    Series
-        Text, or for age whole numbers (``Int64``), under the index and name of `series`.
+    Series of text, or for age of whole numbers (``Int64``)
 
-    Raises
-    ------
-    DataError
-        A value is no date, or lies after `reference`.
-    OptionError
-        Another `to`, a `date_format` that dates cannot be read by, or a reference that is absent, needless or no date.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> births = pd.Series(['2000-02-29', None])
+    >>> kanon_lab.recode.recode_dates(births, to='quarter').tolist()
+    ['2000-Q1', nan]
+    >>> kanon_lab.recode.recode_dates(births, to='age', reference='2011-02-28').tolist()
+    [10, <NA>]
     """
     if to not in (*UNITS, "age"):
         raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")
