@@ -24,7 +24,7 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
-    """The page of an executed notebook: its figures, tables and texts, none of its code, and a banner on every screen."""
+    """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
     body = _body(read_notebook(executed))
     style = f"{bundle.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
     page = f"""<!DOCTYPE html>
