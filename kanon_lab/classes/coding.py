@@ -86,7 +86,7 @@ def _rank(value: object) -> tuple:
 
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above all."""
+    """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
     packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column, radix in zip(columns, radices, strict=True):
         if size > _MOST // radix:
