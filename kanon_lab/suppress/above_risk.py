@@ -103,19 +103,11 @@ def _claims(
         "own_class": _capped_risk(released, replace(spec, missing="category"), estimator, where),
         "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
     }
-    above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
-    keys = ", ".join(map(str, spec.key_variables))
-    rows = [
-        (
-            claim,
-            keys,
-            None,
-            each.records,
-            each.share,
-            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
-        )
-        for claim, each in above.items()
-    ]
+    keys, rows = ", ".join(map(str, spec.key_variables)), []
+    for claim, risk in risks.items():
+        above = records_above(risk, threshold=threshold)
+        meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
+        rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
