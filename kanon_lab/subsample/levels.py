@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.recode import recode_step
 
@@ -72,6 +72,4 @@ def _removed(settings: object) -> bool:
 
 def _check_key(name: object, keys: tuple[str, ...], of: str) -> None:
     if name not in keys:
-        near = nearest(str(name), keys)
-        remedy = f"did you mean {shortened(near)}?" if near else "name one that is"
-        raise OptionError(f"{of}: {shortened(str(name))} is no key variable; {remedy}")
+        raise OptionError(f"{of}: {shortened(str(name))} is no key variable; {meant(name, keys, 'name one that is')}")
