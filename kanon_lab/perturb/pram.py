@@ -167,7 +167,6 @@ def pram(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
     >>> found.details['transitions']['sex'].round(4)
             f       m
