@@ -122,7 +122,6 @@ def measure(
     recursive_c: float = 2.0,
     distance: str = "equal",
     bands: Mapping[str, Bands] | None = None,
-    where: str = "the data",
 ) -> Measures:
     """Measure the anonymity, the risk and the diversity of a microdata file.
 
@@ -144,8 +143,6 @@ def measure(
         Between values of a sensitive variable, for t-closeness. `kanon_lab.diversity.diversity` takes a hierarchy.
     bands : mapping of str to Bands, optional
         For sensitive variables that are quantities, the bands to put them into first.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -170,7 +167,7 @@ def measure(
     spec, bands = as_spec(spec), bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
     above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}

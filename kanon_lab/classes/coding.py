@@ -32,7 +32,7 @@ class Coded:
     values: pd.Index
 
 
-def coded(column: pd.Series, where: str) -> Coded:
+def coded(column: pd.Series) -> Coded:
     """Code a column: neither the order of its rows nor categories without a record leave a trace.
 
     Raises
@@ -45,7 +45,7 @@ def coded(column: pd.Series, where: str) -> Coded:
     elif (narrow := _narrow(column)) is not None:
         codes, values = narrow
     else:
-        codes, values = distinct(column, where)
+        codes, values = distinct(column)
     return _canonical(codes, values)
 
 

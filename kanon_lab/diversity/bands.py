@@ -43,15 +43,13 @@ class Bands:
     def _hierarchy(self) -> Hierarchy:
         return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
 
-    def cut(self, column: pd.Series, *, where: str = "the data") -> pd.Series:
+    def cut(self, column: pd.Series) -> pd.Series:
         """The band of each value.
 
         Parameters
         ----------
         column : Series
             Numbers; missing values stay missing.
-        where : str
-            What to call the data in messages.
 
         Returns
         -------
@@ -63,5 +61,5 @@ class Bands:
         DataError
             A value is no number or lies outside the bands.
         """
-        banded = self._hierarchy.recode(column, 1, where=where)
+        banded = self._hierarchy.recode(column, 1)
         return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))

@@ -78,7 +78,6 @@ def search(
     distance: str = "equal",
     distance_hierarchy: Hierarchy | None = None,
     sensitive: Iterable[str] | str | None = None,
-    where: str = "the data",
 ) -> LatticeResult:
     """Find the levels that protect a file at the least loss.
 
@@ -109,8 +108,6 @@ def search(
         Distance between sensitive values; the last needs `distance_hierarchy`.
     sensitive : names, optional
         Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -151,7 +148,7 @@ def search(
         spec = replace(spec, sensitive_variables=sensitive)
     check_names(spec, _COLUMNS)
     names = _sensitive_names(spec, required)
-    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
     allowed = floor(suppression_limit * space.table.n + 1e-9)
@@ -164,7 +161,7 @@ def search(
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
-    protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
 
 

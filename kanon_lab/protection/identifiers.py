@@ -21,7 +21,7 @@ _TELLING = 8
 
 
 def prove_absent(
-    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str, roles: Iterable[str] = ()
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
 ) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
 
@@ -33,8 +33,6 @@ def prove_absent(
         The same records in the same order, with the direct identifiers.
     identifiers : iterable of str
         Their names.
-    where : str
-        What to call the released file in messages.
     roles : iterable of str
         Released columns with a role: their values may be those of an identifier in other records, such as a town's.
 
@@ -53,9 +51,9 @@ def prove_absent(
     names = list(identifiers)
     for name in released.columns:
         if name in names:
-            raise DataError(f"{where}: column {shortened(name)} is a direct identifier; it must not be released")
+            raise DataError(f"column {shortened(name)} is a direct identifier; it must not be released")
     if len(released) != len(original):
-        raise DataError(f"{where}: has not as many records as were to be written; write it again")
+        raise DataError("has not as many records as were to be written; write it again")
     columns = {name: _texts(column) for name, column in released.items()}
     known = set(roles)
     for identifier in names:
@@ -65,21 +63,21 @@ def prove_absent(
             text = not pd.api.types.is_numeric_dtype(released[name])
             if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
                 raise DataError(
-                    f"{where}: column {shortened(name)} has the values of the direct identifier "
+                    f"column {shortened(name)} has the values of the direct identifier "
                     f"{shortened(identifier)}; name it as one too"
                 )
             if text and (rows := _told(own, texts)).any():
                 label = shortened(str(original.index[int(rows.argmax())]))
                 more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
                 raise DataError(
-                    f"{where}: column {shortened(name)}: row {label}{more}: holds the record's own "
+                    f"column {shortened(name)}: row {label}{more}: holds the record's own "
                     f"{shortened(identifier)}, a direct identifier; recode or remove the column"
                 )
 
 
 def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Values as words between spaces, and as these without spaces; None where missing."""
-    codes, values = distinct(column, "the data")
+    codes, values = distinct(column)
     words, bare = [], []
     for value in values:
         text = _MIDNIGHT.sub("", as_text(value).strip().casefold())

@@ -135,7 +135,7 @@ class _Release:
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
         spec, removed = protection.spec, protection.state.removed
-        self.table = class_table(protection.state.working, without_variables(spec, removed), where=protection.where)
+        self.table = class_table(protection.state.working, without_variables(spec, removed))
         shown = spec.household is not None and spec.household not in removed
         self.composition = with_household_composition(self.table)["sample_uniques"] if shown else None
 

@@ -25,7 +25,6 @@ def recode_dates(
     to: str,
     reference: str | datetime.date | None = None,
     date_format: str = ISO,
-    where: str = "the data",
 ) -> pd.Series:
     """Dates as month, quarter, year, decade or age.
 
@@ -40,8 +39,6 @@ def recode_dates(
         1 March of years without that day.
     date_format : str
         How text holds a date (`datetime.strptime`).
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -60,14 +57,14 @@ def recode_dates(
     check_date_format(date_format)
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")
-    codes, values = distinct(series, where)
+    codes, values = distinct(series)
     dates = as_dates(values, date_format)
-    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format), where)
+    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format))
     if to != "age":
         return spread(date_labels(dates, to), codes, series)
     day = _reference(reference)
     late = "the date is after the reference date; mend one of them"
-    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late, where)
+    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late)
     ages = pd.array(_completed_years(dates, day), dtype="Int64").take(codes, allow_fill=True)
     return pd.Series(ages, index=series.index, name=series.name)
 

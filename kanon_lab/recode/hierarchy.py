@@ -262,7 +262,7 @@ class Hierarchy:
         """
         write_levels(path, self.table(values).set_axis(list(self.level_names), axis=1))
 
-    def recode(self, series: pd.Series, level: int, *, where: str = "the data") -> pd.Series:
+    def recode(self, series: pd.Series, level: int) -> pd.Series:
         """A column at one level.
 
         Parameters
@@ -271,8 +271,6 @@ class Hierarchy:
             Values of the variable. Missing ones stay missing, except at a level that says nothing (`anything`).
         level : int
             0 to `height`.
-        where : str
-            What to call the data in messages.
 
         Returns
         -------
@@ -289,7 +287,7 @@ class Hierarchy:
         level = self.check_level(level)
         if level == 0:
             return plain(series).copy()
-        codes, values = distinct(series, where)
+        codes, values = distinct(series)
         labels = self.labels(values, level)
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         column = self.name if series.name is None else series.name
@@ -297,7 +295,7 @@ class Hierarchy:
         fault = f"{rule.uncovered} (level {level})"
         if isinstance(rule, Bands) and any(isinstance(value, str) for value in values):
             fault = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
-        refuse(uncovered, series.index, column, fault, where)
+        refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would tell who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]

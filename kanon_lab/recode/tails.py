@@ -21,7 +21,6 @@ def top_code(
     above: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly above a limit made alike.
 
@@ -40,8 +39,6 @@ def top_code(
     value : float or "mean", optional
         A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
         column's sum. Of an ordered categorical, a category.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -61,7 +58,7 @@ def top_code(
     -----
     INE Chile (2023), section 8.2.1.2.
     """
-    return _coded(series, above, label, value, where, top=True)
+    return _coded(series, above, label, value, top=True)
 
 
 def bottom_code(
@@ -70,7 +67,6 @@ def bottom_code(
     below: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly below a limit made alike: `top_code` at the other end.
 
@@ -93,12 +89,10 @@ def bottom_code(
     DataError, OptionError
         As in `top_code`.
     """
-    return _coded(series, below, label, value, where, top=False)
+    return _coded(series, below, label, value, top=False)
 
 
-def _coded(
-    series: pd.Series, limit: object, label: str | None, value: float | str | None, where: str, *, top: bool
-) -> pd.Series:
+def _coded(series: pd.Series, limit: object, label: str | None, value: float | str | None, *, top: bool) -> pd.Series:
     if label is not None and value is not None:
         raise OptionError("give label (text) or value (a number), not both")
     if label is not None and not (isinstance(label, str) and label):
@@ -107,7 +101,7 @@ def _coded(
     if _ranked(series):
         return _categories(series, limit, label if value is None else value, name)
     check_number(limit, name)
-    held = quantity(series, where)
+    held = quantity(series)
     coded = held.numbers > float(limit) if top else held.numbers < float(limit)
     if label is not None:
         texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]

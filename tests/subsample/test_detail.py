@@ -77,7 +77,7 @@ def test_of_many_values_only_pairs_that_occur_are_counted():
         ({"fraction": 5e-324}, OptionError, "a sampling fraction must be"),
         ({"frame": {"area": [1]}}, OptionError, "the data must be a DataFrame, not dict"),
         ({"frame": pd.DataFrame({"area": [], "x": []})}, DataError, "has no records"),
-        ({"area": "aera"}, DataError, "the data: column aera is not there; did you mean area?"),
+        ({"area": "aera"}, DataError, "column aera is not there; did you mean area?"),
     ],
 )
 def test_bad_controls_are_one_line(arguments, error, message):
