@@ -288,7 +288,7 @@ def test_data_that_cannot_be_used_are_refused():
         subsample_risk(frame, ["agee"], fraction=0.1)
     with pytest.raises(DataError, match="survey: has 99 records; .* 100 or more"), about("survey"):
         subsample_risk(frame[:99], ["age"], fraction=0.1)
-    with pytest.raises(OptionError, match="the data must be a DataFrame, not list"):
+    with pytest.raises(OptionError, match="a DataFrame is needed, not list"):
         subsample_risk([1, 2], ["age"], fraction=0.1)
     light = frame.assign(w=np.where(frame["age"] == 30, 0.5, 2)).set_axis(range(10, 2010))
     with pytest.raises(DataError, match=r"column w: row \d+ \(and \d+ more\): a weight below 1;"):
