@@ -24,7 +24,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
 
     Parameters
     ----------
-    frame, spec, where
+    frame, spec
         As in `class_table`; at most 12 key variables.
     k_max : int
         The last k, 1 to 1,000.

@@ -65,28 +65,17 @@ class _Rule:
 
 @dataclass(frozen=True)
 class _Law:
-    """How one variable moves.
+    """How one variable moves; a cell is a category within a stratum.
 
-    A cell is a category within a stratum. Its cumulated probabilities, raised by its number, follow on those of the
-    cell before, so that one search in all of them finds where each record goes.
-
-    Attributes
-    ----------
-    known : ndarray of bool, shape (records,)
-    cell : ndarray of int, shape (records known,)
-    edges : ndarray of float
-        Ends of the cumulated probabilities.
-    targets : ndarray of int
-        The code that each edge leads to.
-    stay : ndarray of float, shape (cells,)
-    matrices : StrataMatrices
+    Cumulated probabilities of a cell, raised by its number, follow on those of the cell before, so that one search in
+    all of them finds where each record goes.
     """
 
-    known: np.ndarray
-    cell: np.ndarray
-    edges: np.ndarray
-    targets: np.ndarray
-    stay: np.ndarray
+    known: np.ndarray  # (records,)
+    cell: np.ndarray  # (records known,)
+    edges: np.ndarray  # Ends of the cumulated probabilities
+    targets: np.ndarray  # The code that each edge leads to
+    stay: np.ndarray  # (cells,)
     matrices: StrataMatrices
 
     def drawn(self, draws: np.ndarray) -> np.ndarray:
@@ -122,14 +111,13 @@ def pram(
     ----------
     frame : DataFrame
     variables : sequence of str, or str
-        Columns of categories, each perturbed by itself: what holds between two of them is weakened. A missing value
-        stays missing.
+        Columns of categories; what holds between two of them is weakened. A missing value stays missing.
     transition : DataFrame or mapping, optional
-        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. See
-        `check_transition`; its categories are exactly those of the data, matched as text.
+        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
+        category, adding to 1; the categories are exactly those of the data, matched as text.
     keep : float, or mapping of variable to float (or to mapping of category to float), optional
-        Without a matrix: the probability to stay, 0-1 and below 1, by default `DEFAULT_KEEP`; else the category is
-        drawn anew, among those of the stratum.
+        Without a matrix: the probability to stay, 0 to below 1, by default `DEFAULT_KEEP`; else the category is drawn
+        anew, among those of the stratum.
     invariant : bool, optional
         Whether the shares stay as they are in expectation; by default so where no matrix is given. Without one, what is
         drawn anew follows the shares (`redrawing_matrix`) and may be the old category, so that each stays somewhat more
@@ -139,12 +127,11 @@ def pram(
     weight : str, optional
         Sampling weight: the shares that are left as they are, are the weighted ones.
     strata : sequence of str, or str
-        Each stratum has matrices of its own, made for its own shares and categories. In a stratum that has one
-        category of a variable this category stays (unless a matrix is given and used as it is).
-    seed : int
-        From 0 on. Each variable has random numbers of its own, from the seed and its position among `variables`: one
-        more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as
-        declared, makes no difference; the order of records does.
+        Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
+        category stays (unless a matrix is given and used as it is).
+    seed : int, from 0 on
+        Each variable has random numbers of its own, from the seed and its position: one more at the end changes no
+        other. Two runs in a row need two seeds. The order of categories makes no difference; that of records does.
 
     Returns
     -------
@@ -162,12 +149,7 @@ def pram(
     Raises
     ------
     DataError
-        No records; a column that is absent, without values, constant, or of more than 2000 categories; categories that
-        read alike (1 and "1"), or for which the matrix has no row; a missing stratum; a weight that is no number above
-        0; or nothing could change.
-    OptionError
-        A matrix or probability that is none, for another variable or an unknown category; both of them; a variable
-        that is also the weight or a stratum; or another seed.
+        A column has more than 2000 categories, or two that read alike (1 and "1"); or nothing could change.
 
     Notes
     -----
@@ -176,8 +158,23 @@ def pram(
     does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
     it is much less.
 
+    References
+    ----------
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
     matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> found = kanon_lab.perturb.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
+    >>> found.details['transitions']['sex'].round(4)
+            f       m
+    f  0.9333  0.0667
+    m  0.1333  0.8667
+    >>> found.cells
+      variable  cells     share
+    0      sex     31  0.103333
     """
     check_frame(frame)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)

@@ -47,15 +47,14 @@ def rank_swap(
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
-    window : float
-        How far apart two ranks may be, as a share of the records that have a value: above 0 and at most 1.
+    window : float, above 0 and at most 1
+        How far apart two ranks may be, as a share of the records that have a value.
     strata : sequence of str, or str
-        Columns within whose groups values are ranked and swapped; the whole file if none.
-    seed : int
-        From 0 to below 2 ** 63. Each variable has random numbers of its own, by its position among the variables.
+        Columns within whose groups values are ranked and swapped.
+    seed : int, 0 to below 2 ** 63
+        Each variable has random numbers of its own, by its position among the variables.
 
     Returns
     -------
@@ -65,23 +64,14 @@ def rank_swap(
         most), ``left`` (records that found no partner), ``rank_correlation`` (Spearman's, of original and released
         values, between -1 and 1).
 
-    Raises
-    ------
-    DataError
-        There are no records, a variable is absent, has no order (text, truth values, categories that are not ordered)
-        or no value, or the same value in a whole file or stratum, or a record has no stratum.
-    OptionError
-        A window out of its range, another seed, or variables that cannot be names.
-
     Notes
     -----
     Records are sorted by value, equal ones in random order. From the lowest on, each that is not swapped yet exchanges
     values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
     window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
 
-    Relations between variables are weakened, the more so the wider the window: each is swapped by itself. A record that
-    swaps with one of the same value keeps it. Within a stratum only is no rank further away than the window: in the
-    file a value can move by more.
+    Relations between variables are weakened, the more so the wider the window. A record that swaps with one of the same
+    value keeps it. Within a stratum only is no rank further away than the window: in the file a value can move by more.
 
     An outsider who knows the window knows which released values may be a record's, and can intersect this over several
     variables: the more of them are swapped, the fewer records remain (Nin, Herranz and Torra 2008). Linkage by
@@ -94,6 +84,14 @@ def rank_swap(
     ----------
     Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001); Nin, Herranz and Torra,
     Rethinking rank swapping to decrease disclosure risk, Data & Knowledge Engineering 64 (2008), for the attack.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'income': [10, 20, 30, 40]})
+    >>> kanon_lab.perturb.rank_swap(frame, 'income', window=0.25).frame['income'].tolist()
+    [20, 10, 40, 30]
     """
     check_frame(frame)
     names, strata = variables_of(variables), names_of(strata, "strata")

@@ -177,7 +177,7 @@ def measured(
         Of each key and sensitive variable.
     baseline : Baseline
         What the file as it came is compared by.
-    k, risks, estimator, where
+    k, risks, estimator
         As in `kanon_lab.protection.protect`.
     counted : bool
         Whether households are released, so that their members can be counted.

@@ -38,8 +38,7 @@ def cut_bands(
     bands : sequence of float, optional
         Edges of the bands, rising. None (or an infinite number) as the first or last leaves that side open.
     width : float, optional
-        Instead of `bands`: bands of this width from `start` (0 unless said) to `stop` (unless said, as far as the
-        values reach).
+        Instead of `bands`: bands of this width from `start` (by default 0) to `stop` (as far as the values reach).
     closed : {"left", "right"}
         The edge that belongs to a band: edges 0, 10, 20 make [0, 10) and [10, 20), or (0, 10] and (10, 20]. So under
         ``"right"`` the lowest edge lies outside.
@@ -55,20 +54,20 @@ def cut_bands(
 
     Returns
     -------
-    Series
-        Text under the index and name of `series`.
-
-    Raises
-    ------
-    DataError
-        A value is outside the bands and no category is named for it; it is text, a truth value, a date or infinite.
-    OptionError
-        Edges that do not rise, bands of equal width that do not fill `start` to `stop`, both or neither of `bands` and
-        `width`, labels that are not one for each band, or the label of a band for what lies outside.
+    Series of text
 
     Notes
     -----
     INE Chile (2023), section 8.2.1.1.2, whose function makes a missing value of what lies outside, so of an age of 0.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.cut_bands(pd.Series([3, 17, 70]), bands=[0, 15, 65, None]).tolist()
+    ['0-14', '15-64', '65+']
+    >>> kanon_lab.recode.cut_bands(pd.Series([1.5, 9]), width=5, closed='right').tolist()
+    ['(0, 5]', '(5, 10]']
     """
     if whole is not None and not isinstance(whole, bool):
         raise OptionError(f"whole must be true or false, not {shortened(repr(whole))}")
@@ -91,13 +90,7 @@ def cut_bands(
 
 
 def equal_edges(width: float, start: float, stop: float) -> list[float]:
-    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth.
-
-    Raises
-    ------
-    OptionError
-        The bands do not fill `start` to `stop`, or are very many.
-    """
+    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth."""
     options = {"start": start, "stop": stop, "width": width}
     low, high, each = (_written(check_number(number, name)) for name, number in options.items())
     if each <= 0 or high <= low or (high - low) % each:

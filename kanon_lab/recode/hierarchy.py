@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, about, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse, spread
 from kanon_lab.recode.dates import ISO, UNITS, check_date_format
 from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
@@ -241,7 +241,8 @@ class Hierarchy:
         OptionError
             Its levels do not nest, and nested=False is not said.
         """
-        names, rows = read_levels(path, header, numbers)
+        with about(str(path)):
+            names, rows = read_levels(path, header, numbers)
         if nested and (clash := _clash(rows)):
             # Nothing of the file is quoted: it may turn out to be one of microdata.
             raise OptionError(

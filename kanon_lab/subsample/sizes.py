@@ -26,18 +26,10 @@ LEAST_FRACTION = 1e-9
 
 @dataclass(frozen=True)
 class SizeCounts:
-    """How many classes have each size.
+    """How many classes have each size."""
 
-    Attributes
-    ----------
-    size : ndarray of float, shape (m,)
-        The distinct sizes above 0, rising.
-    classes : ndarray of float, shape (m,)
-        How many classes have that size.
-    """
-
-    size: np.ndarray
-    classes: np.ndarray
+    size: np.ndarray  # (m,) The distinct sizes above 0, rising
+    classes: np.ndarray  # (m,) How many classes have that size
 
     @property
     def records(self) -> float:
@@ -50,13 +42,7 @@ class SizeCounts:
 
 
 def size_counts(sizes: object, name: str = "sizes") -> SizeCounts:
-    """Count class sizes; a size of 0 is no class and left out.
-
-    Raises
-    ------
-    OptionError
-        They are not whole numbers from 0 on in one dimension, or all of them are 0.
-    """
+    """Count class sizes; a size of 0 is no class and left out."""
     try:
         found = np.asarray(sizes)
         values = found.astype(float) if found.dtype.kind in "iuf" else np.empty(())
@@ -101,9 +87,10 @@ def population_sizes(
     Parameters
     ----------
     frame : DataFrame
-        One row a person, or with `persons` one row a group of persons. Not changed.
+        One row a person, or with `persons` one row a group of persons.
     spec : KeySpec or sequence of str
-        Its key variables, and what a missing key means; a weight variable of the spec is not used.
+        Its key variables, and what a missing key means; a weight variable of the spec is not used. Under ``wildcard``
+        no key may be missing: persons would have no classes.
     persons : str, optional
         Column of whole numbers above 0, in all below 2 ** 53: how many persons each row stands for.
     recode : mapping of str to mapping, None or "remove", optional
@@ -115,13 +102,13 @@ def population_sizes(
     ndarray of int, shape (classes,)
         Persons a class, in the order of the class table.
 
-    Raises
-    ------
-    DataError
-        A variable is absent, a number of persons is not whole and above 0 or too large, or a key is missing under the
-        policy ``wildcard``, under which persons have no classes, or ``error``.
-    OptionError
-        It is no frame; or `recode` is no such mapping, names what is no key variable, or removes all.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
+    array([3, 9])
     """
     with about("the population"):
         return _population_sizes(frame, as_spec(spec), persons, recode)

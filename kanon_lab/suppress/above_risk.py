@@ -38,11 +38,10 @@ def suppress_above_risk(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     spec : KeySpec or sequence of str
         The roles of the variables; with a weight, or every record weighs 1.
-    threshold : float
-        Of individual risk, 0-1.
+    threshold : float, 0-1
+        Of individual risk.
     variables : sequence of str, or str
         Key variables in the order in which they are removed: the second only from records that are still above the
         threshold without the first, and so on.
@@ -56,16 +55,19 @@ def suppress_above_risk(
         compatible records, by the own class, and for an outsider who knows the true key (`RISK_CLAIMS`). The policy
         for missing values says which of the first two was brought down.
 
-    Raises
-    ------
-    DataError
-        As `kanon_lab.classes.class_table` and `kanon_lab.risk.file_risk`.
-    OptionError
-        A threshold outside 0-1, no variable or one that is no key, the policy ``error``, or another estimator.
-
     References
     ----------
     INE Chile (2023), sections 7.7.2 and 8.2.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
+    >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
+    >>> found = kanon_lab.suppress.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
+    >>> found.violating, found.total
+    (1, 2)
     """
     spec = as_spec(spec)
     check_policy(spec)
@@ -100,19 +102,11 @@ def _claims(
         "own_class": _capped_risk(released, replace(spec, missing="category"), estimator),
         "true_key": _risk_of_true_keys(original, released, spec, estimator),
     }
-    above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
-    keys = ", ".join(map(str, spec.key_variables))
-    rows = [
-        (
-            claim,
-            keys,
-            None,
-            each.records,
-            each.share,
-            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
-        )
-        for claim, each in above.items()
-    ]
+    keys, rows = ", ".join(map(str, spec.key_variables)), []
+    for claim, risk in risks.items():
+        above = records_above(risk, threshold=threshold)
+        meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
+        rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 

@@ -39,12 +39,11 @@ def local_suppression(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     spec : KeySpec or sequence of str
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
     k_required : int
-        From 1 on, at most the records of the smallest stratum.
+        From 1 to the records of the smallest stratum.
     importance : mapping of str to int, optional
         By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
         which all less important ones together were not enough when it was decided. Keys that are not named are less
@@ -58,26 +57,35 @@ def local_suppression(
     Suppression
         The same for the same records in any order.
 
-    Raises
-    ------
-    DataError
-        A variable is absent, there are no records, a record has no stratum, or a stratum has fewer records than k.
-    OptionError
-        A k below 1 or above the number of records, the policy ``error`` (suppressed values are missing), an importance
-        or combination that names no key or is out of range.
-
     Notes
     -----
     For one combination of keys and under ``wildcard``, the records that have too few others alike lose at least one
     value each, and no other record loses any. Under ``category`` a few others may, to keep the last ones company, and
     a record that misses values already may lose none, where others lose theirs and join it. Fewer cells would do under
     ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
-    to tell apart as before. So the claims are counted in three ways (`kanon_lab.suppress.protection_claims`). Under
-    ``category`` all three hold.
+    to tell apart as before. So the claims are counted in three ways (`protection_claims`). Under ``category`` all three
+    hold.
 
     References
     ----------
     INE Chile (2023), section 8.2.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
+    >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
+    >>> found.cells
+      variable role  cells  share
+    0      sex  key      1   0.25
+    1      age  key      1   0.25
+    >>> found.frame
+       sex  age
+    0  NaN  old
+    1    f  NaN
+    2    m  old
+    3    m  old
     """
     spec = as_spec(spec)
     check_policy(spec)

@@ -34,7 +34,7 @@ def explore_recipes(
 
     Parameters
     ----------
-    frame, recipe, grid, repeats, workers, where
+    frame, recipe, grid, repeats, workers
         As in `kanon_lab.tradeoff.risk_utility_map`. A finished map is shown by ``RecipeExplorer(found)``.
     risk, loss : str
         The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
