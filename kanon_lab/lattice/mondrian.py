@@ -92,7 +92,6 @@ def mondrian(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [21, 25, 48, 60], 'sex': list('ffmm')})
     >>> kanon_lab.lattice.mondrian(frame, k_required=2, keys=['age', 'sex'], orders={'sex': 'fm'}).classes
          age sex  records

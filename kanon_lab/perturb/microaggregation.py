@@ -107,7 +107,6 @@ def microaggregate(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.microaggregate(pd.DataFrame({'income': [1, 2, 3, 10, 11, 15]}), 'income')
     >>> found.frame['income'].tolist()
     [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]

@@ -114,7 +114,6 @@ def add_noise(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': range(10)})
     >>> found = kanon_lab.perturb.add_noise(frame, 'income', method='restricted', strength=0.5, seed=1)
     >>> found.frame['income'].mean().round(9), found.frame['income'].var().round(9), frame['income'].var().round(9)

@@ -47,7 +47,6 @@ def recode_dates(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> births = pd.Series(['2000-02-29', None])
     >>> kanon_lab.recode.recode_dates(births, to='quarter').tolist()
     ['2000-Q1', nan]

@@ -48,7 +48,6 @@ def group_categories(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> regions = pd.Series(['Lugo', 'Vigo', 'Jaén'])
     >>> kanon_lab.recode.group_categories(regions, {'Galicia': ['Lugo', 'Vigo']}, others='elsewhere').tolist()
     ['Galicia', 'Galicia', 'elsewhere']

@@ -105,7 +105,6 @@ def population_sizes(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
     array([3, 9])
@@ -120,7 +119,7 @@ def _population_sizes(
     check_frame(frame)
     bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
     bare.check(frame)
-    levels = check_recode(recode, bare.key_variables)
+    levels = check_recode(recode, bare)
     keys = {name: at_level(frame, name, settings) for name, settings in levels.items()}
     table = table_of(frame, bare, keys)
     if (table.f_k != table.records).any():

@@ -108,7 +108,6 @@ def subsample_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
     >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
     >>> found.n1, found.u1, round(found.expected['p_d'], 4)

@@ -62,7 +62,6 @@ def suppress_above_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
     >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
     >>> found = kanon_lab.suppress.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
