@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.diversity.bands import Bands
 from kanon_lab.diversity.closeness import DISTANCES, equal_distance, hierarchical_distance, ordered_distance
@@ -163,8 +164,7 @@ def diversity(
     >>> found.classes["distinct"].tolist(), found.file["distinct"], found.file["t_closeness"]
     ([2, 1], 1, 0.25)
     """
-    if distance not in DISTANCES:
-        raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {distance!r}")
+    check_choice(distance, "distance", DISTANCES)
     if (hierarchy is not None) != (distance == "hierarchical"):
         raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
     column = table.column(variable)
