@@ -7,13 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recode.columns import distinct, one_column, refuse
 
 
-def household_file(
-    frame: pd.DataFrame, household: str, variables: Iterable[str], *, where: str = "the data"
-) -> pd.DataFrame:
+def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]) -> pd.DataFrame:
     """One record a household, out of a file of persons.
 
     Parameters
@@ -24,8 +22,6 @@ def household_file(
         The identifier of the household.
     variables : iterable of str
         Variables of households: all members of one have the same value, or all have none.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -42,21 +38,19 @@ def household_file(
     ----------
     INE Chile (2023), section 6.7, block 6.12; it keeps the first member's values unchecked.
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
-    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record", where)
+    codes, ids = distinct(one_column(frame, household))
+    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record")
     first = np.full(len(ids), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
-        values, _ = distinct(one_column(frame, name, where), where)
+        values, _ = distinct(one_column(frame, name))
         fault = "another value than others of the same household; mend it, or protect it as a variable of persons"
-        refuse(values != values[first][codes], frame.index, name, fault, where)
+        refuse(values != values[first][codes], frame.index, name, fault)
     return frame[[household, *names]].iloc[first]
 
 
-def merge_households(
-    frame: pd.DataFrame, households: pd.DataFrame, household: str, *, where: str = "the data"
-) -> pd.DataFrame:
+def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: str) -> pd.DataFrame:
     """Give every person the values of their household.
 
     Parameters
@@ -67,8 +61,6 @@ def merge_households(
         One row a household, as `household_file` made it, in any order, its other columns recoded or suppressed.
     household : str
         The identifier of the household, in both.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -84,8 +76,9 @@ def merge_households(
     ----------
     INE Chile (2023), section 6.7, block 6.13; its merge drops and multiplies persons where the households differ.
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
-    there = pd.Index(one_column(households, household, "the households"))
+    codes, ids = distinct(one_column(frame, household))
+    with about("the households"):
+        there = pd.Index(one_column(households, household))
     if not there.is_unique:
         label = shortened(str(households.index[int(there.duplicated().argmax())]))
         raise DataError(f"the households: row {label}: the household stands twice; keep one record of each")
@@ -93,7 +86,7 @@ def merge_households(
     lost, more = int((position < 0).sum()), len(there) - int((position >= 0).sum())
     if lost or more or (codes < 0).any():
         raise DataError(
-            f"{where}: {lost} households of the persons have no record and {more} records have no persons; the file of "
+            f"{lost} households of the persons have no record and {more} records have no persons; the file of "
             "households must be of the same households"
         )
     merged = frame.copy(deep=False)

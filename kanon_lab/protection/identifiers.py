@@ -38,9 +38,9 @@ class Held:
     identifier: str = ""
     rows: pd.Series | None = None
 
-    def told(self, where: str, *, rows: bool = True) -> str:
+    def told(self, *, rows: bool = True) -> str:
         """What is said against the release, with or without saying which records it is about."""
-        column, identifier = f"{where}: column {shortened(self.column)}", shortened(self.identifier)
+        column, identifier = f"column {shortened(self.column)}", shortened(self.identifier)
         if not self.identifier:
             return f"{column} is a direct identifier; it must not be released"
         if self.rows is None:
@@ -73,7 +73,7 @@ def held_identifier(
 
 
 def prove_absent(
-    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str, roles: Iterable[str] = ()
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
 ) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
 
@@ -83,8 +83,6 @@ def prove_absent(
         What is to be released, and the same records in the same order with the direct identifiers.
     identifiers : iterable of str
         Their names.
-    where : str
-        What to call the released file in messages.
     roles : iterable of str
         Released columns with a role: their values may be those of an identifier in other records, such as a town's.
 
@@ -101,14 +99,14 @@ def prove_absent(
     identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
     """
     if len(released) != len(original) and not {*released.columns} & {*identifiers}:
-        raise DataError(f"{where}: has not as many records as were to be written; write it again")
+        raise DataError("has not as many records as were to be written; write it again")
     if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
-        raise DataError(held.told(where))
+        raise DataError(held.told())
 
 
 def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Values as words between spaces, and as these without spaces; None where missing."""
-    codes, values = distinct(column, "the data")
+    codes, values = distinct(column)
     words, bare = [], []
     for value in values:
         text = _MIDNIGHT.sub("", as_text(value).strip().casefold())
