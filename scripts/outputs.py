@@ -36,7 +36,7 @@ MASKS = [
     (r" at 0x[0-9a-f]+", ""),
 ]
 # Keys of a recipe for blocks of the book that are a part of one.
-SPEC = "key_variables: [age, sex, education]\nweight: weight\nhousehold: household\n"
+SPEC = "key_variables: [age, sex, education]\nweight: weight\nhousehold: household\nk_required: 3\n"
 REPORT = """key_variables: [postcode, age, sex, education]
 weight: weight
 household: household
@@ -132,7 +132,7 @@ def commands() -> Iterator[str]:
         f"protect {HEALTH} {recipe} {out} --fail-under-k 50",
         f"map {HEALTH} --recipe ../inputs/map.yml --out map.csv --json --workers 1",
         f"map {HEALTH} --recipe ../inputs/map.yml --at-most 0.05 --repeats 3 --worst --write-recipe c.yml --workers 1",
-        f"map {HEALTH} --recipe ../inputs/map.yml --risk key_linkage --loss total_variation_mean --workers 1",
+        f"map {HEALTH} --recipe ../inputs/map.yml --risk key_linkage --loss table_distance --workers 1",
     )  # fmt: skip
     report = f"report {HEALTH} --config ../inputs/report.yml"
     for more in ("", " --set language=es", " --internal", " --internal --set language=es"):
@@ -171,7 +171,7 @@ def write_inputs(folder: Path, pages: list[Path]) -> None:
     import pandas as pd
     import pyreadstat
 
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = subprocess.run([*KANON_LAB, "data", "path", HEALTH], capture_output=True, text=True, check=True)
     frame = pd.read_csv(path.stdout.strip(), dtype={"postcode": str, "birth_date": str})
     labels = {"variable_value_labels": {"cholesterol": {"normal": "as it should be"}}}
@@ -238,8 +238,7 @@ def masked(path: Path, roots: list[Path]) -> bytes:
 
 def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     pages = [*sorted((checkout / "book").glob("*.md")), checkout / "README.md"]
-    if not (folder / INPUTS).is_dir():
-        write_inputs(folder / INPUTS, pages)
+    write_inputs(folder / INPUTS, pages)
     lines = {re.sub(r"[^\w.=,-]+", "_", line.replace("../inputs/", "").replace("--", "-")): line for line in commands()}
     for page in pages:
         for number, (line, text) in enumerate(recipes([page]), start=1):
