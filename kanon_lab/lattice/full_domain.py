@@ -87,13 +87,12 @@ def search(
     frame : DataFrame
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
-    k_required : int
-        The k of k-anonymity, 1 or more.
+    k_required : int, 1 or more
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
-    suppression_limit : float
-        Share (0-1) of the records that may be removed: all records of classes that fail.
+    suppression_limit : float, 0-1
+        Share of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}
         See the notes.
     level_weights : mapping of str to float, optional
@@ -118,7 +117,7 @@ def search(
     Raises
     ------
     OptionError
-        No node protects enough; the message says how much the best one would remove.
+        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
 
     Notes
     -----

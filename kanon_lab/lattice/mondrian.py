@@ -65,8 +65,7 @@ def mondrian(
     strict : bool
         Records with one value of a key are never cut apart along that key, so that parts do not overlap. Otherwise
         (relaxed) records are put in order of the key, those of one value in order of all keys and then as they stand
-        in the file, and cut in halves; which of several records with the same keys goes to which side is then a
-        matter of the order of rows.
+        in the file, and cut in halves: which of several with the same keys goes where depends on the order of rows.
     hierarchies : mapping of str to Hierarchy, optional
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional

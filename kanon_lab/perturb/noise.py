@@ -64,12 +64,11 @@ def add_noise(
         ``additive``: independent noise for each variable. ``correlated``: noise with the covariances of the variables,
         so that correlations stay. ``restricted``: such noise, uncorrelated with the variables in the very file, and
         the whole shrunk towards the mean, so that means and covariances stay exactly. ``outliers``: independent noise,
-        stronger for records that are far out.
-    strength : float
-        Standard deviation of the noise in that of the variable (n - 1), above 0 and at most 1000.
+        stronger for records that are far out (with scikit-learn).
+    strength : float, above 0 and at most 1000
+        Standard deviation of the noise in that of the variable (n - 1).
     strata : sequence of str, or str
-        Columns within whose groups means, standard deviations, covariances and distances are taken; the whole file if
-        none.
+        Columns within whose groups means, standard deviations, covariances and distances are taken.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
     seed : int, 0 to below 2 ** 63
@@ -84,7 +83,7 @@ def add_noise(
     Raises
     ------
     DataError
-        There are too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
+        Too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
 
     Notes
     -----
@@ -98,13 +97,11 @@ def add_noise(
     they are nearly kept only where strata have much the same means and covariances. Under ``additive`` a variance grows
     by the factor 1 + s^2 and a correlation shrinks by it.
 
-    Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of standard
-    deviation s max(1, d / c), in that of the variable, where c^2 is the 97.5% point of the chi-squared distribution
-    with p degrees of freedom: as for the others up to c, and from there in proportion to the distance. A variance grows
-    by 1 + s^2 times the mean of max(1, d / c)^2.
+    Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of s max(1, d /
+    c) standard deviations of the variable, where c^2 is the 97.5% point of the chi-squared distribution with p degrees
+    of freedom. A variance grows by 1 + s^2 times the mean of max(1, d / c)^2.
 
     Who knows the seed draws the same numbers and takes the noise off again: keep it as secret as the original file.
-
     What is kept is so of the records, not of a population to which they are weighted.
 
     References

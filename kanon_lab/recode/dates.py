@@ -36,15 +36,14 @@ def recode_dates(
     to : {"month", "quarter", "year", "decade", "age"}
         ``2001-05``, ``2001-Q2``, ``2001``, ``2000-2009``, or the age in completed years at `reference`.
     reference : date or ISO text
-        Day at which age is taken; required for age, and for nothing else. Who was born on 29 February grows older on
-        1 March of years without that day.
+        Day at which age is taken, and for nothing else. Who was born on 29 February grows older on 1 March of years
+        without that day.
     date_format : str
         How text holds a date (`datetime.strptime`).
 
     Returns
     -------
-    Series
-        Text, or for age whole numbers (``Int64``), under the index and name of `series`.
+    Series of text, or for age of whole numbers (``Int64``)
 
     Examples
     --------

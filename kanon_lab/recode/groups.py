@@ -34,8 +34,7 @@ def group_categories(
 
     Returns
     -------
-    Series
-        Text under the index and name of `series`.
+    Series of text
 
     Raises
     ------
@@ -43,8 +42,8 @@ def group_categories(
         A group names a value that the column does not have, while others are in no group: it may be misspelt, and what
         it was meant to protect would be released.
 
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.1.1.
 
     Examples

@@ -50,18 +50,17 @@ def population_uniques(
     ----------
     sizes : array of int, shape (classes,), or DataFrame
         Records of the sample in each class, f_k; 0 is no class. Or the sample itself, one row a record, with its spec:
-        then the notes say where a column shows that records were not drawn one by one. Survey weights cannot be told
-        from sizes: for those see `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with
-        chances of their own.
+        then the notes say where a column shows that records were not drawn one by one. Weights are for
+        `subsample_risk`: only the study's method takes records with chances of their own.
     spec : KeySpec or sequence of str
         The key variables of a sample, a missing one being a value of its own or an error; only with a DataFrame.
-    fraction : float
-        Sampling fraction, from 1e-9 to below 1. The population has N = n / fraction persons.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction. The population has N = n / fraction persons.
     methods : sequence of str, or str
         Some of `METHODS`.
     cells : int, optional
-        Number of possible combinations of key values, for the two ways of the Poisson-gamma model; at least that of the
-        classes and at most 2 ** 53. Without it the number has no limit.
+        Possible combinations of key values, for the two ways of the Poisson-gamma model; from the number of classes to
+        2 ** 53. Without it the number has no limit.
 
     Returns
     -------
@@ -80,7 +79,6 @@ def population_uniques(
     p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
     formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
     f^(2 s_2 / s_1), and p(c) likewise: the curve's slope as estimated at the sample, laid on to the whole population.
-
     Where no record is unique in the sample these three give 0, though nothing is there to be sure of; the note says so.
 
     References

@@ -41,8 +41,8 @@ def suppress_above_risk(
     frame : DataFrame
     spec : KeySpec or sequence of str
         The roles of the variables; with a weight, or every record weighs 1.
-    threshold : float
-        Of individual risk, 0-1.
+    threshold : float, 0-1
+        Of individual risk.
     variables : sequence of str, or str
         Key variables in the order in which they are removed: the second only from records that are still above the
         threshold without the first, and so on.
