@@ -37,6 +37,12 @@ def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     return known[close[0]] if close else None
 
 
+def meant(name: object, names: Iterable[str], otherwise: str) -> str:
+    """How to mend a name that is none of `names`: "did you mean ...?" with the nearest one, or else what to do."""
+    close = nearest(str(name), names)
+    return f"did you mean {shortened(close)}?" if close else otherwise
+
+
 class KanonLabError(Exception):
     """Base of every error that kanon_lab raises on purpose.
 

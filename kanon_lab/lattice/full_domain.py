@@ -136,7 +136,6 @@ def search(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> found = kanon_lab.lattice.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
     >>> found.levels, found.loss
@@ -158,7 +157,9 @@ def search(
     if sensitive is not None:
         spec = replace(spec, sensitive_variables=sensitive)
     check_names(spec, _COLUMNS)
-    names = _sensitive_names(spec, required)
+    if required.needs_values and not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    names = spec.sensitive_variables if required.needs_values else ()
     space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
@@ -174,14 +175,6 @@ def search(
     recoded = {name: levels[name] for name in hierarchies}
     protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
-
-
-def _sensitive_names(spec: KeySpec, required: Requirement) -> tuple[str, ...]:
-    if not required.needs_values:
-        return ()
-    if not spec.sensitive_variables:
-        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
-    return spec.sensitive_variables
 
 
 def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:

@@ -42,7 +42,6 @@ def level_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.lattice.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
        age  n  n_classes  k_achieved  discernibility  weighted_level  1  2

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, grouped
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.arguments import check_frame, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
@@ -167,7 +167,6 @@ def pram(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
     >>> found.details['transitions']['sex'].round(4)
             f       m
@@ -255,8 +254,7 @@ def _is_matrix(value: object) -> bool:
 def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
     for name in of:
         if name not in names:
-            near = nearest(str(name), names)
-            remedy = f"did you mean {shortened(near)}?" if near else "name it there or drop it"
+            remedy = meant(name, names, "name it there or drop it")
             raise OptionError(f"{setting}: {shortened(str(name))} is none of the variables; {remedy}")
     if lacking := [name for name in names if name not in of]:
         raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")

@@ -89,7 +89,6 @@ def rank_swap(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': [10, 20, 30, 40]})
     >>> kanon_lab.perturb.rank_swap(frame, 'income', window=0.25).frame['income'].tolist()
     [20, 10, 40, 30]

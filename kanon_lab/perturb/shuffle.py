@@ -117,7 +117,6 @@ def shuffle(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': range(40), 'age': [*range(20), *range(20)]})
     >>> found = kanon_lab.perturb.shuffle(frame, 'income', given='age', seed=1)
     >>> sorted(found.frame['income']) == list(range(40))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,11 @@ from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.checks import check_names
+from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.truth import Rule
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.steps import check_recoding
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
-
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
-    from kanon_lab.protection.state import Step
 
 
 @dataclass(frozen=True)
@@ -35,14 +32,14 @@ class Applied:
         Columns that are not released from now on.
     claims : DataFrame or None
         What a suppression may claim; see `kanon_lab.suppress.protection_claims`.
-    households : Protection or None
+    households : Chain or None
         The protection of the file of households.
     """
 
     frame: pd.DataFrame
     removed: tuple[str, ...] = ()
     claims: pd.DataFrame | None = None
-    households: Protection | None = None
+    households: Chain | None = None
 
 
 class Apply(Protocol):

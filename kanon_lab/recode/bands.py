@@ -64,7 +64,6 @@ def cut_bands(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.cut_bands(pd.Series([3, 17, 70]), bands=[0, 15, 65, None]).tolist()
     ['0-14', '15-64', '65+']
     >>> kanon_lab.recode.cut_bands(pd.Series([1.5, 9]), width=5, closed='right').tolist()

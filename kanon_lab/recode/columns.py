@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 
 
 def distinct(series: pd.Series, where: str) -> tuple[np.ndarray, pd.Index]:
@@ -42,8 +42,7 @@ def one_column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
     """Column of a frame; a `DataError` where it is absent or stands twice."""
     count = list(frame.columns).count(name)
     if count != 1:
-        near = nearest(name, frame.columns)
-        remedy = f"did you mean {shortened(near)}?" if near else "check the name"
+        remedy = meant(name, frame.columns, "check the name")
         fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
         raise DataError(f"{where}: column {shortened(str(name))} {fault}")
     return frame[name]

@@ -36,7 +36,6 @@ def generalise(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.recode.generalise(pd.DataFrame({'age': [3, 7]}), {'age': age}, {'age': 1})
        age
@@ -73,7 +72,6 @@ def generalise_records(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> levels = pd.DataFrame({'age': [1, 2]})
     >>> kanon_lab.recode.generalise_records(pd.DataFrame({'age': [3, 7]}), {'age': age}, levels)
@@ -116,7 +114,6 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.suppress_records(pd.DataFrame({'age': [3, 7, 9]}), [True, False, False])
        age
     1    7

@@ -51,7 +51,6 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.round_values(pd.Series([2.675, -0.001]), base=0.01).tolist()
     [2.68, 0.0]
     >>> kanon_lab.recode.round_values(pd.Series([75, 85]), base=10, half='up').tolist()

@@ -55,7 +55,6 @@ def top_code(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65).tolist()
     [40, 65, 65]
     >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65, label='65+').tolist()
@@ -91,7 +90,6 @@ def bottom_code(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.bottom_code(pd.Series([3, 20, 41]), below=18).tolist()
     [18, 20, 41]
     """

@@ -56,7 +56,6 @@ def frequency_control(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'town': list('AAAB'), 'job': ['nurse', 'nurse', 'judge', 'nurse']})
     >>> kanon_lab.subsample.frequency_control(frame, 'town', 'job', least=2)[['category', 'areas', 'areas_below']]
       category  areas  areas_below

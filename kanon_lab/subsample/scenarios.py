@@ -87,7 +87,6 @@ def scenario_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': range(200)})
     >>> levels = {'age': {'years': None, 'tens': {'width': 10}}}
     >>> kanon_lab.subsample.scenario_grid(frame, 'age', levels, fraction=0.5, seed=1).table[['age', 'n1', 'u1', 'u2']]
@@ -97,7 +96,7 @@ def scenario_grid(
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
     spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
-    levels = check_levels(levels, spec.key_variables, _COLUMNS)
+    levels = check_levels(levels, spec, _COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
         columns[name] = {label: at_level(frame, name, settings, where) for label, settings in labels.items()}

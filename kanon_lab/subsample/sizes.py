@@ -105,7 +105,6 @@ def population_sizes(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
     array([3, 9])
@@ -114,7 +113,7 @@ def population_sizes(
     spec = as_spec(spec)
     bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
     bare.check(frame, "the population")
-    levels = check_recode(recode, bare.key_variables)
+    levels = check_recode(recode, bare)
     keys = {name: at_level(frame, name, settings, "the population") for name, settings in levels.items()}
     table = table_of(frame, bare, keys, "the population")
     if (table.f_k != table.records).any():

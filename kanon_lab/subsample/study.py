@@ -109,7 +109,6 @@ def subsample_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
     >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
     >>> found.n1, found.u1, round(found.expected['p_d'], 4)
@@ -186,24 +185,18 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
     expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
-        keys=uniques.spec.key_variables,
-        n1=design.n1,
+        keys=spec.key_variables,
         u1=uniques.u1,
-        fraction=design.fraction,
         p_a=p_a,
-        scheme=design.scheme,
-        repeats=design.repeats,
-        seed=design.seed,
-        missing=uniques.spec.missing,
-        weight=uniques.spec.weight,
+        missing=spec.missing,
+        weight=spec.weight,
         draws=draws,
         expected=expected,
         notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
-        cluster=design.cluster,
-        household=design.household,
-        cluster_fraction=design.cluster_fraction,
         units=None if design.units is None else design.units.number,
+        **{name: getattr(design, name) for name in drawn},
     )
 
 

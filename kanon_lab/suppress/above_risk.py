@@ -63,7 +63,6 @@ def suppress_above_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
     >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
     >>> found = kanon_lab.suppress.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
@@ -103,19 +102,11 @@ def _claims(
         "own_class": _capped_risk(released, replace(spec, missing="category"), estimator, where),
         "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
     }
-    above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
-    keys = ", ".join(map(str, spec.key_variables))
-    rows = [
-        (
-            claim,
-            keys,
-            None,
-            each.records,
-            each.share,
-            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
-        )
-        for claim, each in above.items()
-    ]
+    keys, rows = ", ".join(map(str, spec.key_variables)), []
+    for claim, risk in risks.items():
+        above = records_above(risk, threshold=threshold)
+        meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
+        rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 

@@ -55,7 +55,6 @@ def protection_claims(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> before = pd.DataFrame({'sex': list('fffm'), 'age': ['old', 'old', 'young', 'old']})
     >>> after = before.assign(age=['old', 'old', None, None])
     >>> kanon_lab.suppress.protection_claims(before, after, ['sex', 'age'], k_required=2)[['claim', 'records']]

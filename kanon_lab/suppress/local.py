@@ -74,7 +74,6 @@ def local_suppression(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
     >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
     >>> found.cells

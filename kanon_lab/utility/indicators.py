@@ -23,10 +23,7 @@ _ABSENT = ("error", "skip")
 
 @dataclass(frozen=True)
 class _Texts:
-    """A column as text: the number of each record's label, or -1 where it has none, and the labels.
-
-    It makes the groups of a file, called `name`, or the categories of a variable.
-    """
+    """A column as text, making the groups of a file or the categories of a variable; -1 where a record has no label."""
 
     name: str
     codes: np.ndarray
@@ -63,15 +60,14 @@ def indicators(
     frame : DataFrame
         One row a record. Not changed.
     wanted : IndicatorSet
+        Which rates and means, of which groups.
     design_from : DataFrame, optional
-        Where to read the design, under the same index; for a released file the original, since the release may lack
-        the design or have changed it.
+        Where to read the design, under the same index; for a released file the original, since the release may lack the
+        design or have changed it.
     absent : {"error", "skip"}
         What becomes of a variable or category that is not there, or of a mean of what is no quantity: it is refused or
         has no row. With ``skip`` a category that only `design_from` has is estimated too, as 0, as long as all
         categories there are were in `design_from` also: else the variable was recoded.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -84,13 +80,16 @@ def indicators(
         missing: nothing tells the error. Where ``se`` is 0 the interval is the estimate alone, but for a rate of 0 or
         1; see `kanon_lab.utility.design.rate_interval`.
 
-    Raises
-    ------
-    DataError
-        There are no records, a column is absent, a weight is missing or not above 0, a record has no stratum or
-        sampling unit, a mean is asked of text, or `design_from` has another index.
-    OptionError
-        A category that no record has, or another word for `absent`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
+    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"], "by": ["sex"]}, weight="weight")
+    >>> kanon_lab.utility.indicators(frame, wanted)[["group", "population", "estimate", "df"]]
+      group  population  estimate  df
+    0               6.0      16.0   3
+    1     f         4.0      13.0   1
+    2     m         2.0      22.0   1
     """
     if absent not in _ABSENT:
         raise OptionError(f"absent must be {' or '.join(_ABSENT)}, not {shortened(repr(absent))}")

@@ -35,8 +35,7 @@ def table_distances(
     weight : str, optional
         Column of weights in both files, above 0; without one every record counts 1.
     ways : int or iterable of int
-        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on; of more than there
-        are, there is no table.
+        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on.
 
     Returns
     -------
@@ -45,27 +44,24 @@ def table_distances(
         ``total_variation`` (both 0-1; 0 where the shares of all cells are equal, 1 where no cell is in both files),
         ``cramers_v_before`` and ``cramers_v_after`` (0-1; missing unless two variables are crossed).
 
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column, or a weight is not a number above 0.
-    OptionError
-        No DataFrame, no variable, one named twice, a weight that is no name, a number of ways below 1, or no table.
-
     Notes
     -----
-    With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of
-    (sqrt(p) - sqrt(q))^2, and the total variation half the sum of |p - q|: the share that stands in another cell.
-    Cramér's V is the root of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of p_ij^2 / (p_i. p_.j), less 1;
-    it is 0 where a variable has only one category, as nothing can be associated with it.
+    With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of (sqrt(p) -
+    sqrt(q))^2 (Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131, 2003),
+    and the total variation half the sum of |p - q|: the share that stands in another cell. Cramér's V is the root of
+    phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of p_ij^2 / (p_i. p_.j), less 1; it is 0 where a variable
+    has only one category, as nothing can be associated with it (Shlomo, Statistical disclosure control methods for
+    census frequency tables, International Statistical Review 75, 2007).
 
     A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"), so
     that those of a variable that was recoded are new ones, and its distance says no more than that.
 
-    References
-    ----------
-    Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131 (2003); Shlomo,
-    Statistical disclosure control methods for census frequency tables, International Statistical Review 75 (2007).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before, after = pd.DataFrame({"sex": list("ffmm")}), pd.DataFrame({"sex": list("fmmm")})
+    >>> kanon_lab.utility.table_distances(before, after, variables="sex")["total_variation"].tolist()
+    [0.25]
     """
     names, weight = variables_of(variables), Design(weight).weight
     refuse_empty(original, released)
@@ -113,15 +109,7 @@ def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
 
 
 def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The categories of a variable in two files, one below the other.
-
-    Returns
-    -------
-    codes : ndarray of int, shape (records of both files,)
-        Positions in the labels, or -1 where missing; so where the release lacks the variable.
-    labels : ndarray of str
-        The distinct categories as text, sorted.
-    """
+    """The categories of a variable in two files, one below the other (-1 where missing), and their texts, sorted."""
     before, values = distinct(one_column(original, name, ORIGINAL), ORIGINAL)
     after, more = np.full(len(released), -1), []
     if name in released.columns:
