@@ -2,7 +2,9 @@
 
 python scripts/outputs.py FOLDER                      what the kanon_lab that Python imports makes of every command
 python scripts/outputs.py FOLDER --compare BEFORE     what differs between two such folders
-python scripts/outputs.py FOLDER --only report        the outputs alone whose names hold this
+python scripts/outputs.py FOLDER --only report        once more those whose names hold this
+
+What a run that was interrupted left in FOLDER is kept and the rest made: take a new folder for other code.
 
 It knows the command and the notebooks' format only, not the modules inside. Times, paths and versions are masked.
 """
@@ -245,7 +247,9 @@ def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
             name = f"{page.stem}-{number}-{line.split()[0]}"
             (folder / INPUTS / f"{name}.yml").write_text(text, "utf-8")
             lines[name] = line.replace("NAME", name)
-    wanted = {name: line for name, line in lines.items() if only in name}
+    wanted = {
+        name: line for name, line in lines.items() if only in name and (only or not (folder / name / SAID).exists())
+    }
     for name in wanted:
         shutil.rmtree(folder / name, ignore_errors=True)
     with ThreadPoolExecutor(2) as pool:
@@ -268,10 +272,10 @@ def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     print(f"{len(manifest)} outputs of {len(wanted)} commands in {folder}")
 
 
-def compare(folder: Path, before: Path, lines: int) -> int:
+def compare(folder: Path, before: Path, lines: int, only: str) -> int:
     """Print what differs, and return how many outputs do."""
     new, old = (json.loads((each / MANIFEST).read_text("utf-8")) for each in (folder, before))
-    differing = sorted(name for name in {*new, *old} if new.get(name) != old.get(name))
+    differing = sorted(name for name in {*new, *old} if only in name and new.get(name) != old.get(name))
     for name in differing:
         if name not in new or name not in old:
             print(f"{name}: only {'after' if name in new else 'before'}")
@@ -293,9 +297,9 @@ if __name__ == "__main__":
     parser.add_argument("--lines", type=int, default=12, help="of each difference")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose book and README are read")
     parser.add_argument("--built", type=Path, help="executed notebooks; default: those that make book made there")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", metavar="PART", help="of names of outputs: these alone")
     given = parser.parse_args()
     if given.compare:
-        sys.exit(bool(compare(given.folder, given.compare, given.lines)))
+        sys.exit(bool(compare(given.folder, given.compare, given.lines, given.only)))
     built = given.built or given.checkout / "_build" / "site" / "notebooks"
     make(given.folder, given.checkout, built, given.only)
