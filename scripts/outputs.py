@@ -186,8 +186,12 @@ def write_inputs(folder: Path, pages: list[Path]) -> None:
             for number, age in enumerate([*(f"{low}-{low + 4}" for low in range(0, 85, 5)), "85+"])]  # fmt: skip
     counts = pd.DataFrame(rows, columns=["place", "sex", "age_group", "persons"]).assign(year=2010)
     counts.to_csv(folder / "counts.csv", index=False)
-    town = "key_variables: [postcode, age, sex]\nhousehold: household\ndirect_identifiers: [name, person]\nsteps:\n"
-    town += "- remove_variables: {variables: [birth_date]}\n- recode: {variable: age, width: 10}\n- suppress: {}\n"
+    town = (
+        "key_variables: [postcode, age, sex]\nhousehold: household\ndirect_identifiers: [name, person]\nk_required: 3\n"
+    )
+    town += (
+        "steps:\n- remove_variables: {variables: [birth_date]}\n- recode: {variable: age, width: 10}\n- suppress: {}\n"
+    )
     grid = SPEC + "steps:\n- recode: {variable: age, width: $w}\n- pram: {variables: [sex], keep: $p}\n- suppress: {}\n"
     grid += "grid:\n  w: [5, 10, 20]\n  p: [0.8, 0.95]\n"
     (folder / "report.yml").write_text(REPORT, "utf-8")
@@ -263,7 +267,7 @@ def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     manifest = {}
     for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.parent != folder):
         name = path.relative_to(folder)
-        if name.parts[0] != INPUTS:
+        if name.parts[0] in lines or name.parts[0].startswith("notebook-"):
             content = masked(path, roots)
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
             (kept / name).write_bytes(content)
