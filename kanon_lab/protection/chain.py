@@ -80,7 +80,7 @@ class Protection(Chain):
             if kind.within_strata:
                 self._check_strata()
             spec = without_variables(self.spec, before.removed)
-            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
+            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
@@ -142,7 +142,7 @@ class Protection(Chain):
 
     def _check_columns(self, names: Iterable[str]) -> None:
         released = [name for name in self.state.working.columns if name not in self.state.removed]
-        check_columns(names, released, self.where)
+        check_columns(names, released)
 
     def _check_strata(self) -> None:
         """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
@@ -150,7 +150,7 @@ class Protection(Chain):
             culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
             if culprits and (absent := int(self.state.working[name].isna().sum())):
                 raise DataError(
-                    f"{self.where}: column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
+                    f"column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
@@ -177,7 +177,7 @@ class Protection(Chain):
 
         That of a household level holds for the members.
         """
-        rules, inner = kind.rules(settings, self.where), None if households is None else households.state.truth
+        rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
         quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
         values = dict(before.truth.values)
@@ -185,11 +185,11 @@ class Protection(Chain):
             shown, rule = before.working[name].loc[true.index], rules.get(name)
             if inner is not None and name in inner.values:
                 household = self.spec.household
-                codes, ids = distinct(before.working[household].loc[true.index], self.where)
+                codes, ids = distinct(before.working[household].loc[true.index])
                 home = pd.Index(households.original[household]).get_indexer(ids)[codes]
-                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, self.where)
+                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
             elif rule is not None or (inner is not None and name not in perturbed):
-                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, self.where)
+                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
         truth = before.truth
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
@@ -210,7 +210,6 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
-    where: str = "the data",
     thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
@@ -232,8 +231,6 @@ def protect(
         `kanon_lab.utility.as_indicators` takes it.
     seed : int
         From 0 on.
-    where : str
-        What to call the file in messages.
 
     Returns
     -------
@@ -261,19 +258,19 @@ def protect(
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
     if isinstance(indicators, Mapping):
         indicators = as_indicators(indicators, weight=spec.weight)
-    spec.check(frame, where)
+    spec.check(frame)
     for name in spec.numeric_variables:
-        quantity(frame[name], where)
+        quantity(frame[name])
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
-        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
+        raise DataError(f"a label of the index stands twice; give every record its own, to follow it by")
     options = {**_measures(k, risks, estimator), "where": where}
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
-    baseline = Baseline.of(original, indicators, where)
+    baseline = Baseline.of(original, indicators)
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     roles, counted = without_variables(spec, ()), spec.household is not None
     of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}

@@ -11,9 +11,7 @@ from kanon_lab.errors import DataError, shortened
 from kanon_lab.recode.columns import distinct, one_column, refuse
 
 
-def household_file(
-    frame: pd.DataFrame, household: str, variables: Iterable[str], *, where: str = "the data"
-) -> pd.DataFrame:
+def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]) -> pd.DataFrame:
     """One record a household, out of a file of persons.
 
     Parameters
@@ -25,8 +23,6 @@ def household_file(
     variables : iterable of str
         Variables of households: all members of one have the same value, or all have none; else a `DataError` says
         where.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -47,21 +43,19 @@ def household_file(
     0     1      3
     2     2      5
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
-    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record", where)
+    codes, ids = distinct(one_column(frame, household))
+    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record")
     first = np.full(len(ids), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
-        values, _ = distinct(one_column(frame, name, where), where)
+        values, _ = distinct(one_column(frame, name))
         fault = "another value than others of the same household; mend it, or protect it as a variable of persons"
-        refuse(values != values[first][codes], frame.index, name, fault, where)
+        refuse(values != values[first][codes], frame.index, name, fault)
     return frame[[household, *names]].iloc[first]
 
 
-def merge_households(
-    frame: pd.DataFrame, households: pd.DataFrame, household: str, *, where: str = "the data"
-) -> pd.DataFrame:
+def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: str) -> pd.DataFrame:
     """Give every person the values of their household.
 
     Parameters
@@ -72,8 +66,6 @@ def merge_households(
         One row a household, as `household_file` made it, in any order, its other columns recoded or suppressed.
     household : str
         The identifier of the household, in both; the same households, or a `DataError`.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -95,7 +87,7 @@ def merge_households(
     1     1   1-3
     2     2    4+
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
+    codes, ids = distinct(one_column(frame, household))
     there = pd.Index(one_column(households, household, "the households"))
     if not there.is_unique:
         label = shortened(str(households.index[int(there.duplicated().argmax())]))
@@ -104,7 +96,7 @@ def merge_households(
     lost, more = int((position < 0).sum()), len(there) - int((position >= 0).sum())
     if lost or more or (codes < 0).any():
         raise DataError(
-            f"{where}: {lost} households of the persons have no record and {more} records have no persons; the file of "
+            f"{lost} households of the persons have no record and {more} records have no persons; the file of "
             "households must be of the same households"
         )
     merged = frame.copy(deep=False)
