@@ -195,7 +195,7 @@ class Protection(Chain):
 
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
-        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "where": self.where}
+        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
         options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
@@ -265,8 +265,8 @@ def protect(
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
         raise DataError(f"column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError(f"a label of the index stands twice; give every record its own, to follow it by")
-    options = {**_measures(k, risks, estimator), "where": where}
+        raise DataError("a label of the index stands twice; give every record its own, to follow it by")
+    options = _measures(k, risks, estimator)
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))

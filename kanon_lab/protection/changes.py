@@ -39,7 +39,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     return Changes(changed, suppressed, touched)
 
 
-def same_values(one: pd.Series, other: pd.Series, where: str = "the data") -> np.ndarray:
+def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    first, second = joint_codes(texts_of(one, where), texts_of(other, where))
+    first, second = joint_codes(texts_of(one), texts_of(other))
     return first == second

@@ -38,9 +38,9 @@ def shown_by_members(protection: Chain) -> pd.DataFrame:
     spec, rows = protection.spec, []
     if protection.shows_households:
         original, released = protection.original, protection.aligned
-        home, _ = distinct(released[spec.household], protection.where)
+        home, _ = distinct(released[spec.household])
         for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
-            code, values = distinct(original[name], protection.where)
+            code, values = distinct(original[name])
             kept = released[name].notna().to_numpy()
             lost = (code >= 0) & ~kept
             if lost.any():
@@ -78,16 +78,16 @@ def told_by_columns(protection: Chain) -> pd.DataFrame:
     """
     spec, original = protection.spec, protection.original
     released = protection.aligned
-    home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
-    columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
+    home = None if spec.household is None else distinct(original[spec.household])[0]
+    columns = {name: distinct(released[name])[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []
     perturbed = [name for name in released if name in protection.state.truth.perturbed]
     rows = []
     for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
-        code, _ = distinct(original[variable], protection.where)
+        code, _ = distinct(original[variable])
         lost = code >= 0
         if variable in released:
-            lost &= ~same_values(original[variable], released[variable], protection.where)
+            lost &= ~same_values(original[variable], released[variable])
         for name, column in columns.items() if lost.any() else ():
             usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
             if usual is not None and (told := (usual == code) & lost).any():

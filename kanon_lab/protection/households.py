@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recode.columns import distinct, one_column, refuse
 
 
@@ -88,7 +88,8 @@ def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: s
     2     2    4+
     """
     codes, ids = distinct(one_column(frame, household))
-    there = pd.Index(one_column(households, household, "the households"))
+    with about("the households"):
+        there = pd.Index(one_column(households, household))
     if not there.is_unique:
         label = shortened(str(households.index[int(there.duplicated().argmax())]))
         raise DataError(f"the households: row {label}: the household stands twice; keep one record of each")

@@ -111,7 +111,7 @@ class _Release:
         self.protection, self.k, self.last = protection, k, protection.state.measured
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
-        self.table = class_table(protection.state.working, protection.released_spec, where=protection.where)
+        self.table = class_table(protection.state.working, protection.released_spec)
         counted = protection.shows_households
         self.composition = with_household_composition(self.table)["sample_uniques"] if counted else None
 

@@ -40,7 +40,7 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     labels, remade, vanished = {}, {}, {}
     for name in released:
         before, after = came.get(name, {}), carried.get(name, {})
-        codes, values = distinct(released[name], protection.where)
+        codes, values = distinct(released[name])
         shown = {as_text(value): _plain(value) for value in values}
         if found := {shown[text]: label for text, label in after.items() if text in shown}:
             labels[name] = found
@@ -87,7 +87,7 @@ def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> di
     given = step.settings.get("labels")
     given = _by_text(given) if isinstance(given, Mapping) else {}
     quantities = kind.perturbed(step.settings) if kind.as_quantities else ()
-    names = {*kind.rules(step.settings, ""), *quantities}
+    names = {*kind.rules(step.settings), *quantities}
     return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
 
 
@@ -95,7 +95,7 @@ def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]
     """The labels of codes that no record has got or lost, and of those that no record had."""
     if not labels:
         return {}
-    (old, old_values), (new, new_values) = distinct(before, ""), distinct(after, "")
+    (old, old_values), (new, new_values) = distinct(before), distinct(after)
     was, now = [as_text(value) for value in old_values], [as_text(value) for value in new_values]
     pairs = pd.DataFrame({"old": old, "new": new}).drop_duplicates()
     pairs = pairs[(pairs["old"] >= 0) & (pairs["new"] >= 0)]

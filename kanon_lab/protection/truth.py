@@ -48,9 +48,9 @@ class Texts:
     values: pd.Index
 
 
-def texts_of(column: pd.Series, where: str) -> Texts:
+def texts_of(column: pd.Series) -> Texts:
     """The values of a column."""
-    codes, values = distinct(column, where)
+    codes, values = distinct(column)
     return Texts(codes, np.array([as_text(value) for value in values], dtype=object), values)
 
 
@@ -61,13 +61,13 @@ def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
     return number[one.codes], number[np.where(other.codes < 0, -1, other.codes + shift)]
 
 
-def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None, where: str) -> pd.Series:
+def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
     """True values after a step that does the same to equal values, or takes them away.
 
     True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
     they stay as they are where there is none, or where it refuses them.
     """
-    was, now, known = texts_of(before, where), texts_of(after, where), texts_of(true, where)
+    was, now, known = texts_of(before), texts_of(after), texts_of(true)
     both = (was.codes >= 0) & (now.codes >= 0)
     shown, first = np.unique(was.codes[both], return_index=True)
     became = dict(zip(was.texts[shown], now.values[now.codes[both][first]].astype(object), strict=True))
@@ -83,11 +83,9 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
     return pd.Series(cells, index=true.index, name=true.name)
 
 
-def true_and_shown(
-    truth: Truth, working: pd.DataFrame, names: Iterable[str], where: str
-) -> tuple[np.ndarray, np.ndarray]:
+def true_and_shown(truth: Truth, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """Codes of some variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
-    pairs = [joint_codes(texts_of(truth.values[name], where), texts_of(working[name], where)) for name in names]
+    pairs = [joint_codes(texts_of(truth.values[name]), texts_of(working[name])) for name in names]
     known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
     return known, shown
 

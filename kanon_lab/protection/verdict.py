@@ -57,7 +57,7 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     2    true_key        0    0.0
     """
     names = protection.released_spec.key_variables
-    codes = true_and_shown(protection.state.truth, protection.aligned, names, protection.where)
+    codes = true_and_shown(protection.state.truth, protection.aligned, names)
     everywhere = np.zeros(len(protection.original), dtype=np.int64)
     return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
 
@@ -76,10 +76,10 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
     working = protection.state.working.loc[protection.original.index]
-    known, shown = true_and_shown(protection.state.truth, working, keys, protection.where)
+    known, shown = true_and_shown(protection.state.truth, working, keys)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec, protection.where)
+    stratum = strata_codes(working, spec)
     return claims_of(known, shown, stratum, wanted, keys)
 
 
@@ -104,7 +104,7 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     baseline = protection.baseline
     if baseline.wanted is None:
         return pd.DataFrame(columns=["status", "overlap", "records"])
-    now = indicators_after(protection.original, protection.aligned, baseline, protection.where)
+    now = indicators_after(protection.original, protection.aligned, baseline)
     records = baseline.estimates[[*KEYS, "records"]]
     return compare_indicators(baseline.estimates, now).merge(records, on=[*KEYS])
 
@@ -114,7 +114,7 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     spec = _released_roles(protection)
     if not spec.sensitive_variables:
         return {}, []
-    found = measure(protection.state.working, spec, k=(), thresholds=(), where=protection.where).to_dict()
+    found = measure(protection.state.working, spec, k=(), thresholds=()).to_dict()
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
 
 

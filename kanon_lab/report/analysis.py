@@ -160,7 +160,7 @@ def analyse(
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
     where, recipe = found["name"], config.recipe
-    protection = _protected(file, config, where, said)
+    protection = _protected(file, config, said)
     if released is not None:
         said("the protected file")
         released(protection)
@@ -200,7 +200,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(frame, config, where),
+        map=_map(frame, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -220,15 +220,13 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
-def _protected(
-    file: MicrodataFile | pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]
-) -> Protection:
+def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(file, where)
+    recipe.check(file)
     measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(file, recipe.spec, **measured, where=where)
+    protection = protect(file, recipe.spec, **measured)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
@@ -242,7 +240,7 @@ def _tables(protection: Protection) -> dict[str, ClassTable]:
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
         spec = replace(spec, sensitive_variables=sensitive)
-        found[when] = class_table(state.working, spec, where=protection.where)
+        found[when] = class_table(state.working, spec)
     return found
 
 
@@ -277,7 +275,7 @@ def _identifiers(protection: Protection) -> str | None:
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
     originals = protection.original.loc[order].reset_index(drop=True)
     held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
-    return None if held is None else held.told(protection.where, rows=False)
+    return None if held is None else held.told(rows=False)
 
 
 def _search_step(protection: Protection) -> int:
@@ -305,13 +303,13 @@ def _seeds(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
-def _map(frame: pd.DataFrame, config: ReportConfig, where: str) -> Any:
+def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
     from kanon_lab.tradeoff import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
-    found = risk_utility_map(frame, grid, workers=1, progress=False, where=where)
+    found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
 

@@ -54,7 +54,7 @@ def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataF
         if step.households is not None:
             for _, name, variable, table in _recodings(step.households):
                 yield place, f"{step.name}: {name}", variable, table
-        for variable in kind_of(step.name).rules(step.settings, protection.where):
+        for variable in kind_of(step.name).rules(step.settings):
             spec = protection.spec
             coded = variable in spec.key_variables
             if not is_quantity(after[variable], named=variable in spec.numeric_variables, coded=coded):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.digits import number
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.tradeoff.measures import Measure, is_measure, measure_of
 
 #: What the functions take unless told otherwise.
@@ -155,7 +155,6 @@ def _column(points: pd.DataFrame, name: str, kind: str) -> tuple[str, Measure]:
     measure = measure_of(name, kind)
     if name not in points.columns:
         there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
-        close = nearest(name, there)
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(there) or 'none of its kind'}"
+        remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
         raise OptionError(f"the map has no {shortened(name)}; {remedy}")
     return name, measure

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,8 +88,8 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     found = _found(name)
     if found is None:
         several = [each for each in MEASURES if kind in (None, MEASURES[each].kind)]
-        close = nearest(name, [each for each in several if "#" not in each])
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(several)} (# stands for a number)"
+        there = f"there are {', '.join(several)} (# stands for a number)"
+        remedy = meant(name, [each for each in several if "#" not in each], there)
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
     if kind is not None and found.kind != kind:
         others = ", ".join(each for each in MEASURES if MEASURES[each].kind == kind)

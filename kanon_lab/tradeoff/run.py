@@ -39,7 +39,6 @@ def risk_utility_map(
     workers: int | None = None,
     progress: bool = True,
     path: str | Path | None = None,
-    where: str = "the data",
 ) -> RiskUtilityMap:
     """Apply many recipes to one file, and measure what each leaves of risk and takes of utility.
 
@@ -58,8 +57,6 @@ def risk_utility_map(
         result is the same.
     progress : bool
         Whether to show the recipes on standard error, if that is a terminal.
-    where : str
-        What to call the file in messages.
 
     Returns
     -------
@@ -89,7 +86,7 @@ def risk_utility_map(
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     ordered = _beside_those_alike(runs)
-    rows = dict(_measured(ordered, frame, where, workers, progress))
+    rows = dict(_measured(ordered, frame, workers, progress))
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
 
 
@@ -110,14 +107,14 @@ class Run:
 class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
-    def __init__(self, frame: pd.DataFrame, where: str) -> None:
-        self._frame, self._where = frame, where
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:
         """The measures after the last step, or the ``error``."""
         try:
-            run.recipe.check(self._frame, self._where)
+            run.recipe.check(self._frame)
         except KanonLabError as error:
             return {"error": str(error)}
         same = len([*takewhile(lambda pair: pair[0][0] == pair[1], zip(self._path, run.keys))])
@@ -133,7 +130,7 @@ class Walk:
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
             if position == 0:
-                return replace(run.recipe, steps=()).apply(self._frame, where=self._where)
+                return replace(run.recipe, steps=()).apply(self._frame)
             name, settings = run.recipe.steps[position - 1]
             return self._path[-1][1].apply(name, settings, seed=run.seeds[position - 1])
         except KanonLabError as error:
@@ -189,14 +186,14 @@ def _beside_those_alike(runs: Sequence[Run]) -> list[Run]:
 
 
 def _measured(
-    runs: Sequence[Run], frame: pd.DataFrame, where: str, workers: int | None, progress: bool
+    runs: Sequence[Run], frame: pd.DataFrame, workers: int | None, progress: bool
 ) -> Iterator[tuple[tuple[int, int], dict]]:
     from tqdm import tqdm
 
     with tqdm(total=len(runs), desc="recipes", disable=None if progress else True, leave=False) as bar:
         done, start = 0, time.monotonic()
         if workers in (None, 1):
-            walk = Walk(frame, where)
+            walk = Walk(frame)
             alone = workers == 1 or processors() == 1
             while done < len(runs) and (alone or not _takes_long(time.monotonic() - start, done, len(runs))):
                 run = runs[done]
@@ -205,7 +202,7 @@ def _measured(
                 bar.update()
             del walk
         rest = runs[done:]
-        others = shared_out(Walk, (frame, where), rest, min(workers or processors(), len(rest)))
+        others = shared_out(Walk, (frame,), rest, min(workers or processors(), len(rest)))
         with closing(others):  # where this is interrupted, they are at once
             for run, row in others:
                 yield (run.number, run.seed), row
