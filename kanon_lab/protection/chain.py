@@ -41,10 +41,7 @@ USUAL_ESTIMATOR = "benedetti-franconi"
 class Protection(Chain):
     """A file and the steps applied to it; a further step gives another protection, and this one stays as it is.
 
-    Attributes
-    ----------
-    original, spec, k, risks, estimator, seed, baseline, start, steps, given_labels, given_variable_labels
-        As in `kanon_lab.protection.state.Chain`.
+    Its attributes are those of `kanon_lab.protection.state.Chain`; `kanon_lab.protect` makes one.
     """
 
     @property
@@ -72,14 +69,6 @@ class Protection(Chain):
         seed : int, optional
             Of a random step. By default it is made from the seed of the protection and the place of the step in the
             chain, so that the same chain gives the same result whatever was tried and undone between.
-
-        Raises
-        ------
-        OptionError
-            There is no such step, or a setting cannot be used.
-        DataError
-            The data cannot be recoded so, or not be measured afterwards. Either message begins with number and name of
-            the step.
         """
         kind = kind_of(name)
         position = len(self.steps) + 1
@@ -99,13 +88,7 @@ class Protection(Chain):
         return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
-        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came.
-
-        Raises
-        ------
-        OptionError
-            Both are given, or there are not so many steps.
-        """
+        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
         if steps is not None and to is not None:
             raise OptionError("undo takes a number of steps, or the step to go back to, not both")
         last = len(self.steps)
@@ -114,13 +97,10 @@ class Protection(Chain):
 
     @property
     def history(self) -> pd.DataFrame:
-        """One row a state, 0 being the file as it came.
+        """One row a state, 0 being the file as it came: what each step did, and the measures after it.
 
-        Returns
-        -------
-        DataFrame
-            Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
-            ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
+        Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
+        ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         nothing = {"records_touched": 0, "cells_changed": 0, "cells_suppressed": 0, "columns_removed": 0}
         rows = [{"name": "as it came", "seed": None, **nothing}]
@@ -140,13 +120,7 @@ class Protection(Chain):
         return tuple(notes_of(self))
 
     def recipe(self) -> dict:
-        """The chain as settings of plain types, which `kanon_lab.protection.Recipe` takes; seeds are spelled out.
-
-        Raises
-        ------
-        OptionError
-            A step was given a setting that is no text, number, date, list or mapping.
-        """
+        """The chain as settings of plain types, which `kanon_lab.protection.as_recipe` takes; seeds are spelled out."""
         return chain_settings(self)
 
     def _with_seed(
@@ -243,14 +217,13 @@ def protect(
     Parameters
     ----------
     frame : DataFrame or MicrodataFile
-        One row a record, under index labels of their own, which messages name. Not changed. Of a file that
-        `kanon_lab.data.read_file` read, messages name rows of the file.
+        One row a record, under index labels of their own, which messages name (of a `MicrodataFile`, rows of the file).
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
         Count the records with f_k below these, from 1 on.
     risks : iterable of float
-        Count the records whose individual risk is above these, 0-1.
+        Count the records whose individual risk is above these, 0-1; `thresholds` is the old name.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
@@ -258,27 +231,20 @@ def protect(
         `kanon_lab.utility.as_indicators` takes it.
     seed : int
         From 0 on.
-    thresholds : iterable of float, optional
-        The old name of `risks`.
 
     Returns
     -------
     Protection
         Without steps.
 
-    Raises
-    ------
-    DataError
-        As `kanon_lab.measures.measure`; or a column or an index label stands twice.
-    OptionError
-        A k, risk, estimator or seed that cannot be used.
-
     Examples
     --------
-    >>> chain = protect(survey, KeySpec(["region", "age"], weight="weight"))  # doctest: +SKIP
-    >>> chain = chain.apply("recode", {"variable": "age", "width": 10})  # doctest: +SKIP
-    >>> chain = chain.apply("pram", {"variables": "region", "keep": 0.9})  # doctest: +SKIP
-    >>> chain.history, chain.notes, chain.frame  # doctest: +SKIP
+    >>> import pandas as pd, kanon_lab
+    >>> survey = pd.DataFrame({"region": ["N", "N", "S", "S"], "age": [23, 27, 35, 61]})
+    >>> chain = kanon_lab.protect(survey, ["region", "age"], k=[2])
+    >>> chain = chain.apply("recode", {"variable": "age", "width": 20})
+    >>> chain.history["global_risk"].tolist()
+    [1.0, 0.75]
     """
     spec = as_spec(spec)
     if thresholds is not None:

@@ -35,15 +35,7 @@ _MOST_LINKED = 20_000
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the file as it came is compared by.
-
-    Attributes
-    ----------
-    wanted : IndicatorSet or None
-        The survey's own indicators.
-    estimates : DataFrame or None
-        What they are before any step; see `kanon_lab.utility.indicators`.
-    """
+    """What the file as it came is compared by: the survey's own indicators, and their estimates before any step."""
 
     wanted: IndicatorSet | None = None
     estimates: pd.DataFrame | None = None

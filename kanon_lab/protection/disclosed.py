@@ -22,6 +22,18 @@ def shown_by_members(protection: Chain) -> pd.DataFrame:
         ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
         of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
         members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import shown_by_members
+    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
+    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
+    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
+    >>> shown_by_members(chain)
+      variable  suppressed  shown  shared
+    0     town           1      1     1.0
+    1      sex           1      0     0.5
     """
     spec, rows = protection.spec, []
     if protection.shows_households:
@@ -53,6 +65,16 @@ def told_by_columns(protection: Chain) -> pd.DataFrame:
     A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
     whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
     household count once, since they share what they share by living together.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import told_by_columns
+    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
+    >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
+    >>> told_by_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+      column  cells  told
+    0   town     36    36
     """
     spec, original = protection.spec, protection.original
     released = protection.aligned

@@ -17,11 +17,12 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
     Parameters
     ----------
     frame : DataFrame
-        One row a person. Not changed.
+        One row a person.
     household : str
         The identifier of the household.
     variables : iterable of str
-        Variables of households: all members of one have the same value, or all have none.
+        Variables of households: all members of one have the same value, or all have none; else a `DataError` says
+        where.
 
     Returns
     -------
@@ -29,14 +30,18 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
         Columns `household` and `variables`; households in the order in which they come first, each under the index
         label of its first member.
 
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, a person has no household, or a variable differs within a household.
-
     References
     ----------
     INE Chile (2023), section 6.7, block 6.12; it keeps the first member's values unchecked.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import household_file
+    >>> household_file(pd.DataFrame({"home": [1, 1, 2], "rooms": [3, 3, 5]}), "home", ["rooms"])
+       home  rooms
+    0     1      3
+    2     2      5
     """
     codes, ids = distinct(one_column(frame, household))
     refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record")
@@ -56,25 +61,31 @@ def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: s
     Parameters
     ----------
     frame : DataFrame
-        One row a person. Not changed.
+        One row a person.
     households : DataFrame
         One row a household, as `household_file` made it, in any order, its other columns recoded or suppressed.
     household : str
-        The identifier of the household, in both.
+        The identifier of the household, in both; the same households, or a `DataError`.
 
     Returns
     -------
     DataFrame
         The same persons in the same order, with the columns of `households` in place of their own.
 
-    Raises
-    ------
-    DataError
-        A household stands twice, or the two frames have not the same households.
-
     References
     ----------
     INE Chile (2023), section 6.7, block 6.13; its merge drops and multiplies persons where the households differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import merge_households
+    >>> persons = pd.DataFrame({"home": [1, 1, 2], "rooms": [3, 3, 5]})
+    >>> merge_households(persons, pd.DataFrame({"home": [2, 1], "rooms": ["4+", "1-3"]}), "home")
+       home rooms
+    0     1   1-3
+    1     1   1-3
+    2     2    4+
     """
     codes, ids = distinct(one_column(frame, household))
     with about("the households"):

@@ -23,16 +23,7 @@ _TELLING = 8
 
 @dataclass(frozen=True)
 class Held:
-    """A direct identifier that a released column holds.
-
-    Attributes
-    ----------
-    column : str
-    identifier : str
-        Nothing where the column has the identifier's name.
-    rows : Series of bool or None
-        Records that hold their own among other words; None where the column has the identifier's values.
-    """
+    """A column that holds a direct identifier: by its name (no `identifier`), by its values (no `rows`) or in words."""
 
     column: str
     identifier: str = ""
@@ -77,6 +68,11 @@ def prove_absent(
 ) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
 
+    That is where a column has an identifier's name; or its values (most of them, where an identifier differs from
+    record to record); or, without a role, most of its values are an identifier's, in whatever records; or in some
+    record, among other words, the record's own identifier of eight characters or more, or in most records a shorter
+    one.
+
     Parameters
     ----------
     released, original : DataFrame
@@ -86,17 +82,19 @@ def prove_absent(
     roles : iterable of str
         Released columns with a role: their values may be those of an identifier in other records, such as a town's.
 
-    Raises
-    ------
-    DataError
-        A released column has an identifier's name; or its values (most of them, where an identifier differs from record
-        to record); or, without a role, most of its values are an identifier's, in whatever records; or in some record,
-        among other words, the record's own identifier of eight characters or more, or in most records a shorter one.
-
     Notes
     -----
     Letters' case, accents, spaces, punctuation and zeros before a number do not matter: 014.698.393-K is 14698393k. An
     identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import prove_absent
+    >>> file = pd.DataFrame({"rut": ["14.698.393-K", "9.123.456-7"], "copy": ["014698393k", "9123456-7"]})
+    >>> prove_absent(file[["copy"]], file, ["rut"])
+    Traceback (most recent call last):
+    kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
     """
     if len(released) != len(original) and not {*released.columns} & {*identifiers}:
         raise DataError("has not as many records as were to be written; write it again")

@@ -21,17 +21,7 @@ _Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ReleasedLabels:
-    """The labels that go out with a file, and how many do not.
-
-    Attributes
-    ----------
-    labels : dict
-        For each released variable with labels, the label of each code that some released record has.
-    remade : dict of str to int
-        By released variable, labels that are left out since a step merged or changed their codes.
-    vanished : dict of str to int
-        By released variable, labels that are left out since no released record has their codes.
-    """
+    """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
 
     labels: Labels
     remade: dict[str, int]

@@ -163,22 +163,14 @@ def measured(
 
     Parameters
     ----------
-    frame : DataFrame
-        The state, with the variables of `spec`.
-    original : DataFrame
-        The file as it came, under the same index labels.
+    frame, original : DataFrame
+        The state, and the file as it came, under the same index labels.
     spec : KeySpec
         Roles of the variables that are still released, and of weight and household.
     removed : iterable of str
         Columns of the state that are not released.
     keys : iterable of str
         All key variables, those that were removed too: utility is about the cells that there were.
-    truth : Truth
-        Of each key and sensitive variable.
-    baseline : Baseline
-        What the file as it came is compared by.
-    k, risks, estimator
-        As in `kanon_lab.protection.protect`.
     counted : bool
         Whether households are released, so that their members can be counted.
     """

@@ -127,8 +127,8 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
 def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
     """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
 
-    An outsider who takes a value for that of the next released ones, if those before and after are the same, is right
-    so often. Members of the same household (`block`) are no neighbours here: they are told apart anyway.
+    An outsider takes a value for that of the records before and after where these agree; members of one household
+    (`block`) are no neighbours here: they are told apart anyway.
     """
     state = protection.state
     if name in state.removed or name not in state.truth.values:

@@ -27,6 +27,16 @@ def released_columns(protection: Chain) -> pd.DataFrame:
         One row a column, in their order: ``column``; ``role`` (several between commas, or `NO_ROLE`);
         ``cells_changed`` and ``cells_suppressed``; ``distinct_values`` (missing ones not counted; missing for the
         weight).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import released_columns
+    >>> chain = kanon_lab.protect(pd.DataFrame({"age": [23, 27, 61], "flat": [1, 2, 3]}), ["age"])
+    >>> released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
+      column     role  cells_changed
+    0    age      key              3
+    1   flat  no role              0
     """
     spec, state = protection.spec, protection.state
     frame = state.working.drop(columns=list(state.removed))
@@ -78,9 +88,9 @@ def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataF
 def write_release(
     protection: Chain, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
 ) -> dict[str, int]:
-    """Write the protected file, proved to hold no direct identifier before it gets its name.
+    """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
 
-    The same protection gives the same bytes. Parameters, result and errors as of `kanon_lab.data.write_microdata`.
+    Parameters, result and errors as of `kanon_lab.data.write_microdata`.
     """
     prove = proof(protection, neutralised=neutralise)
     labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}

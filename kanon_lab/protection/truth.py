@@ -28,13 +28,10 @@ class Truth:
     Attributes
     ----------
     values : mapping of str to Series
-        By variable, in the order of the file as it came: its values as they would be shown if nothing were suppressed
-        or perturbed.
-    perturbed : frozenset of str
-        Columns that a step has perturbed.
-    blurred : frozenset of str
-        Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near, not for
-        the same.
+        In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
+    perturbed, blurred : frozenset of str
+        Columns that a step has perturbed; and those perturbed as quantities and not recoded since: who knows a true
+        value looks for one that is near, not for the same.
     """
 
     values: Mapping[str, pd.Series] = field(repr=False)
@@ -44,17 +41,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class Texts:
-    """A column as texts, so that 34 and "34" are one value.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        Position of each record's value among `texts`; -1 where it is missing.
-    texts : ndarray of str
-        Two values of a column may have one text.
-    values : Index
-        The values themselves.
-    """
+    """A column by its texts, so that 34 and "34" are one: codes (-1 missing) among `texts`, and the `values`."""
 
     codes: np.ndarray
     texts: np.ndarray
@@ -77,13 +64,8 @@ def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
 def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
     """True values after a step that does the same to equal values, or takes them away.
 
-    Parameters
-    ----------
-    true, before, after : Series
-        Of the same records: the true values before the step, those shown before it and those shown after it.
-    rule : callable or None
-        What the step does to a column, for true values that no record shows on both sides; they stay as they are where
-        there is none, or where it refuses them.
+    True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
+    they stay as they are where there is none, or where it refuses them.
     """
     was, now, known = texts_of(before), texts_of(after), texts_of(true)
     both = (was.codes >= 0) & (now.codes >= 0)

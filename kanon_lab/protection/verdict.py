@@ -27,21 +27,34 @@ DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_cla
 def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     """The three claims of `kanon_lab.suppress.protection_claims` for the file as it would be released.
 
+    Parameters
+    ----------
+    protection : Protection
+    k_required : int
+        From 1 on.
+
     Returns
     -------
     DataFrame
         One row a claim, for all released key variables and without strata: the first two are the records below k that
         are measured after the last step.
 
-    Raises
-    ------
-    OptionError
-        A k below 1.
-
     Notes
     -----
     A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
     value became in other records, or else what the step makes of it.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import final_claims
+    >>> survey = pd.DataFrame({"region": ["N", "N", "N", "S"], "sex": ["m", "m", "f", "f"]})
+    >>> chain = kanon_lab.protect(survey, ["region", "sex"]).apply("suppress", {"k_required": 2})
+    >>> final_claims(chain, 2)[["claim", "records", "share"]]
+            claim  records  share
+    0  compatible        0    0.0
+    1   own_class        0    0.0
+    2    true_key        0    0.0
     """
     names = protection.released_spec.key_variables
     codes = true_and_shown(protection.state.truth, protection.aligned, names)
@@ -97,13 +110,7 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
-    """Diversity of the released sensitive variables, and notes on it, as `kanon_lab.measures.Measures.to_dict` has it.
-
-    Raises
-    ------
-    DataError
-        A sensitive variable has no value.
-    """
+    """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all."""
     spec = _released_roles(protection)
     if not spec.sensitive_variables:
         return {}, []

@@ -20,8 +20,7 @@ from kanon_lab.protection.identifiers import held_identifier
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.internal import Internal
-from kanon_lab.report.internal import internal as of_office
+from kanon_lab.report.internal import Internal, internal_tables
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -149,26 +148,14 @@ def analyse(
     Parameters
     ----------
     file : MicrodataFile or DataFrame
-        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own. Not changed.
+        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
     config : ReportConfig
-    name : str
-        What to call a frame.
     progress : callable, optional
         Called with the name of each step before it begins.
     released : callable, optional
         Called with the protection, for its file to be written.
     internal : bool
-        Whether it is for the office only.
-
-    Returns
-    -------
-    Analysis
-        Without a record or a value of a direct identifier; unless it is internal, without a category that few hold.
-
-    Raises
-    ------
-    DataError, OptionError
-        As `kanon_lab.protection.Recipe.apply` and `kanon_lab.tradeoff.risk_utility_map`.
+        Whether it is for the office only; unless it is, no category that few hold is in it.
     """
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
@@ -221,7 +208,7 @@ def analyse(
         seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
-        office=of_office(protection, config.shown, of_risk) if internal else None,
+        office=internal_tables(protection, config.shown, of_risk) if internal else None,
     )
 
 

@@ -42,14 +42,7 @@ _START = re.compile(r"[\[(<>=\s]*(-?\d+(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Risks:
-    """The classes of a state with the individual risk of their records.
-
-    Attributes
-    ----------
-    table : ClassTable
-    of_class : ndarray of float, shape (n_classes,)
-        0-1.
-    """
+    """The classes of a state with the individual risk (0-1) of their records, one number a class."""
 
     table: ClassTable
     of_class: np.ndarray = field(repr=False)

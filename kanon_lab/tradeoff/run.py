@@ -45,7 +45,7 @@ def risk_utility_map(
     Parameters
     ----------
     frame : DataFrame
-        One row a record, under index labels of their own. Not changed.
+        One row a record, under index labels of their own.
     recipe, grid, path
         As in `kanon_lab.tradeoff.planned`: a recipe with placeholders and the values for them, or several recipes by
         their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
@@ -63,16 +63,19 @@ def risk_utility_map(
     RiskUtilityMap
         A recipe that cannot be applied to this file is in it with its error.
 
-    Raises
-    ------
-    OptionError, AbsentFileError
-        As in `kanon_lab.tradeoff.planned`, before any recipe is applied; or other arguments that cannot be used, or a
-        process was ended from outside.
-
     Notes
     -----
     Steps that several recipes begin with are applied once in each process. What is kept in memory meanwhile are the
     states of one recipe.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.tradeoff import risk_utility_map
+    >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
+    >>> found = risk_utility_map(pd.DataFrame({"age": [23, 27, 35, 61]}), recipe, {"w": [10, 40]}, workers=1)
+    >>> found.points[["label", "global_risk"]].values.tolist()
+    [['w=10', 0.75], ['w=40', 0.5]]
     """
     repeats = check_k(repeats, "repeats")
     workers = None if workers is None else check_k(workers, "workers")
@@ -89,17 +92,9 @@ def risk_utility_map(
 
 @dataclass(frozen=True)
 class Run:
-    """A recipe with one seed.
+    """A recipe (the `number`-th of the map) with one seed, and the seed of each step.
 
-    Attributes
-    ----------
-    number, seed : int
-        Position of the recipe in the map, and its seed.
-    recipe : Recipe
-    seeds : tuple of (int or None)
-        Of each step.
-    keys : tuple
-        What is done, one entry for the start and one for each step: where they are equal, so is the result.
+    What is done has one key for the start and one for each step: where they are equal, so is the result.
     """
 
     number: int
