@@ -9,6 +9,7 @@ from math import floor
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
@@ -16,7 +17,6 @@ from kanon_lab.lattice.measured import check_names, node_table
 from kanon_lab.lattice.requirement import Requirement, check_k_of_file
 from kanon_lab.lattice.space import LevelSpace, Node
 from kanon_lab.recode import Hierarchy, generalise, suppress_records
-from kanon_lab.risk.arguments import as_share
 
 #: Loss -> what it adds up.
 LOSSES = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes import ValueCounts, compatible_counts, compatible_sums
 from kanon_lab.diversity import (
     DISTANCES,
@@ -21,7 +22,6 @@ from kanon_lab.keys import check_k
 from kanon_lab.lattice.nodes import NodeClasses
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.rules import as_number
-from kanon_lab.risk.arguments import as_share, check_positive
 
 #: Kinds of l-diversity.
 L_KINDS = ("distinct", "entropy", "recursive")
