@@ -153,7 +153,7 @@ def read_path(
     if form not in READ_FORMATS:
         files.check_file(path)
         known = ", ".join(f".{each}" for each in READ_FORMATS)
-        raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
+        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
@@ -163,27 +163,27 @@ def read_path(
     def choose(names: Iterable[str]) -> list[str]:
         names = list(names)
         named.extend(composed(name) for name in names if name)
-        return chosen(names, wanted, where, in_row_1=in_row_1)
+        return chosen(names, wanted, in_row_1=in_row_1)
 
     content = files.read_bytes(path)
-    check_signature(content, form, where)
+    check_signature(content, form)
     labels, named_labels, missing, notes, found = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
-        frame, seen = read_delimited(content, where, choose, dialect, text, na, codes)
+        frame, seen = read_delimited(content, choose, dialect, text, na, codes)
         found, notes = vars(seen), [seen.note] if seen.note else []
     elif form in statistical.FORMATS:
-        read = read_statistical(content, where, form, choose, dialect.encoding)
+        read = read_statistical(content, form, choose, dialect.encoding)
         frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
         missing, found["encoding"] = read.missing, read.encoding
         notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
     else:
-        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, where, choose)
+        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, choose)
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; export or download it again")
+        raise DataError("has no records; export or download it again")
     frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
     frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
     if absent := [variable for variable in codes.codes if variable not in named]:
-        raise wanting(absent[0], named, where, sure=not in_row_1 or wanted is not None or _headed(frame))
+        raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or _headed(frame))
     notes += [Note("codes_in_file", codes=spelt(each), variable=shortened(name)) for name, each in missing.items()]
     notes += codes.notes(frame.columns)
     found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
@@ -204,7 +204,7 @@ def _headed(frame: pd.DataFrame) -> bool:
     return below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
 
 
-def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
+def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -214,11 +214,11 @@ def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
     except MemoryError:
         raise
     except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{where}: {NO_PARQUET}") from None
+        raise DataError(f"{NO_PARQUET}") from None
     chosen = choose(names)
-    check_parquet(content, file.metadata, chosen, where)
+    check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
-        raise DataError(f"{where}: column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     try:
@@ -226,7 +226,7 @@ def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
     except MemoryError:
         raise
     except Exception:
-        raise DataError(f"{where}: {NO_PARQUET}") from None
+        raise DataError(f"{NO_PARQUET}") from None
     columns = {}
     for name in chosen:
         try:
@@ -235,25 +235,25 @@ def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
             raise
         except Exception:  # such as a time in a zone that is unknown here
             raise DataError(
-                f"{where}: column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+                f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
             ) from None
     return _numbered(pd.DataFrame(columns))
 
 
-def _xlsx(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
-    frame = read_sheet(content, where)
+def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
+    frame = read_sheet(content)
     frame.columns = [name.strip() for name in frame.columns]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
         raise DataError(f"{error}{_unread(content)}") from None
-    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen}, where)
+    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen})
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
     if empty[:records].any():
-        check_cells(content, dict(enumerate(frame.columns, start=1)), where)
+        check_cells(content, dict(enumerate(frame.columns, start=1)))
         row = frame.index[int(empty.argmax())]
-        raise DataError(f"{where}: row {row} is empty; delete it, or fill in a cell if it is a record")
+        raise DataError(f"row {row} is empty; delete it, or fill in a cell if it is a record")
     return frame[chosen].iloc[:records]
 
 

@@ -131,14 +131,14 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     return form
 
 
-def _check_frame(frame: pd.DataFrame, where: str) -> None:
+def _check_frame(frame: pd.DataFrame) -> None:
     if len(frame) == 0 or len(frame.columns) == 0:
-        raise DataError(f"{where}: there are no records to write")
+        raise DataError("there are no records to write")
     if unnamed := [name for name in frame.columns if not isinstance(name, str) or not name.strip()]:
-        raise DataError(f"{where}: the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
+        raise DataError(f"the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
     if not frame.columns.is_unique:
         twice = shortened(frame.columns[frame.columns.duplicated()][0])
-        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} stands twice; give every column its own name")
 
 
 def _without_categories(column: pd.Series) -> pd.Series:
@@ -149,13 +149,13 @@ def _without_categories(column: pd.Series) -> pd.Series:
     return pd.Series(values.array, index=column.index, name=column.name)
 
 
-def _write(frame: pd.DataFrame, draft: Path, form: str, where: str, labels: Fitted) -> None:
+def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     zipped = draft.suffix == ".gz"
-    _check_texts(frame, form, where)
-    _check_numbers(frame, form, where)
+    _check_texts(frame, form)
+    _check_numbers(frame, form)
     if form == "xlsx":
-        _check_sheet(frame, where)
+        _check_sheet(frame)
     try:
         content = _WRITERS[form](frame, draft, **_labelled(form, labels))
     except (MemoryError, OSError, DataError):
@@ -164,7 +164,7 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, where: str, labels: Fitt
         name = next(_unwritable(frame, draft, form), None)
         place = "a column" if name is None else f"column {shortened(name)}"
         raise DataError(
-            f"{where}: {place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
+            f"{place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
         ) from None
     draft.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
 
@@ -179,7 +179,7 @@ def _unwritable(frame: pd.DataFrame, draft: Path, form: str) -> Iterator[str]:
             yield name
 
 
-def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
+def _check_numbers(frame: pd.DataFrame, form: str) -> None:
     """Refuse whole numbers that a format of floating-point numbers would change."""
     if form in ("csv", "parquet"):
         return
@@ -188,20 +188,18 @@ def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
             continue
         known = column.dropna()
         large = (known > _EXACT) | (known < -_EXACT)
-        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet", where)
+        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet")
 
 
-def _check_texts(frame: pd.DataFrame, form: str, where: str) -> None:
+def _check_texts(frame: pd.DataFrame, form: str) -> None:
     """Refuse texts that a format would cut, or that end where they should not."""
     for name, texts in _texts(frame):
         if "\0" in name or (form == "xlsx" and len(name) > _CELL):
-            raise DataError(
-                f"{where}: the name {shortened(name)} of a column is too long or has a zero byte; rename it"
-            )
-        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out", where)
+            raise DataError(f"the name {shortened(name)} of a column is too long or has a zero byte; rename it")
+        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out")
         if form == "xlsx":
             long = texts.str.len() > _CELL
-            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet", where)
+            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet")
 
 
 def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
@@ -215,27 +213,25 @@ def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
             yield name, pd.Series(dtype="str")
 
 
-def _check_sheet(frame: pd.DataFrame, where: str) -> None:
+def _check_sheet(frame: pd.DataFrame) -> None:
     """Refuse what a sheet would lose."""
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
-        raise DataError(f"{where}: a sheet has no room for {len(frame):,} records; write .csv or .parquet")
+        raise DataError(f"a sheet has no room for {len(frame):,} records; write .csv or .parquet")
     for name, column in frame.items():
         if pd.api.types.is_float_dtype(column) or column.dtype == object:
             endless = column.dropna().map(lambda value: isinstance(value, _FLOATS) and math.isinf(value))
-            _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet", where)
+            _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet")
     empty = (frame.isna() | (frame == "")).all(axis=1)
     if empty.any():
         row = shortened(str(empty.index[int(empty.argmax())]))
-        raise DataError(
-            f"{where}: row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet"
-        )
+        raise DataError(f"row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet")
 
 
-def _refuse(which: pd.Series, name: str, fault: str, where: str) -> None:
+def _refuse(which: pd.Series, name: str, fault: str) -> None:
     """Raise a `DataError` that names the first record of a column that is marked, if any is."""
     if which.any():
         row = shortened(str(which.index[int(which.argmax())]))
-        raise DataError(f"{where}: column {shortened(name)}: row {row}: {fault}")
+        raise DataError(f"column {shortened(name)}: row {row}: {fault}")
 
 
 def _csv(frame: pd.DataFrame, draft: Path) -> bytes:
