@@ -113,7 +113,6 @@ def measure(
     recursive_c: float = 2.0,
     distance: str = "equal",
     bands: Mapping[str, Bands] | None = None,
-    where: str = "the data",
 ) -> Measures:
     """Measure the anonymity, the risk and the diversity of a microdata file.
 
@@ -153,7 +152,7 @@ def measure(
     spec, bands = as_spec(spec), bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
     above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}

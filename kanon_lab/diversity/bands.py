@@ -44,7 +44,7 @@ class Bands:
     def _hierarchy(self) -> Hierarchy:
         return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
 
-    def cut(self, column: pd.Series, *, where: str = "the data") -> pd.Series:
+    def cut(self, column: pd.Series) -> pd.Series:
         """The band of each number as an ordered categorical; missing values stay missing."""
-        banded = self._hierarchy.recode(column, 1, where=where)
+        banded = self._hierarchy.recode(column, 1)
         return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))

@@ -170,11 +170,11 @@ def diversity(
         raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
     column = table.column(variable)
     if bands is not None:
-        column = bands.cut(column, where=table.where)
+        column = bands.cut(column)
     counts = _counts(table, column)
     shares = as_shares(counts)
     if distance == "hierarchical":
-        _check_covered(column, hierarchy, table.where)
+        _check_covered(column, hierarchy)
         t_closeness = hierarchical_distance(shares, hierarchy)
     else:
         t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(shares)
@@ -255,11 +255,11 @@ def _counts(table: ClassTable, column: pd.Series) -> ValueCounts:
     return counts
 
 
-def _check_covered(column: pd.Series, hierarchy: Hierarchy, where: str) -> None:
+def _check_covered(column: pd.Series, hierarchy: Hierarchy) -> None:
     """Let a hierarchy that lacks a value name the first row that has it."""
     first_rows = column.drop_duplicates()
     for level in range(1, hierarchy.height + 1):
-        hierarchy.recode(first_rows, level, where=where)
+        hierarchy.recode(first_rows, level)
 
 
 def _reordered(counts: ValueCounts, categories: pd.Index) -> ValueCounts:

@@ -21,7 +21,6 @@ def level_grid(
     *,
     spec: KeySpec | None = None,
     k_max: int = 20,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """How many records stand in small classes at every node: what explorers show.
 
@@ -53,7 +52,7 @@ def level_grid(
     spec = spec or KeySpec(tuple(hierarchies))
     columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
     check_names(spec, [*columns, "weighted_level"])
-    space = LevelSpace.of(frame, hierarchies, spec, where=where)
+    space = LevelSpace.of(frame, hierarchies, spec)
     rows = []
     for node, classes in space.nodes():
         f_k = classes.records

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import as_text, one_column, plain, with_columns
 from kanon_lab.recode.hierarchy import Hierarchy
 
@@ -16,8 +16,6 @@ def generalise(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels: Mapping[str, int],
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Global recoding: every record to the same level of each variable.
 
@@ -44,7 +42,7 @@ def generalise(
     """
     recoded = {}
     for name, level in levels.items():
-        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name, where), level, where=where)
+        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name), level)
     return with_columns(frame, recoded)
 
 
@@ -52,8 +50,6 @@ def generalise_records(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels_of_records: pd.DataFrame,
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Local generalisation: each record to levels of its own.
 
@@ -84,14 +80,16 @@ def generalise_records(
     recoded = {}
     for name in levels_of_records:
         hierarchy = _of(hierarchies, name)
-        series, levels = one_column(frame, name, where), one_column(levels_of_records, name, "levels_of_records")
+        series = one_column(frame, name)
+        with about("levels_of_records"):
+            levels = one_column(levels_of_records, name)
         wanted = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
         if set(wanted) <= {0}:
             recoded[name] = plain(series)
             continue
         column = np.full(len(series), np.nan, dtype=object)
         for level, rows in wanted.items():
-            labels = hierarchy.recode(series[rows], level, where=where)
+            labels = hierarchy.recode(series[rows], level)
             column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
         recoded[name] = pd.Series(column, index=frame.index, name=name)
     return with_columns(frame, recoded)

@@ -176,7 +176,7 @@ def _known_codes(table: ClassTable) -> np.ndarray:
         name = shortened(str(table.spec.key_variables[at]))
         row = shortened(str(table.index[int(absent[table.class_of_record, at].argmax())]))
         raise DataError(
-            f"{table.where}: row {row}: a missing value in column {name}; the model counts every combination of the "
+            f"row {row}: a missing value in column {name}; the model counts every combination of the "
             "keys, so fill it in, or choose the policy category"
         )
     return table.policy_codes

@@ -47,7 +47,7 @@ def check_recode(recode: object, spec: KeySpec) -> dict[str, Any]:
     return {name: (recode or {}).get(name) for name in spec.key_variables}
 
 
-def at_level(frame: pd.DataFrame, name: str, settings: object, where: str) -> pd.Series | None:
+def at_level(frame: pd.DataFrame, name: str, settings: object) -> pd.Series | None:
     """A variable at one level of detail; None where it is removed."""
     if settings is None:
         return frame[name]
@@ -58,15 +58,15 @@ def at_level(frame: pd.DataFrame, name: str, settings: object, where: str) -> pd
             f"{shortened(str(name))}: a level must be settings of recode without variable, such as {{'width': 5}}, "
             "None or 'remove'"
         )
-    return recode_step(frame[[name]], {"variable": name, **settings}, where)[name]
+    return recode_step(frame[[name]], {"variable": name, **settings})[name]
 
 
-def table_of(frame: pd.DataFrame, spec: KeySpec, keys: Mapping[str, pd.Series | None], where: str) -> ClassTable:
+def table_of(frame: pd.DataFrame, spec: KeySpec, keys: Mapping[str, pd.Series | None]) -> ClassTable:
     """The classes under other columns of the keys; those that are None are left out."""
     kept = {name: column for name, column in keys.items() if column is not None}
     others = {} if spec.weight is None else {spec.weight: frame[spec.weight]}
     of_kept = KeySpec(tuple(kept), weight=spec.weight, missing=spec.missing)
-    return class_table(pd.DataFrame({**kept, **others}), of_kept, where=where)
+    return class_table(pd.DataFrame({**kept, **others}), of_kept)
 
 
 def _removed(settings: object) -> bool:

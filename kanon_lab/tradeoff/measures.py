@@ -77,12 +77,13 @@ _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
 def measure_of(name: str, kind: str | None = None) -> Measure:
-    """The measure of that name, such as ``violations_3_wildcard``.
+    """The measure of that name; an `OptionError` where there is none, or it is not of the `kind` asked for.
 
-    Raises
-    ------
-    OptionError
-        There is none, or it is not of the `kind` asked for.
+    Examples
+    --------
+    >>> from kanon_lab.tradeoff import measure_of
+    >>> measure_of("violations_3_wildcard").label
+    'records below k = 3 (missing: any value)'
     """
     found = _found(name)
     if found is None:

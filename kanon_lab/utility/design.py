@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped, pack
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import names_of, one_column, refuse
-from kanon_lab.risk.paired import numbers_of
+from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
 
 #: A standard error, or a length, below this share of what it belongs to is what rounding leaves of none.
 NOTHING = 1e-13
@@ -91,19 +91,19 @@ class Domains:
     lone: np.ndarray
 
 
-def read_survey(frame: pd.DataFrame, design: Design, where: str) -> Survey:
+def read_survey(frame: pd.DataFrame, design: Design) -> Survey:
     """The design of a file; a `DataError` where a record lacks a weight above 0, a stratum or a sampling unit."""
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; nothing can be estimated")
+        raise DataError("has no records; nothing can be estimated")
     every = np.arange(len(frame))
-    strata = [_known_codes(frame, name, "stratum", where) for name in design.strata]
+    strata = [_known_codes(frame, name, "stratum") for name in design.strata]
     stratum, _ = distinct_rows(np.column_stack([np.zeros_like(every), *strata]))
     unit = every
     if design.sampling_unit is not None:
-        label = _known_codes(frame, design.sampling_unit, "sampling unit", where)
+        label = _known_codes(frame, design.sampling_unit, "sampling unit")
         unit, some = distinct_rows(np.column_stack([stratum, label]))
         stratum = stratum[some]
-    return Survey(weights_of(frame, design.weight, where), unit, stratum, np.bincount(stratum))
+    return Survey(weights_of(frame, design.weight), unit, stratum, np.bincount(stratum))
 
 
 def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
@@ -200,13 +200,13 @@ def rate_interval(
     return np.where(certain & (estimate == 1), 1 - reach, lower), np.where(certain & (estimate == 0), reach, upper)
 
 
-def weights_of(frame: pd.DataFrame, weight: str | None, where: str) -> np.ndarray:
+def weights_of(frame: pd.DataFrame, weight: str | None) -> np.ndarray:
     """The weight of each record, 1 without a column of weights; a `DataError` unless all are numbers above 0."""
     if weight is None:
         return np.ones(len(frame))
-    weights = numbers_of(frame, weight, where)[1][:, 0]
-    refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record", where)
-    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record", where)
+    weights = numbers_of(frame, weight)[1][:, 0]
+    refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record")
+    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record")
     return weights
 
 
@@ -216,7 +216,17 @@ def _t(df: np.ndarray, level: float) -> np.ndarray:
     return stdtrit(df.astype(float), (1 + level) / 2)
 
 
-def _known_codes(frame: pd.DataFrame, name: str, what: str, where: str) -> np.ndarray:
-    codes = coded(one_column(frame, name, where), where).codes
-    refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record", where)
+def weights_of_both(
+    original: pd.DataFrame, released: pd.DataFrame, weight: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of each record of both files, as `weights_of`."""
+    with about(ORIGINAL):
+        before = weights_of(original, weight)
+    with about(RELEASED):
+        return before, weights_of(released, weight)
+
+
+def _known_codes(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
+    codes = coded(one_column(frame, name)).codes
+    refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record")
     return codes

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import MissingPackageError, OptionError, shortened
+from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
 from kanon_lab.utility.tables import both_coded, refuse_empty, variables_of
@@ -218,14 +218,16 @@ def _quantities(
 ) -> tuple[str, ...]:
     """Which variables are quantities, in the order of the variables."""
     if numeric is None:
-        columns = {name: one_column(original, name, ORIGINAL) for name in names}
-        numeric = [
-            name
-            for name, column in columns.items()
-            if _holds_numbers(column)
-            and (name not in released.columns or _holds_numbers(one_column(released, name, RELEASED)))
-            and column.nunique() > _MOST_CODES
-        ]
+        with about(ORIGINAL):
+            columns = {name: one_column(original, name) for name in names}
+        with about(RELEASED):
+            numeric = [
+                name
+                for name, column in columns.items()
+                if _holds_numbers(column)
+                and (name not in released.columns or _holds_numbers(one_column(released, name)))
+                and column.nunique() > _MOST_CODES
+            ]
     else:
         try:
             numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
@@ -242,9 +244,11 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 def _numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
     """A quantity in both files, one below the other; not a number where missing."""
-    _, before = numbers_of(original, (name,), ORIGINAL, may_lack_values=True)
+    with about(ORIGINAL):
+        _, before = numbers_of(original, (name,), may_lack_values=True)
     if name in released.columns:
-        _, after = numbers_of(released, (name,), RELEASED, may_lack_values=True)
+        with about(RELEASED):
+            _, after = numbers_of(released, (name,), may_lack_values=True)
     else:
         after = np.full((len(released), 1), np.nan)
     return np.concatenate([before, after])[:, 0]

@@ -11,8 +11,8 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import with_columns
-from kanon_lab.risk.paired import ORIGINAL, RELEASED, Paired, paired, spread_of
-from kanon_lab.utility.design import Design, weights_of
+from kanon_lab.risk.paired import Paired, paired, spread_of
+from kanon_lab.utility.design import Design, weights_of_both
 from kanon_lab.utility.tables import refuse_empty
 
 # A direction with less variance than this, where a variable has 1, has none.
@@ -124,7 +124,7 @@ def quantity_loss(
     sds = both.sd, _spread(both.released)
     weights = None
     if weight is not None:
-        weights = weights_of(original, weight, ORIGINAL), weights_of(released, weight, RELEASED)
+        weights = weights_of_both(original, released, weight)
     rows, il1s, il1 = _cells(both)
     rows = rows.assign(**_moments(both, sds, weights))
     pairs, eigenvalues = _pairs(both, sds)

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import distinct_rows, grouped, pack
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import check_k
 from kanon_lab.recode.columns import as_text, distinct, names_of, one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
-from kanon_lab.utility.design import Design, weights_of
+from kanon_lab.utility.design import Design, weights_of_both
 
 
 def table_distances(
@@ -75,8 +75,8 @@ def table_distances(
     codes, radices = np.column_stack([codes for codes, _ in found]), [len(labels) + 1 for _, labels in found]
     group, some = distinct_rows(codes)
     codes, n = codes[some], len(original)
-    before = _shares(group[:n], weights_of(original, weight, ORIGINAL), len(some))
-    after = _shares(group[n:], weights_of(released, weight, RELEASED), len(some))
+    weights = weights_of_both(original, released, weight)
+    before, after = _shares(group[:n], weights[0], len(some)), _shares(group[n:], weights[1], len(some))
     rows = []
     for way in ways:
         for columns in combinations(range(len(names)), way):
@@ -110,10 +110,12 @@ def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
 
 def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The categories of a variable in two files, one below the other (-1 where missing), and their texts, sorted."""
-    before, values = distinct(one_column(original, name, ORIGINAL), ORIGINAL)
+    with about(ORIGINAL):
+        before, values = distinct(one_column(original, name))
     after, more = np.full(len(released), -1), []
     if name in released.columns:
-        after, more = distinct(one_column(released, name, RELEASED), RELEASED)
+        with about(RELEASED):
+            after, more = distinct(one_column(released, name))
     texts = np.array([as_text(value) for value in (*values, *more)], dtype=object)
     number, labels = pd.factorize(texts, sort=True)
     after = np.where(after < 0, -1, after + len(values))

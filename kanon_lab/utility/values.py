@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import grouped, pack
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.recode.columns import distinct
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
 
@@ -119,8 +119,10 @@ def _joint(original: pd.Series, released: pd.Series) -> _Joint:
         )
     if not len(original):
         raise DataError(f"{ORIGINAL}: has no records; nothing can be measured")
-    before, values = distinct(original, ORIGINAL)
-    after, labels = distinct(released, RELEASED)
+    with about(ORIGINAL):
+        before, values = distinct(original)
+    with about(RELEASED):
+        after, labels = distinct(released)
     known = before >= 0
     # A missing value has the place after the last label.
     group, pairs = grouped(*pack([before[known], after[known]], [max(len(values), 1), len(labels) + 1]))
