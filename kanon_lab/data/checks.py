@@ -45,8 +45,9 @@ def check_counts(frame: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> import kanon_lab, pandas as pd
     >>> cell = {"place": [29025], "sex": ["men"], "age_group": ["0-4"], "persons": [1731]}
-    >>> kanon_lab.check_counts(pd.DataFrame(cell)).loc[0].to_list()
-    ['29025', '29025', '29', 'men', '0-4', 1731]
+    >>> print(kanon_lab.check_counts(pd.DataFrame(cell)).to_string(index=False))
+    place  name province sex age_group  persons
+    29025 29025       29 men       0-4     1731
     """
     return checked(frame).reset_index(drop=True)
 

@@ -101,7 +101,7 @@ def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
         raise DataError(f"row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
     text = text.removeprefix("\n") if declared else text
     if not re.match(r"[^\r\n]*", text)[0].strip():
-        raise DataError(f"{NO_NAMES}")
+        raise DataError(NO_NAMES)
     return text, separator_of(text)
 
 

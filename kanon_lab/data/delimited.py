@@ -116,7 +116,7 @@ def _header(text: str, delimiter: str) -> list[str]:
     try:
         names = next(csv.reader([_FIRST_RECORD.match(text)[0]], delimiter=delimiter))
     except csv.Error:
-        raise DataError(f"{NO_NAMES}") from None
+        raise DataError(NO_NAMES) from None
     return [name.strip() for name in names]
 
 

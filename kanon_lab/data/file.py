@@ -18,7 +18,7 @@ from kanon_lab.data.signature import check_signature
 from kanon_lab.data.statistical import Labels, Missing, read_statistical
 from kanon_lab.data.table import NO_PARQUET, check_parquet, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, settled, spelt
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.notes import Note
 
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
@@ -106,17 +106,11 @@ def read_file(
     max_bytes : int, optional
         The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
-    Returns
-    -------
-    MicrodataFile
-        Its frame is what `read_microdata` gives.
-
-    Raises
-    ------
-    DataError
-        As `read_microdata` does.
-    OptionError
-        There is neither such a data set nor such a file, or the data set holds no records; or an option cannot be used.
+    Examples
+    --------
+    >>> from kanon_lab.data import read_file
+    >>> read_file("health-survey").found["records"]
+    1521
     """
     options = {"columns": columns, "na": na, "missing_codes": missing_codes}
     dialect = Dialect(encoding, separator, decimal)
@@ -138,7 +132,13 @@ def _read_named(
     return read_path(sets.data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
 
 
-def read_path(
+def read_path(path: str | Path, name: str, dialect: Dialect, **options: object) -> MicrodataFile:
+    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
+    with about(str(path)):
+        return _read(path, name, dialect, **options)
+
+
+def _read(
     path: str | Path,
     name: str,
     dialect: Dialect,
@@ -148,8 +148,7 @@ def read_path(
     na: Iterable[str] | str,
     missing_codes: Mapping[str, Iterable[Code]] | None,
 ) -> MicrodataFile:
-    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
-    where, form = str(path), files.file_format(path)
+    form = files.file_format(path)
     if form not in READ_FORMATS:
         files.check_file(path)
         known = ", ".join(f".{each}" for each in READ_FORMATS)
@@ -208,35 +207,22 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with files.damaged(NO_PARQUET):
         file = parquet.ParquetFile(pa.BufferReader(content))
         names = file.schema_arrow.names
-    except MemoryError:
-        raise
-    except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{NO_PARQUET}") from None
     chosen = choose(names)
     check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
         raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
-    try:
+    with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
-    except MemoryError:
-        raise
-    except Exception:
-        raise DataError(f"{NO_PARQUET}") from None
     columns = {}
     for name in chosen:
-        try:
+        fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+        with files.damaged(fault):  # such as a time in a zone that is unknown here
             columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
-        except MemoryError:
-            raise
-        except Exception:  # such as a time in a zone that is unknown here
-            raise DataError(
-                f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
-            ) from None
     return _numbered(pd.DataFrame(columns))
 
 

@@ -75,7 +75,7 @@ def _read_csv(content: bytes) -> pd.DataFrame:
             io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
         )
     except pd.errors.ParserError as error:
-        raise DataError(f"{_parser_fault(str(error))}") from None
+        raise DataError(_parser_fault(str(error))) from None
     frame = _headed(frame)
     return frame[(frame.fillna("") != "").any(axis=1)]
 
@@ -100,16 +100,10 @@ def _parser_fault(message: str) -> str:
 def _read_parquet(content: bytes) -> pd.DataFrame:
     from pyarrow import parquet
 
-    try:
+    with files.damaged(NO_PARQUET):
         metadata = parquet.read_metadata(io.BytesIO(content))
         check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
         frame = pd.read_parquet(io.BytesIO(content))
-    except DataError:
-        raise
-    except MemoryError:
-        raise
-    except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{NO_PARQUET}") from None
     frame = frame.reset_index(drop=True).rename(columns=str)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
     return frame
@@ -149,12 +143,8 @@ def _length(content: bytes, names: list[str]) -> int:
 def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
     """First sheet of a workbook under the names in its first row: cells as they are, empty ones missing."""
     read, fault = _SHEETS[form]
-    try:
+    with files.damaged(fault):  # a zip archive of XML or a container, and any of it may be
         frame = read(content)
-    except (MemoryError, DataError):
-        raise
-    except Exception:  # as above: the workbook is a zip archive of XML or a container, and any of it may be damaged
-        raise DataError(f"{fault}") from None
     if frame.empty:
         raise DataError("its first sheet is empty; put the data there")
     return _headed(frame)
@@ -246,7 +236,7 @@ def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
     """
     names = names[names != ""]
     if names.empty:
-        raise DataError(f"{NO_NAMES}")
+        raise DataError(NO_NAMES)
     present = set(names)
     usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
     if not usual and present.isdisjoint(columns.values()):

@@ -23,7 +23,7 @@ from kanon_lab.data.fitting import LABELLED, Fitted, fitted
 from kanon_lab.data.formulas import neutralised
 from kanon_lab.data.microdata import read_microdata
 from kanon_lab.data.statistical import Labels
-from kanon_lab.errors import DataError, OptionError, StorageError, shortened
+from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 
 # Rows of a sheet below its header, and its columns.
 _SHEET = (2**20 - 1, 2**14)
@@ -69,7 +69,7 @@ def write_microdata(
         file from being there.
     neutralise : bool
         Whether to put an apostrophe before the texts, names of columns among them, that a spreadsheet would take for
-        formulas (`neutralised`); of csv and xlsx only.
+        formulas; of csv and xlsx only.
     labels : mapping, optional
         For each variable, the label of each code, as `MicrodataFile.labels` and `Protection.labels` have them. Written
         to sav and dta, as far as they can hold them: Stata has labels of whole numbers only, and each format its
@@ -81,24 +81,17 @@ def write_microdata(
     -------
     dict of str to int
         By column, by its name in `frame`, the cells that were given an apostrophe; those of none are left out.
-
-    Raises
-    ------
-    DataError
-        There are no records, columns have no names or the same one, or a column cannot be kept in the format.
-    StorageError
-        Another ending, the folder is absent or not writable, the disk is full, or a file is there already.
-    OptionError
-        Formulas are to be neutralised in a format that no spreadsheet opens.
     """
     form, path = check_target(path, neutralise=neutralise), Path(path)
-    _check_frame(frame, str(path))
-    plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
-    plain, cells = neutralised(plain) if neutralise else (plain, {})
-    _check_frame(plain, str(path))  # two names may have become one
+    with about(str(path)):
+        _check_frame(frame)
+        plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+        plain, cells = neutralised(plain) if neutralise else (plain, {})
+        _check_frame(plain)  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
     with files.atomic_path(path, ending=ending) as draft:  # readable as what it is
-        _write(plain, draft, form, str(path), fitted(plain, form, labels or {}, variable_labels or {}))
+        with about(str(path)):
+            _write(plain, draft, form, fitted(plain, form, labels or {}, variable_labels or {}))
         if check is not None:
             check(_read_again(draft, path))
         if not overwrite:
@@ -107,15 +100,7 @@ def write_microdata(
 
 
 def check_target(path: str | Path, *, neutralise: bool = False) -> str:
-    """Format of a file that `write_microdata` could write: its ending is known, its folder there, and it is no folder.
-
-    Raises
-    ------
-    StorageError
-        It cannot be written.
-    OptionError
-        Formulas are to be neutralised in a format that no spreadsheet opens.
-    """
+    """Format of a file that could be written: its ending is known, its folder there, and it is no folder."""
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
         known = ", ".join(f".{each}" for each in FORMATS)
