@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.errors import MissingPackageError
-from kanon_lab.page import bundle, figures
+from kanon_lab.show import page as figures
 
 # The browser itself refuses whatever is not in the file; Vega makes functions out of its expressions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
@@ -50,7 +50,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         raise MissingPackageError("a report needs nbconvert: pip install 'kanon-lab[report]'") from None
     exporter = HTMLExporter(template_name="basic", exclude_input=True, exclude_output_prompt=True)
     body, _ = exporter.from_notebook_node(_shown(read_notebook(executed)))
-    style = f"{bundle.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
+    style = f"{figures.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
     page = f"""<!DOCTYPE html>
 <html lang="{escape(language)}">
 <head>
@@ -71,7 +71,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
 {body}
 </main>
 <script>
-{_inside_script(bundle.script())}</script>
+{_inside_script(figures.script())}</script>
 </body>
 </html>
 """
