@@ -23,8 +23,8 @@ _PUBLIC = {
 }
 
 # Rooms that are loaded when they are first named, as kanon_lab.perturb.
-_ROOMS = """classes diversity figures lattice perturb population protection recode reconstruct risk show subsample
-suppress tradeoff utility""".split()
+_ROOMS = """classes diversity figures lattice perturb population protection recode risk show studies
+subsample suppress tradeoff utility""".split()
 
 # Older names of the room of charts, explorers and pages.
 _ALIASES = dict.fromkeys(("charts", "page", "widgets"), "show")

@@ -20,22 +20,11 @@ _MIXED = 2.0
 
 @dataclass(frozen=True)
 class Ordered:
-    """Values in an order.
+    """Values in an order."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records,)
-        Rank of each record's value; missing ones have the last rank, one for all.
-    places : ndarray of float, shape (ranks,)
-        Where each rank lies: the numbers themselves, or the ranks of an order that was given.
-    values : sequence
-        The value of each rank.
-    numeric : bool
-    """
-
-    codes: np.ndarray
-    places: np.ndarray
-    values: Sequence[Hashable]
+    codes: np.ndarray  # (records,) Rank of each record's value; missing ones have the last rank, one for all
+    places: np.ndarray  # (ranks,) Where each rank lies: the numbers themselves, or the ranks of an order that was given
+    values: Sequence[Hashable]  # The value of each rank
     numeric: bool
 
     def width(self, part: np.ndarray) -> float:
@@ -83,21 +72,11 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Tree:
-    """Values under a hierarchy that nests.
+    """Values under a hierarchy that nests."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records,)
-        Number of each record's value; that of a missing one comes after all others.
-    levels : ndarray of int, shape (height + 1, values)
-        The code of each value at each level.
-    labels : sequence of sequences
-        The label of each value at each level.
-    """
-
-    codes: np.ndarray
-    levels: np.ndarray
-    labels: Sequence[Sequence[Hashable]]
+    codes: np.ndarray  # (records,) Number of each record's value; that of a missing one comes after all others
+    levels: np.ndarray  # (height + 1, values) The code of each value at each level
+    labels: Sequence[Sequence[Hashable]]  # The label of each value at each level
 
     def width(self, part: np.ndarray) -> float:
         """Distinct values of a part but one, by those of the file but one."""
@@ -144,30 +123,20 @@ def dimension(
     *,
     hierarchy: Hierarchy | None,
     order: Sequence[Hashable] | None,
-    where: str,
 ) -> Dimension:
-    """The dimension of a key.
-
-    Parameters
-    ----------
-    column : Series
-    codes : ndarray of int
-        For each record the position of its value in `values`, -1 where missing.
-    values : Index
-        The distinct values in canonical order.
-    """
+    """The dimension of a key."""
     name = shortened(str(column.name))
     codes = np.where(codes < 0, len(values), codes)
     if hierarchy is not None and order is not None:
         raise OptionError(f"{name} has a hierarchy and an order; give one of them")
     if hierarchy is not None:
-        return _tree(column, codes, values, hierarchy, where)
+        return _tree(column, codes, values, hierarchy)
     if order is not None:
         order = list(order)
         if len(set(order)) != len(order):
             raise OptionError(f"the order of {name} names a value twice")
         absent = np.append([value not in order for value in values], False)
-        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order", where)
+        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order")
         ranks = np.append([order.index(value) for value in values], len(order)).astype(np.intp)
         return Ordered(ranks[codes], np.arange(len(order), dtype=float), order, False)
     numbers = as_numbers(values)
@@ -176,12 +145,12 @@ def dimension(
     return Ordered(codes, numbers, list(values), True)
 
 
-def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy, where: str) -> Tree:
+def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
     labels = []
     for level in range(hierarchy.height + 1):
         labels.append(hierarchy.labels(values, level))
         if level and None in labels[-1]:
-            hierarchy.recode(column, level, where=where)  # raises, and names the row
+            hierarchy.recode(column, level)  # raises, and names the row
     levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")

@@ -78,23 +78,20 @@ def search(
     distance: str = "equal",
     distance_hierarchy: Hierarchy | None = None,
     sensitive: Iterable[str] | str | None = None,
-    where: str = "the data",
 ) -> LatticeResult:
     """Find the levels that protect a file at the least loss.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
-    k_required : int
-        The k of k-anonymity, 1 or more.
+    k_required : int, 1 or more
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
-    suppression_limit : float
-        Share (0-1) of the records that may be removed: all records of classes that fail.
+    suppression_limit : float, 0-1
+        Share of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}
         See the notes.
     level_weights : mapping of str to float, optional
@@ -109,8 +106,6 @@ def search(
         Distance between sensitive values; the last needs `distance_hierarchy`.
     sensitive : names, optional
         Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -120,10 +115,8 @@ def search(
 
     Raises
     ------
-    DataError
-        As `class_table` raises it; or a hierarchy does not cover a value.
     OptionError
-        An option out of its range, more than `kanon_lab.lattice.MOST_NODES` nodes, or no node that protects enough.
+        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
 
     Notes
     -----
@@ -138,6 +131,19 @@ def search(
     under ``wildcard`` it keeps compatible patterns from counting as classes of their own. Removing records costs
     nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
     `suppression_limit` holds it down.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> found = kanon_lab.lattice.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
+    >>> found.levels, found.loss
+    ({'age': 2}, 9.0)
+    >>> found.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
+       age  classes  k_achieved  satisfied
+    0    0        0           0      False
+    1    1        1           2      False
+    2    2        1           3       True
     """
     if not isinstance(hierarchies, Mapping):
         raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
@@ -150,8 +156,10 @@ def search(
     if sensitive is not None:
         spec = replace(spec, sensitive_variables=sensitive)
     check_names(spec, _COLUMNS)
-    names = _sensitive_names(spec, required)
-    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
+    if required.needs_values and not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    names = spec.sensitive_variables if required.needs_values else ()
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
     allowed = floor(suppression_limit * space.table.n + 1e-9)
@@ -164,16 +172,8 @@ def search(
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
-    protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
-
-
-def _sensitive_names(spec: KeySpec, required: Requirement) -> tuple[str, ...]:
-    if not required.needs_values:
-        return ()
-    if not spec.sensitive_variables:
-        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
-    return spec.sensitive_variables
 
 
 def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:

@@ -51,14 +51,12 @@ def mondrian(
     strict: bool = True,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     orders: Mapping[str, Sequence[Hashable]] | None = None,
-    where: str = "the data",
 ) -> MondrianResult:
     """Recode locally: cut the records in parts as long as each keeps k, then give each part one label a key.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     k_required : int
         Records that every class has at least.
     keys : names
@@ -66,14 +64,11 @@ def mondrian(
     strict : bool
         Records with one value of a key are never cut apart along that key, so that parts do not overlap. Otherwise
         (relaxed) records are put in order of the key, those of one value in order of all keys and then as they stand
-        in the file, and cut in halves; which of several records with the same keys goes to which side is then a
-        matter of the order of rows.
+        in the file, and cut in halves: which of several with the same keys goes where depends on the order of rows.
     hierarchies : mapping of str to Hierarchy, optional
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional
         All values, in order, of keys that are neither numbers nor have a hierarchy.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -82,14 +77,6 @@ def mondrian(
         fractions, ``-5 to 3`` below 0), ``a to c`` for ordered values, for hierarchies the lowest label that the part
         shares or ``{a, b}`` where it shares none. A single value stays as it is. Where some record of a part lacks a
         key, the label is missing for all of it.
-
-    Raises
-    ------
-    DataError
-        A key is absent, stands twice or has no value; or an order or a hierarchy does not cover a value.
-    OptionError
-        k_required below 1 or above the number of records; or a key that is neither a number nor has an order or a
-        hierarchy.
 
     Notes
     -----
@@ -101,10 +88,19 @@ def mondrian(
     References
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), sections 3 and 4.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'age': [21, 25, 48, 60], 'sex': list('ffmm')})
+    >>> kanon_lab.lattice.mondrian(frame, k_required=2, keys=['age', 'sex'], orders={'sex': 'fm'}).classes
+         age sex  records
+    0  21-25   f        2
+    1  48-60   m        2
     """
     check_k(k_required, "k_required")
     spec = KeySpec(keys, missing="category")
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     check_k_of_file(k_required, table.n)
     hierarchies, orders = dict(hierarchies or {}), dict(orders or {})
     if strange := [name for name in (*hierarchies, *orders) if name not in spec.key_variables]:
@@ -112,12 +108,9 @@ def mondrian(
     dimensions = []
     for name, codes, values in zip(spec.key_variables, table.codes.T, table.labels):
         if not len(values):
-            raise DataError(f"{where}: column {shortened(str(name))} has no value; leave the variable out")
-        of_records, options = (
-            codes[table.class_of_record],
-            {"hierarchy": hierarchies.get(name), "order": orders.get(name)},
-        )
-        dimensions.append(dimension(frame[name], of_records, values, **options, where=where))
+            raise DataError(f"column {shortened(str(name))} has no value; leave the variable out")
+        by = {"hierarchy": hierarchies.get(name), "order": orders.get(name)}
+        dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
     return _result(frame, spec, dimensions, parts, k_required)
@@ -159,11 +152,5 @@ def _result(
         codes = np.array([number[label] for label in labels])[part_of_record]
         protected[name] = spread(known, codes, frame[name])
     table = class_table(protected, spec)
-    classes = table.classes[[*spec.key_variables, "records"]]
-    return MondrianResult(
-        protected,
-        classes,
-        table.k_achieved,
-        int((table.records**2).sum()),
-        table.n / table.n_classes / k_required,
-    )
+    classes, squares = table.classes[[*spec.key_variables, "records"]], int((table.records**2).sum())
+    return MondrianResult(protected, classes, table.k_achieved, squares, table.n / table.n_classes / k_required)

@@ -24,22 +24,14 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class KeyLevels:
-    """One key at every level of its hierarchy, as codes.
+    """One key at every level of its hierarchy, as codes in the order of the class table's values.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (height + 1, values + 1)
-        For each level the code of each value of the file, in the order of the class table; the last is the missing
-        value, whose code comes after all others, except at a level in which it is like all of them.
-    sizes : tuple of int
-        Codes of each level, that of the missing value included.
-    nested : bool
-        In this file, values that are equal at a level are equal at the next one.
+    The last code is that of the missing value: after all others, except at a level in which it is like all of them.
     """
 
-    codes: np.ndarray
-    sizes: tuple[int, ...]
-    nested: bool
+    codes: np.ndarray  # (height + 1, values + 1) at each level the code of each value
+    sizes: tuple[int, ...]  # Codes of each level, the missing value's included
+    nested: bool  # Values of the file that are equal at a level are equal at the next
 
     @classmethod
     def of(cls, labels: Sequence[list], alike: Sequence[bool]) -> KeyLevels:
@@ -75,21 +67,11 @@ class KeyLevels:
 
 @dataclass(frozen=True)
 class LevelSpace:
-    """All nodes of a file: every choice of one level for each key.
+    """All nodes of a file: every choice of one level for each key."""
 
-    Attributes
-    ----------
-    table : ClassTable
-        The classes at level 0.
-    keys : tuple of KeyLevels
-        In the order of the spec's key variables.
-    values : tuple of ValueCounts
-        For each sensitive variable its values among the records of each of those classes itself.
-    """
-
-    table: ClassTable
-    keys: tuple[KeyLevels, ...]
-    values: tuple[ValueCounts, ...] = ()
+    table: ClassTable  # The classes at level 0
+    keys: tuple[KeyLevels, ...]  # In the order of the spec's key variables
+    values: tuple[ValueCounts, ...] = ()  # Of each sensitive variable, among the records of each class itself
 
     @classmethod
     def of(
@@ -99,7 +81,6 @@ class LevelSpace:
         spec: KeySpec,
         *,
         sensitive: Sequence[str] = (),
-        where: str = "the data",
     ) -> LevelSpace:
         """Group a file by its keys; a key without a hierarchy has level 0 alone."""
         if strange := [name for name in hierarchies if name not in spec.key_variables]:
@@ -107,16 +88,16 @@ class LevelSpace:
         nodes = prod(hierarchy.height + 1 for hierarchy in hierarchies.values())
         if nodes > MOST_NODES:
             raise OptionError(f"{nodes:,} nodes are too many (the most is {MOST_NODES:,}); leave out some levels")
-        table = class_table(frame, spec, where=where)
+        table = class_table(frame, spec)
         ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
         keys = tuple(
             KeyLevels.of(
-                _labels(frame[name], values, ladder, where),
+                _labels(frame[name], values, ladder),
                 [ladder.anything(level) is not None for level in range(ladder.height + 1)],
             )
             for name, values, ladder in zip(spec.key_variables, table.labels, ladders)
         )
-        return cls(table, keys, tuple(_own_values(frame, table, name, where) for name in sensitive))
+        return cls(table, keys, tuple(_own_values(frame, table, name) for name in sensitive))
 
     @cached_property
     def has_wildcards(self) -> bool:
@@ -174,23 +155,23 @@ def _walk(keys: Sequence[KeyLevels], node: Node, classes: NodeClasses, j: int) -
         yield from _walk(keys, node, classes, j + 1)
 
 
-def _labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy, where: str) -> list[list]:
+def _labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy) -> list[list]:
     """The label of each value at each level."""
     if not len(values):
-        raise DataError(f"{where}: column {shortened(str(column.name))} has no value; leave the variable out")
+        raise DataError(f"column {shortened(str(column.name))} has no value; leave the variable out")
     labels = [hierarchy.labels(values, level) for level in range(hierarchy.height + 1)]
     for level, of_values in enumerate(labels[1:], start=1):
         if None in of_values:
-            hierarchy.recode(column, level, where=where)  # raises, and names the row
+            hierarchy.recode(column, level)  # raises, and names the row
     return labels
 
 
-def _own_values(frame: pd.DataFrame, table: ClassTable, name: str, where: str) -> ValueCounts:
+def _own_values(frame: pd.DataFrame, table: ClassTable, name: str) -> ValueCounts:
     """Values of a sensitive variable among the records of each class itself, not among all that are compatible."""
     counts = table.sensitive_counts(name)
     if (table.f_k == table.records).all():
         return counts
-    own = class_table(frame, replace(table.spec, missing="category"), where=where).sensitive_counts(name)
+    own = class_table(frame, replace(table.spec, missing="category")).sensitive_counts(name)
     # Missing is its last value, and none here.
     known = own.value < len(counts.values)
     return replace(counts, class_=own.class_[known], value=own.value[known], count=own.count[known])

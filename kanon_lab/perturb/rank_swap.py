@@ -41,24 +41,20 @@ def rank_swap(
     window: float = 0.05,
     strata: Iterable[str] | str = (),
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Exchange values between records whose ranks are close.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
-    window : float
-        How far apart two ranks may be, as a share of the records that have a value: above 0 and at most 1.
+    window : float, above 0 and at most 1
+        How far apart two ranks may be, as a share of the records that have a value.
     strata : sequence of str, or str
-        Columns within whose groups values are ranked and swapped; the whole file if none.
-    seed : int
-        From 0 to below 2 ** 63. Each variable has random numbers of its own, by its position among the variables.
-    where : str
-        What to call the frame in messages.
+        Columns within whose groups values are ranked and swapped.
+    seed : int, 0 to below 2 ** 63
+        Each variable has random numbers of its own, by its position among the variables.
 
     Returns
     -------
@@ -68,23 +64,14 @@ def rank_swap(
         most), ``left`` (records that found no partner), ``rank_correlation`` (Spearman's, of original and released
         values, between -1 and 1).
 
-    Raises
-    ------
-    DataError
-        There are no records, a variable is absent, has no order (text, truth values, categories that are not ordered)
-        or no value, or the same value in a whole file or stratum, or a record has no stratum.
-    OptionError
-        A window out of its range, another seed, or variables that cannot be names.
-
     Notes
     -----
     Records are sorted by value, equal ones in random order. From the lowest on, each that is not swapped yet exchanges
     values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
     window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
 
-    Relations between variables are weakened, the more so the wider the window: each is swapped by itself. A record that
-    swaps with one of the same value keeps it. Within a stratum only is no rank further away than the window: in the
-    file a value can move by more.
+    Relations between variables are weakened, the more so the wider the window. A record that swaps with one of the same
+    value keeps it. Within a stratum only is no rank further away than the window: in the file a value can move by more.
 
     An outsider who knows the window knows which released values may be a record's, and can intersect this over several
     variables: the more of them are swapped, the fewer records remain (Nin, Herranz and Torra 2008). Linkage by
@@ -97,16 +84,23 @@ def rank_swap(
     ----------
     Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001); Nin, Herranz and Torra,
     Rethinking rank swapping to decrease disclosure risk, Data & Knowledge Engineering 64 (2008), for the attack.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'income': [10, 20, 30, 40]})
+    >>> kanon_lab.perturb.rank_swap(frame, 'income', window=0.25).frame['income'].tolist()
+    [20, 10, 40, 30]
     """
-    check_frame(frame, where)
+    check_frame(frame)
     names, strata = variables_of(variables), names_of(strata, "strata")
     share, seed = check_positive(window, "window", 1), check_seed(seed)
     orders, rows = {}, []
     for number, name in enumerate(names):
-        position = _ordered(frame, name, where)
+        position = _ordered(frame, name)
         known = np.flatnonzero(position >= 0)
-        groups = [known[group] for group in strata_groups(frame, strata, rows=known, where=where)]
-        refuse_constant(name, position, groups, where)
+        groups = [known[group] for group in strata_groups(frame, strata, rows=known)]
+        refuse_constant(name, position, groups)
         rng = generator(seed, "rank_swap", number)
         windows = [max(1, int(as_decimal(share) * len(group))) for group in groups]
         order, left = np.arange(len(frame)), 0
@@ -127,16 +121,16 @@ def rank_swap(
     return Perturbed(result, "rank_swap", names, strata, seed, cells, KEEPS["rank_swap"], details)
 
 
-def _ordered(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+def _ordered(frame: pd.DataFrame, name: str) -> np.ndarray:
     """Position of each value in ascending order, -1 where it is missing."""
-    position = positions(one_column(frame, name, where), where)
+    position = positions(one_column(frame, name))
     if position is None:
         raise DataError(
-            f"{where}: column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
+            f"column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
             "or use pram"
         )
     if not (position >= 0).any():
-        raise DataError(f"{where}: column {shortened(name)} has no value; leave it out")
+        raise DataError(f"column {shortened(name)} has no value; leave it out")
     return position
 
 

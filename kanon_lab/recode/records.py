@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import as_text, one_column, plain, with_columns
 from kanon_lab.recode.hierarchy import Hierarchy
 
@@ -16,37 +16,33 @@ def generalise(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels: Mapping[str, int],
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Global recoding: every record to the same level of each variable.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     hierarchies : mapping of str to Hierarchy
-        By variable.
     levels : mapping of str to int
         By variable; a variable without a level stays as it is.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
     DataFrame
         The same records and columns; recoded ones are text.
 
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, or a value is not covered by its hierarchy.
-    OptionError
-        A variable has no hierarchy or no such level.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> kanon_lab.recode.generalise(pd.DataFrame({'age': [3, 7]}), {'age': age}, {'age': 1})
+       age
+    0  0-4
+    1  5-9
     """
     recoded = {}
     for name, level in levels.items():
-        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name, where), level, where=where)
+        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name), level)
     return with_columns(frame, recoded)
 
 
@@ -54,14 +50,12 @@ def generalise_records(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels_of_records: pd.DataFrame,
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Local generalisation: each record to levels of its own.
 
     Parameters
     ----------
-    frame, hierarchies, where
+    frame, hierarchies
         As in `generalise`.
     levels_of_records : DataFrame of int
         The level of each record (rows, under the index of `frame`) in each variable to recode (columns).
@@ -71,24 +65,31 @@ def generalise_records(
     DataFrame
         The same records and columns; a column in which some record is above level 0 is text.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `generalise`; also for levels under another index.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> levels = pd.DataFrame({'age': [1, 2]})
+    >>> kanon_lab.recode.generalise_records(pd.DataFrame({'age': [3, 7]}), {'age': age}, levels)
+       age
+    0  0-4
+    1  0-9
     """
     if not levels_of_records.index.equals(frame.index):
         raise OptionError("levels_of_records must have the index of the frame, in its order")
     recoded = {}
     for name in levels_of_records:
         hierarchy = _of(hierarchies, name)
-        series, levels = one_column(frame, name, where), one_column(levels_of_records, name, "levels_of_records")
+        series = one_column(frame, name)
+        with about("levels_of_records"):
+            levels = one_column(levels_of_records, name)
         wanted = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
         if set(wanted) <= {0}:
             recoded[name] = plain(series)
             continue
         column = np.full(len(series), np.nan, dtype=object)
         for level, rows in wanted.items():
-            labels = hierarchy.recode(series[rows], level, where=where)
+            labels = hierarchy.recode(series[rows], level)
             column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
         recoded[name] = pd.Series(column, index=frame.index, name=name)
     return with_columns(frame, recoded)
@@ -100,7 +101,6 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     rows : array of bool, shape (n,), or sequence of index labels
         The records to take out. A Series of bool must have the index of the frame.
 
@@ -109,12 +109,13 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     DataFrame
         The other records under their index labels; no category stays that only a removed record had.
 
-    Raises
-    ------
-    DataError
-        Labels are given, and a label of the frame's index stands twice.
-    OptionError
-        The array has another length or index, or a label is not in the index.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.recode.suppress_records(pd.DataFrame({'age': [3, 7, 9]}), [True, False, False])
+       age
+    1    7
+    2    9
     """
     if isinstance(rows, pd.Series) and not rows.index.equals(frame.index):
         raise OptionError("rows must have the index of the frame, in its order")

@@ -24,7 +24,7 @@ _EXACT_POWER = 10**22
 _DIGITS = 400
 
 
-def round_values(series: pd.Series, *, base: float = 1, half: str = "even", where: str = "the data") -> pd.Series:
+def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> pd.Series:
     """Numbers rounded to the nearest multiple of a base.
 
     Parameters
@@ -32,36 +32,35 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     series : Series
         Numbers; each is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
         that stands for it is a little less. Missing ones stay missing.
-    base : float
-        From 1e-15 to 1e15, such as 0.01, 0.5, 25 or 1000.
+    base : float, 1e-15 to 1e15
+        Such as 0.01, 0.5, 25 or 1000.
     half : {"even", "up"}
         Where a number half-way between two multiples goes. ``"even"``: to the even one (75 and 85 both become 80),
         which leaves sums unbiased. ``"up"``: to the one farther from 0 (85 becomes 90, -85 becomes -90).
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
     Series
-        Under the index and name of `series`: int64 for whole numbers and a whole base, otherwise float64; nullable
-        where `series` is; decimals stay decimals. Never -0, which would tell that a number was negative.
+        int64 for whole numbers and a whole base, otherwise float64; nullable where `series` is; decimals stay decimals.
+        Never -0, which would tell that a number was negative.
 
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date or infinite.
-    OptionError
-        Another base or `half`.
-
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.3; its figures are those of half-even.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.recode.round_values(pd.Series([2.675, -0.001]), base=0.01).tolist()
+    [2.68, 0.0]
+    >>> kanon_lab.recode.round_values(pd.Series([75, 85]), base=10, half='up').tolist()
+    [80, 90]
     """
     if not isinstance(half, str) or half not in HALVES:
         raise OptionError(f"half must be one of {', '.join(HALVES)}, not {half!r}")
     if not _BASES[0] <= check_number(base, "base") <= _BASES[1]:
         raise OptionError(f"base must lie between {_BASES[0]:g} and {_BASES[1]:g}, not {base!r}")
-    step, held = as_decimal(base), quantity(series, where)
+    step, held = as_decimal(base), quantity(series)
     if held.values.dtype == object:
         rounded = np.empty(len(held.values), dtype=object)
         exact = _exactly(held.values, step, half)

@@ -21,7 +21,6 @@ def top_code(
     above: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly above a limit made alike.
 
@@ -39,29 +38,28 @@ def top_code(
         Text for the coded values, such as ``"65+"``; the column is then text.
     value : float or "mean", optional
         A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
-        column's sum. Of an ordered categorical, a category.
-    where : str
-        What to call the data in messages.
+        column's sum, and is refused of one or two records, whom it would tell. Of an ordered categorical, a category.
 
     Returns
     -------
     Series
-        Under the index and name of `series`. With a label, text; otherwise int64 where both the column and what is put
-        in are whole numbers (a mean never is), else float64; nullable where `series` is; decimals stay decimals. An
-        ordered categorical stays one, with the categories that are left and the new one at their end.
+        With a label, text; otherwise int64 where both the column and what is put in are whole numbers (a mean never
+        is), else float64; nullable where `series` is; decimals stay decimals. An ordered categorical stays one, with
+        the categories that are left and the new one at their end.
 
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date or infinite; or the mean would be of one or two records.
-    OptionError
-        A limit that is no number (no category), both `label` and `value`, or a value on the other side of the limit.
-
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65).tolist()
+    [40, 65, 65]
+    >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65, label='65+').tolist()
+    ['40', '65+', '65+']
     """
-    return _coded(series, above, label, value, where, top=True)
+    return _coded(series, above, label, value, top=True)
 
 
 def bottom_code(
@@ -70,13 +68,12 @@ def bottom_code(
     below: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly below a limit made alike: `top_code` at the other end.
 
     Parameters
     ----------
-    series, label, where
+    series, label
         As in `top_code`.
     below : float, or a category
         The limit: the lowest value that stays as it is.
@@ -88,17 +85,16 @@ def bottom_code(
     Series
         As of `top_code`; an ordered categorical has the new category at its beginning.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `top_code`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.recode.bottom_code(pd.Series([3, 20, 41]), below=18).tolist()
+    [18, 20, 41]
     """
-    return _coded(series, below, label, value, where, top=False)
+    return _coded(series, below, label, value, top=False)
 
 
-def _coded(
-    series: pd.Series, limit: object, label: str | None, value: float | str | None, where: str, *, top: bool
-) -> pd.Series:
+def _coded(series: pd.Series, limit: object, label: str | None, value: float | str | None, *, top: bool) -> pd.Series:
     if label is not None and value is not None:
         raise OptionError("give label (text) or value (a number), not both")
     if label is not None and not (isinstance(label, str) and label):
@@ -107,7 +103,7 @@ def _coded(
     if _ranked(series):
         return _categories(series, limit, label if value is None else value, name)
     check_number(limit, name)
-    held = quantity(series, where)
+    held = quantity(series)
     coded = held.numbers > float(limit) if top else held.numbers < float(limit)
     if label is not None:
         texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import platform
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -13,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.errors import DataError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import Protection, protect, prove_absent, released_columns
+from kanon_lab.notes import key_of
+from kanon_lab.protection import Protection, protect, released_columns
 from kanon_lab.protection.chain import without_variables
+from kanon_lab.protection.identifiers import held_identifier
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.internal import Internal
-from kanon_lab.report.internal import internal as of_office
+from kanon_lab.report.internal import Internal, internal_tables
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
 _MOST_SEARCHED = 50_000
-# Beginnings of notes on a file that quote codes, and where an error says which records it is about.
-_OF_CODES = ("code ", "codes ")
-_ROWS = re.compile(r": row \d+(?: \(and \d+ more\))?(?=: holds )")
 
 
 @dataclass(frozen=True)
@@ -152,31 +148,19 @@ def analyse(
     Parameters
     ----------
     file : MicrodataFile or DataFrame
-        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own. Not changed.
+        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
     config : ReportConfig
-    name : str
-        What to call a frame.
     progress : callable, optional
         Called with the name of each step before it begins.
     released : callable, optional
         Called with the protection, for its file to be written.
     internal : bool
-        Whether it is for the office only.
-
-    Returns
-    -------
-    Analysis
-        Without a record or a value of a direct identifier; unless it is internal, without a category that few hold.
-
-    Raises
-    ------
-    DataError, OptionError
-        As `kanon_lab.protection.Recipe.apply` and `kanon_lab.tradeoff.risk_utility_map`.
+        Whether it is for the office only; unless it is, no category that few hold is in it.
     """
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
     where, recipe = found["name"], config.recipe
-    protection = _protected(file, config, where, said)
+    protection = _protected(file, config, said)
     if released is not None:
         said("the protected file")
         released(protection)
@@ -216,7 +200,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(frame, config, where),
+        map=_map(frame, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -224,7 +208,7 @@ def analyse(
         seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
-        office=of_office(protection, config.shown, of_risk) if internal else None,
+        office=internal_tables(protection, config.shown, of_risk) if internal else None,
     )
 
 
@@ -232,19 +216,17 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     """The frame, what is known of the file, and the labels of its codes."""
     if isinstance(file, pd.DataFrame):
         return file, {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    notes = tuple(note for note in file.notes if not note.startswith(_OF_CODES))
+    notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
-def _protected(
-    file: MicrodataFile | pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]
-) -> Protection:
+def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(file, where)
+    recipe.check(file)
     measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(file, recipe.spec, **measured, where=where)
+    protection = protect(file, recipe.spec, **measured)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
@@ -258,7 +240,7 @@ def _tables(protection: Protection) -> dict[str, ClassTable]:
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
         spec = replace(spec, sensitive_variables=sensitive)
-        found[when] = class_table(state.working, spec, where=protection.where)
+        found[when] = class_table(state.working, spec)
     return found
 
 
@@ -291,12 +273,9 @@ def _identifiers(protection: Protection) -> str | None:
         return None
     step = _search_step(protection)
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
-    try:
-        originals = protection.original.loc[order].reset_index(drop=True)
-        prove_absent(released, originals, names, where=protection.where, roles=[*spec.variables, *spec.ghosts])
-    except DataError as error:
-        return _ROWS.sub("", str(error))
-    return None
+    originals = protection.original.loc[order].reset_index(drop=True)
+    held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
+    return None if held is None else held.told(rows=False)
 
 
 def _search_step(protection: Protection) -> int:
@@ -324,13 +303,13 @@ def _seeds(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
-def _map(frame: pd.DataFrame, config: ReportConfig, where: str) -> Any:
+def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
     from kanon_lab.tradeoff import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
-    found = risk_utility_map(frame, grid, workers=1, progress=False, where=where)
+    found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
 

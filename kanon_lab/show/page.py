@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.show import markup
 from kanon_lab.show.style import DARK
 
@@ -91,6 +92,7 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
 
 def enable() -> None:
     """Let Altair charts that a cell ends with be drawn by JupyterLab, without a network and at any number of rows."""
+    load_jsonschema()
     import altair
 
     altair.data_transformers.disable_max_rows()

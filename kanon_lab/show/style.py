@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.loading import load_jsonschema
 
 if TYPE_CHECKING:
     import altair as alt
@@ -86,6 +87,7 @@ _CONFIG = {
 
 def altair() -> Any:
     """The altair package, or a `MissingPackageError`."""
+    load_jsonschema()
     try:
         import altair
     except ImportError:

@@ -151,13 +151,12 @@ def explore_recipes(
     risk: str = USUAL_RISK,
     loss: str = USUAL_LOSS,
     at_most: float = 0.05,
-    where: str = "the data",
 ) -> Explorer:
     """An explorer of many recipes on one file, for JupyterLab.
 
     Parameters
     ----------
-    frame, recipe, grid, repeats, workers, where
+    frame, recipe, grid, repeats, workers
         As in `kanon_lab.tradeoff.risk_utility_map`; or, as `frame` alone, a finished map.
     risk, loss : str
         The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
@@ -173,7 +172,7 @@ def explore_recipes(
     ipywidgets()
     found = frame
     if not isinstance(found, RiskUtilityMap):
-        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers, where=where)
+        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
     points, templates = found.points, {}
     start = _State.of(points, risk, [loss], at_most).on_slider()
 

@@ -24,62 +24,59 @@ def frequency_control(
     *,
     least: int,
     fraction: float | None = None,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Cross the categories of each variable with the area of residence, and count the areas where one is rare.
 
     Parameters
     ----------
     frame : DataFrame
-        One record a row. Not changed.
     area : str
         The column with the area.
     variables : sequence of str, or str
         Columns to be crossed with it, one at a time.
-    least : int
-        The security threshold (*llindar de seguretat*): records that a category must have in an area, 1 or more.
+    least : int, 1 or more
+        The security threshold (*llindar de seguretat*): records that a category must have in an area.
     fraction : float, optional
         Sampling fraction of the records, from 1e-9 to below 1: adds how many persons the rarest stand for.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
     DataFrame
-        One row a variable and category that occurs, in the order of the variables, rarest first, those alike in the
-        order of their values: ``variable``, ``category``, ``records``, ``areas`` (those where it occurs),
-        ``areas_below`` (those where it occurs in fewer than `least` records), ``least_records`` (in the area where it
-        is rarest, but occurs), ``least_area`` (of several the first in the order of their values); and with a fraction
-        ``least_persons`` (`least_records` over it). An area where nobody has the category exposes nobody, and is not
-        counted; so is a record without an area or without a value.
-
-    Raises
-    ------
-    DataError
-        A column is absent, stands twice, or holds lists; or there are no records.
-    OptionError
-        No frame, no variable, the area among them, a `least` below 1 or a fraction that is none.
+        One row a variable and category that occurs, in the order of the variables, rarest first: ``variable``,
+        ``category``, ``records``, ``areas`` (those where it occurs), ``areas_below`` (those where it occurs in fewer
+        than `least` records), ``least_records`` (in the area where it is rarest, but occurs), ``least_area`` (of
+        several the first in the order of their values); and with a fraction ``least_persons`` (`least_records` over
+        it). An area where nobody has the category, and a record without an area or a value, are not counted.
 
     References
     ----------
     Garín i Ramírez (1996), sections 2.4, 2.5.2 and 4.3, which do not say what the threshold was.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'town': list('AAAB'), 'job': ['nurse', 'nurse', 'judge', 'nurse']})
+    >>> kanon_lab.subsample.frequency_control(frame, 'town', 'job', least=2)[['category', 'areas', 'areas_below']]
+      category  areas  areas_below
+    0    judge      1            1
+    1    nurse      2            1
     """
-    check_frame(frame, where)
+    check_frame(frame)
     least = check_k(least, "least")
     names = names_of(variables, "variables")
     if not names or area in names:
         raise OptionError("variables must name at least one column, and not that of the area")
-    KeySpec((area, *names)).check(frame, where)
-    areas = coded(frame[area], where)
-    tables = [_crossed(frame[name], areas, least, where) for name in names]
+    KeySpec((area, *names)).check(frame)
+    areas = coded(frame[area])
+    tables = [_crossed(frame[name], areas, least) for name in names]
     found = pd.concat(tables, ignore_index=True)
     if fraction is not None:
         found["least_persons"] = found["least_records"] / as_fraction(fraction)
     return found
 
 
-def _crossed(column: pd.Series, areas: Coded, least: int, where: str) -> pd.DataFrame:
-    of = coded(column, where)
+def _crossed(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
+    of = coded(column)
     known = (of.codes >= 0) & (areas.codes >= 0)
     # Only the pairs that occur: of two columns with many values each there may be too many in all.
     pairs = of.codes[known].astype(np.int64) * len(areas.values) + areas.codes[known]
@@ -105,19 +102,16 @@ def _crossed(column: pd.Series, areas: Coded, least: int, where: str) -> pd.Data
 def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: float, p_a: float = 1.0) -> pd.DataFrame:
     """The risk in an area of M persons, by M, where the area has the mix of the whole country.
 
-    Such an area is like a random sample of the country, of the fraction M / N. So its uniques lie on the country's own
-    curve G(s): those of the area at s = M / N, those of its sample at f M / N, those of the subsample at f f M / N.
-
     Parameters
     ----------
     sizes : array of int, shape (classes,)
         Class sizes of the country under the key without its geography. 0 is no class.
     populations : array of float
         Persons of the area, above 0 and up to those of the country.
-    fraction : float
-        Sampling fraction f, from 1e-9 to below 1.
-    p_a : float
-        Chance that both sources describe a person alike, 0-1.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction f.
+    p_a : float, 0-1
+        Chance that both sources describe a person alike.
 
     Returns
     -------
@@ -127,20 +121,25 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
         expectation; and ``true_p_c``, the share of the area's persons who are unique in it, ``true_p_d``, the expected
         share of sample uniques that are, and ``true_p_identification``. All but the first two are 0-1.
 
-    Raises
-    ------
-    OptionError
-        Sizes, a fraction or a `p_a` that are none, or a population that is not above 0 and up to the country's.
-
     Notes
     -----
-    This is the risk that smallness alone brings. Real areas differ from each other, and may have more uniques or fewer:
-    fewer where small classes live together in one area.
+    Such an area is like a random sample of the country, of the fraction M / N: its uniques lie on the country's own
+    curve G(s), at s = M / N, those of its sample at f M / N, those of the subsample at f f M / N. This is the risk that
+    smallness alone brings. Real areas may have more uniques, or fewer where small classes live together in one area.
 
     References
     ----------
     Garín i Ramírez (1996), section 4.3, has a minimum population of about 40,000 and gives no formula. Greenberg and
     Voshell Zayatz (1990) is its source.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = kanon_lab.subsample.area_threshold([1] * 50 + [50] * 9, populations=[50, 500], fraction=0.1)
+    >>> found[['population', 'records', 'true_p_c', 'true_p_d']].round(4)
+       population  records  true_p_c  true_p_d
+    0        50.0      5.0    0.1052    0.1618
+    1       500.0     50.0    0.1000    0.9510
     """
     counts = size_counts(sizes)
     whole = counts.records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.subsample.clustering import clustering
-from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
+from kanon_lab.subsample.models import NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
 from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
 
 if TYPE_CHECKING:
@@ -50,18 +50,17 @@ def population_uniques(
     ----------
     sizes : array of int, shape (classes,), or DataFrame
         Records of the sample in each class, f_k; 0 is no class. Or the sample itself, one row a record, with its spec:
-        then the notes say where a column shows that records were not drawn one by one. Survey weights cannot be told
-        from sizes: for those see `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with
-        chances of their own.
+        then the notes say where a column shows that records were not drawn one by one. Weights are for
+        `subsample_risk`: only the study's method takes records with chances of their own.
     spec : KeySpec or sequence of str
         The key variables of a sample, a missing one being a value of its own or an error; only with a DataFrame.
-    fraction : float
-        Sampling fraction, from 1e-9 to below 1. The population has N = n / fraction persons.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction. The population has N = n / fraction persons.
     methods : sequence of str, or str
         Some of `METHODS`.
     cells : int, optional
-        Number of possible combinations of key values, for the two ways of the Poisson-gamma model; at least that of the
-        classes and at most 2 ** 53. Without it the number has no limit.
+        Possible combinations of key values, for the two ways of the Poisson-gamma model; from the number of classes to
+        2 ** 53. Without it the number has no limit.
 
     Returns
     -------
@@ -70,14 +69,6 @@ def population_uniques(
         a record unique in the sample is unique in the population (both 0-1); ``population_uniques``, p_c N, persons;
         ``converged``; ``note``, text. Where a method has no estimate, or one that is no probability, its numbers are
         NaN, ``converged`` is false and the note says why.
-
-    Raises
-    ------
-    OptionError
-        Sizes, a fraction, a method or a number of cells that are none; a `spec` beside sizes, none beside a sample, or
-        one with a weight.
-    DataError
-        A key variable is not in the sample.
 
     Notes
     -----
@@ -88,13 +79,25 @@ def population_uniques(
     p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
     formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
     f^(2 s_2 / s_1), and p(c) likewise: the curve's slope as estimated at the sample, laid on to the whole population.
-
     Where no record is unique in the sample these three give 0, though nothing is there to be sure of; the note says so.
 
     References
     ----------
     Bethlehem, Keller & Pannekoek (1990), JASA 85, 38-45; Zayatz (1991), U.S. Bureau of the Census, SRD/RR-91/08;
     Hoshino (2001), Journal of Official Statistics 17, 499-520.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = kanon_lab.subsample.population_uniques([1] * 30 + [2] * 10 + [5] * 10, fraction=0.1)
+    >>> found[['method', 'p_c', 'p_d']].round(4)
+                 method     p_c     p_d
+    0         subsample  0.1114  0.3713
+    1           tangent  0.0646  0.2154
+    2            zayatz  0.1112  0.3707
+    3     poisson-gamma  0.0435  0.1391
+    4  poisson-gamma-ml  0.0383  0.1344
+    5            pitman  0.0441  0.1526
     """
     warnings = ()
     if isinstance(sizes, pd.DataFrame):
@@ -120,7 +123,14 @@ def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
     """`population_uniques` of arguments that are checked."""
-    estimators = _estimators(cells)
+    estimators = {
+        "subsample": subsample,
+        "tangent": tangent,
+        "zayatz": zayatz,
+        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
+        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
+        "pitman": pitman,
+    }
     rows = []
     for method in methods:
         try:
@@ -161,17 +171,6 @@ def check_cells(cells: object, counts: SizeCounts) -> int | None:
     if cells > MOST_RECORDS:
         raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")
     return int(cells)
-
-
-def _estimators(cells: int | None) -> dict[str, Callable[[SizeCounts, float], Estimate]]:
-    return {
-        "subsample": subsample,
-        "tangent": tangent,
-        "zayatz": zayatz,
-        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
-        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
-        "pitman": pitman,
-    }
 
 
 def _chance(value: float) -> float:

@@ -31,32 +31,36 @@ def detail_grid(
     Parameters
     ----------
     cells : DataFrame
-        The population: one row a person, or a cell of it with the column `persons`. Not changed.
+        The population: one row a person, or a cell of it with the column `persons`.
     spec : KeySpec or sequence of str
         Its key variables.
     levels : mapping
-        As in `kanon_lab.subsample.scenario_grid`.
-    fractions : iterable of float
-        From 1e-9 to below 1.
+        As in `scenario_grid`.
+    fractions : iterable of float, 1e-9 to below 1
     persons : str, optional
         The column of counts.
-    p_a : float
-        As in `kanon_lab.subsample.expected_study`.
+    p_a : float, 0-1
+        As in `expected_study`.
 
     Returns
     -------
     DataFrame
         A row a combination and fraction, combinations in the order of `levels`: a column of labels a variable, and the
-        columns of `kanon_lab.subsample.expected_study`.
+        columns of `expected_study`.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `kanon_lab.subsample.population_sizes` and `kanon_lab.subsample.expected_study`; or levels that cannot be
-        used, or of a variable that has the name of a column of the result.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
+    >>> found = kanon_lab.subsample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
+    >>> found[['age', 'fraction', 'p_c', 'true_p_c']].round(4)
+         age  fraction     p_c  true_p_c
+    0  years       0.1  0.3289    0.0833
+    1  bands       0.1  0.2945    0.0000
     """
     spec = as_spec(spec)
-    levels, fractions = check_levels(levels, spec.key_variables, STUDY), as_fractions(fractions)
+    levels, fractions = check_levels(levels, spec, STUDY), as_fractions(fractions)
     parts = []
     for labels in product(*levels.values()):
         chosen = dict(zip(levels, labels, strict=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
@@ -26,18 +26,10 @@ LEAST_FRACTION = 1e-9
 
 @dataclass(frozen=True)
 class SizeCounts:
-    """How many classes have each size.
+    """How many classes have each size."""
 
-    Attributes
-    ----------
-    size : ndarray of float, shape (m,)
-        The distinct sizes above 0, rising.
-    classes : ndarray of float, shape (m,)
-        How many classes have that size.
-    """
-
-    size: np.ndarray
-    classes: np.ndarray
+    size: np.ndarray  # (m,) The distinct sizes above 0, rising
+    classes: np.ndarray  # (m,) How many classes have that size
 
     @property
     def records(self) -> float:
@@ -50,13 +42,7 @@ class SizeCounts:
 
 
 def size_counts(sizes: object, name: str = "sizes") -> SizeCounts:
-    """Count class sizes; a size of 0 is no class and left out.
-
-    Raises
-    ------
-    OptionError
-        They are not whole numbers from 0 on in one dimension, or all of them are 0.
-    """
+    """Count class sizes; a size of 0 is no class and left out."""
     try:
         found = np.asarray(sizes)
         values = found.astype(float) if found.dtype.kind in "iuf" else np.empty(())
@@ -101,9 +87,10 @@ def population_sizes(
     Parameters
     ----------
     frame : DataFrame
-        One row a person, or with `persons` one row a group of persons. Not changed.
+        One row a person, or with `persons` one row a group of persons.
     spec : KeySpec or sequence of str
-        Its key variables, and what a missing key means; a weight variable of the spec is not used.
+        Its key variables, and what a missing key means; a weight variable of the spec is not used. Under ``wildcard``
+        no key may be missing: persons would have no classes.
     persons : str, optional
         Column of whole numbers above 0, in all below 2 ** 53: how many persons each row stands for.
     recode : mapping of str to mapping, None or "remove", optional
@@ -115,30 +102,34 @@ def population_sizes(
     ndarray of int, shape (classes,)
         Persons a class, in the order of the class table.
 
-    Raises
-    ------
-    DataError
-        A variable is absent, a number of persons is not whole and above 0 or too large, or a key is missing under the
-        policy ``wildcard``, under which persons have no classes, or ``error``.
-    OptionError
-        It is no frame; or `recode` is no such mapping, names what is no key variable, or removes all.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
+    array([3, 9])
     """
-    check_frame(frame, "the population")
-    spec = as_spec(spec)
+    with about("the population"):
+        return _population_sizes(frame, as_spec(spec), persons, recode)
+
+
+def _population_sizes(
+    frame: pd.DataFrame, spec: KeySpec, persons: str | None, recode: Mapping[str, Mapping[str, Any] | str | None] | None
+) -> np.ndarray:
+    check_frame(frame)
     bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
-    bare.check(frame, "the population")
-    levels = check_recode(recode, bare.key_variables)
-    keys = {name: at_level(frame, name, settings, "the population") for name, settings in levels.items()}
-    table = table_of(frame, bare, keys, "the population")
+    bare.check(frame)
+    levels = check_recode(recode, bare)
+    keys = {name: at_level(frame, name, settings) for name, settings in levels.items()}
+    table = table_of(frame, bare, keys)
     if (table.f_k != table.records).any():
         raise DataError(
-            "the population: a key is missing, so that persons have no classes; fill it in, or let missing be a "
-            "category of its own"
+            "a key is missing, so that persons have no classes; fill it in, or let missing be a category of its own"
         )
     if persons is None:
         return table.records
     counts = table.weight_of_record
-    refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it", "the population")
+    refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it")
     fault = "2 ** 53 persons or more up to here; mend the count"
-    refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault, "the population")
+    refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault)
     return table.F_k.astype(np.int64)

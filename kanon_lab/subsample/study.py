@@ -46,36 +46,31 @@ def subsample_risk(
     seed: int = 0,
     cluster: str | None = None,
     cluster_fraction: float | None = None,
-    where: str = "the data",
 ) -> SubsampleRisk:
     """Estimate the risk of identification in a sample from subsamples of it.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record of the sample, at least 100. Not changed. The order of rows decides which of them are drawn.
+        The sample, 100 records or more. The order of rows decides which of them are drawn.
     spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables. Where it names a household, subsamples take whole
-        households.
-    fraction : float
-        Sampling fraction of the sample, from 1e-9 to below 1; the subsample has the same. Not with a weight.
-    repeats : int
-        Subsamples, from 1 to 100,000.
+        The roles of its variables, or the keys. Where it names a household, subsamples take whole households.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction of the sample; the subsample has the same. Not with a weight.
+    repeats : int, 1 to 100,000
+        Subsamples.
     scheme : {"bernoulli", "fixed"}
         Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
         rounded. ``fixed`` is not for weights.
-    p_a : float
-        Chance that what the outsider knows of a person is coded as in the file and without error, 0-1.
-    seed : int
-        From 0 to below 2 ** 63.
+    p_a : float, 0-1
+        Chance that what the outsider knows of a person is coded as in the file and without error.
+    seed : int, 0 to below 2 ** 63
     cluster : str, optional
         Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
     cluster_fraction : float, optional
         Share of the population's clusters that the survey drew, from the fraction of the sample to 1. With it a
         subsample draws clusters with that chance, and in those drawn whole households, or records, so that it has the
         fraction in all. Without it everybody in a drawn cluster is taken to be in the sample.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -84,11 +79,7 @@ def subsample_risk(
     Raises
     ------
     DataError
-        A variable is absent, a record has no cluster or household, all records are in one or a household is in two
-        clusters, there are fewer than 100 records, a weight is below 1 or no number, or a key is missing
-        under the policy ``error``.
-    OptionError
-        The fraction is absent or out of its range, or stands beside a weight; or another argument cannot be used.
+        A household is in two clusters, all records are in one, or a weight is below 1.
 
     Notes
     -----
@@ -97,28 +88,34 @@ def subsample_risk(
 
     p(b) = f; p(c) = (u1 / n1)(u / u2); p(d) = u / u2; p(identification) = p(a) p(b) p(c) p(d).
 
-    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities.
+    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities. Under the
+    policy ``wildcard`` a record is unique when no other is compatible with it.
 
     With weights w each record is drawn with the chance 1 / w, and p(b) is n1 over the sum of weights. p(c) is then that
     of a person in the sample, as equation (1) has it, p(c|a,b): it is not the share of the population that is unique
-    where unique persons were drawn with other chances than the rest. This is ours, not the study's. The more weights
-    differ, the larger is n2 / n1 beside p(b): the step from sample to subsample is another than the one that it stands
-    for, as a note then says.
+    where unique persons were drawn with other chances than the rest. The more weights differ, the larger is n2 / n1
+    beside p(b): the step from sample to subsample is another than the one that it stands for, as a note then says.
 
-    Under the policy ``wildcard`` a record is unique when no other is compatible with it.
-
-    The subsample must be to the sample what this is to the population, so it repeats the design: units that the survey
-    drew as wholes are drawn as wholes. A unit of several weights is drawn with the mean of its records' chances. Where
-    none is named and a column shows that there are some, ``warnings`` of the result says so. Naming them mends the
-    step, not the guess that uniqueness goes on falling as steeply beyond the sample. This is ours, not the study's.
+    The subsample repeats the design: units that the survey drew as wholes are drawn as wholes, one of several weights
+    with the mean of its records' chances. Where none is named and a column shows that there are some, ``warnings`` of
+    the result says so. Naming them mends the step, not the guess that uniqueness goes on falling as steeply beyond the
+    sample. Weights and units are ours, not the study's.
 
     References
     ----------
     Garín i Ramírez (1996), sections 2.5 and 3.2, equations (1) to (3).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
+    >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
+    >>> found.n1, found.u1, round(found.expected['p_d'], 4)
+    (200, 80, 0.5714)
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
-    table = class_table(frame, spec, where=where)
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    table = class_table(frame, spec)
     design, uniques = completed(design, table, frame), Uniques(table)
     found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
     return replace(found, warnings=() if design.units else clustering(frame, spec, table))
@@ -132,13 +129,12 @@ def checked(
     scheme: str,
     p_a: float,
     seed: int,
-    where: str,
     *,
     cluster: str | None,
     cluster_fraction: float | None,
 ) -> tuple[KeySpec, Design, float]:
     """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
-    check_frame(frame, where)
+    check_frame(frame)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
@@ -147,9 +143,9 @@ def checked(
     names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
     design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed), **names)
     spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
-    spec.check(frame, where)
+    spec.check(frame)
     if len(frame) < LEAST_RECORDS:
-        raise DataError(f"{where}: has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
     return spec, design, as_share(p_a, "p_a")
 
 
@@ -172,10 +168,10 @@ def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
     weights = table.weight_of_record
     if weights is not None:
         fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
-        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
+        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
         design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
     names = design.cluster, design.household, design.cluster_fraction
-    return replace(design, units=sampling_units(frame, *names, design.fraction, table.where))
+    return replace(design, units=sampling_units(frame, *names, design.fraction))
 
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
@@ -187,24 +183,18 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
     expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
-        keys=uniques.spec.key_variables,
-        n1=design.n1,
+        keys=spec.key_variables,
         u1=uniques.u1,
-        fraction=design.fraction,
         p_a=p_a,
-        scheme=design.scheme,
-        repeats=design.repeats,
-        seed=design.seed,
-        missing=uniques.spec.missing,
-        weight=uniques.spec.weight,
+        missing=spec.missing,
+        weight=spec.weight,
         draws=draws,
         expected=expected,
         notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
-        cluster=design.cluster,
-        household=design.household,
-        cluster_fraction=design.cluster_fraction,
         units=None if design.units is None else design.units.number,
+        **{name: getattr(design, name) for name in drawn},
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.classes.coding import distinct_rows
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
 from kanon_lab.suppress.category import suppressed_as_category
 from kanon_lab.suppress.claims import claims_of, strata_codes
@@ -33,19 +33,17 @@ def local_suppression(
     k_required: int,
     importance: Mapping[str, int] | None = None,
     combinations: Sequence[Mapping] | None = None,
-    where: str = "the data",
 ) -> Suppression:
     """Remove single key values until every record is alike to enough others.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     spec : KeySpec or sequence of str
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
     k_required : int
-        From 1 on, at most the records of the smallest stratum.
+        From 1 to the records of the smallest stratum.
     importance : mapping of str to int, optional
         By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
         which all less important ones together were not enough when it was decided. Keys that are not named are less
@@ -53,21 +51,11 @@ def local_suppression(
     combinations : sequence of mappings, optional
         What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
         3}`` for all sets of so many keys; without ``k``, `k_required`.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
     Suppression
         The same for the same records in any order.
-
-    Raises
-    ------
-    DataError
-        A variable is absent, there are no records, a record has no stratum, or a stratum has fewer records than k.
-    OptionError
-        A k below 1 or above the number of records, the policy ``error`` (suppressed values are missing), an importance
-        or combination that names no key or is out of range.
 
     Notes
     -----
@@ -75,21 +63,37 @@ def local_suppression(
     value each, and no other record loses any. Under ``category`` a few others may, to keep the last ones company, and
     a record that misses values already may lose none, where others lose theirs and join it. Fewer cells would do under
     ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
-    to tell apart as before. So the claims are counted in three ways (`kanon_lab.suppress.protection_claims`). Under
-    ``category`` all three hold.
+    to tell apart as before. So the claims are counted in three ways (`protection_claims`). Under ``category`` all three
+    hold.
 
     References
     ----------
     INE Chile (2023), section 8.2.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
+    >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
+    >>> found.cells
+      variable role  cells  share
+    0      sex  key      1   0.25
+    1      age  key      1   0.25
+    >>> found.frame
+       sex  age
+    0  NaN  old
+    1    f  NaN
+    2    m  old
+    3    m  old
     """
     spec = as_spec(spec)
     check_policy(spec)
     k_required = check_k(k_required, "k_required")
     wanted = _combinations(combinations, spec, k_required)
     # Only the codes are used, and category spares the count of compatible records.
-    table = class_table(frame, replace(spec, weight=None, missing="category"), where=where)
-    stratum = strata_codes(frame, spec, where)
-    _check_sizes(stratum, max(k for _, k in wanted), where, bool(spec.strata))
+    table = class_table(frame, replace(spec, weight=None, missing="category"))
+    stratum = strata_codes(frame, spec)
+    _check_sizes(stratum, max(k for _, k in wanted), bool(spec.strata))
     ranks = _importance(importance, spec)
     known = table.codes[table.class_of_record].astype(np.int64)
     group, some = distinct_rows(np.column_stack([known, stratum]))
@@ -190,14 +194,14 @@ def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_requi
     return found
 
 
-def _check_sizes(stratum: np.ndarray, k: int, where: str, strata: bool) -> None:
+def _check_sizes(stratum: np.ndarray, k: int, strata: bool) -> None:
     """Refuse a k that no suppression can reach."""
     sizes = np.bincount(stratum)
     if sizes.min() >= k:
         return
     if not strata:
-        raise OptionError(f"k_required is {k}, and {where} has {len(stratum)} records; choose a k up to that")
+        raise UnfitOptionError(f"k_required is {k}, and there are {len(stratum)} records; choose a k up to that")
     raise DataError(
-        f"{where}: {int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
+        f"{int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
         f"{int(sizes.min())}; merge strata, or choose a smaller k"
     )

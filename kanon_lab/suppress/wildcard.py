@@ -18,22 +18,11 @@ def suppressed_as_wildcards(
 ) -> np.ndarray:
     """Codes in which every class has k compatible records or more, and every violating one a suppressed value.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (classes, columns)
-        As `kanon_lab.suppress.counting` has them.
-    records : ndarray of int, shape (classes,)
-    tiers : sequence of ndarray of int
-        Columns that may be suppressed, most important tier first; in a tier in the order of choice.
-    violating : ndarray of bool, shape (classes,)
-
-    Notes
-    -----
-    An important key is suppressed only where all less important ones together are not enough then. In a tier, a class
-    takes the first key that is enough. When no key is enough for any class that is left, those that are farthest from
-    k take the key that brings them nearest. So later classes gain from what earlier ones lost, and what is enough stays
-    so: suppression of a value never takes a compatible record away. At last, values that are not needed any more come
-    back.
+    `tiers` are the columns that may be suppressed, most important tier first. An important key is suppressed only where
+    all less important ones together are not enough then. In a tier, a class takes the first key that is enough. When no
+    key is enough for any class that is left, those that are farthest from k take the key that brings them nearest. So
+    later classes gain from what earlier ones lost, and what is enough stays so: suppression of a value never takes a
+    compatible record away. At last, values that are not needed any more come back.
     """
     start, codes, rows = codes, codes.copy(), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
@@ -82,7 +71,9 @@ def _with_values_back(
     """Codes with values of one column back in classes that lost more than one, where every class keeps k."""
     lost = (codes < 0) & (start >= 0)
     rows = np.flatnonzero(lost[:, column] & (lost.sum(axis=1) > 1))
-    enough = compatible_records(_with(codes[rows], column, start[rows, column]), codes, records) >= k
+    trial = codes[rows]
+    trial[:, column] = start[rows, column]
+    enough = compatible_records(trial, codes, records) >= k
     for back in np.array_split(rows[enough], parts):
         while len(back):
             trial = codes.copy()
@@ -96,10 +87,4 @@ def _with_values_back(
             met, meets = (compatible_records(each[back], trial[short], ones) for each in (codes, trial))
             keep = (met == meets) & ~short[back]
             back = back[keep] if not keep.all() else back[:0]
-    return codes
-
-
-def _with(codes: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:
-    codes = codes.copy()
-    codes[:, column] = values
     return codes
