@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 
 from kanon_lab import show
 from kanon_lab.classes import class_table, key_grid
@@ -22,6 +21,7 @@ from kanon_lab.figures import risk as risk_figures
 from kanon_lab.figures import spain as spain_figures
 from kanon_lab.figures import suppression as suppression_figures
 from kanon_lab.figures import uniques as uniques_figures
+from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from kanon_lab.figures.log import check_marks, ends_of, left_out, legend_of_lines, rules
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.risk.arguments import check_positive
+from kanon_lab.figures.log import check_marks, ends_of, left_out, legend_of_lines, rules
 from kanon_lab.show.style import (
     BLACK,
     BLUE,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.show.style import GREY, LINE, STROKE, SYMBOLS, altair
 
 if TYPE_CHECKING:

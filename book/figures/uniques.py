@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from kanon_lab.figures.log import ends_of, left_out
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.perturb.arguments import check_choice
+from kanon_lab.figures.log import ends_of, left_out
 from kanon_lab.show.style import (
     BLACK,
     BLUE,

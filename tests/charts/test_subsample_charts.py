@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from kanon_lab.figures.uniques import _METHODS
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import detail as detail_figures
 from kanon_lab.figures import uniques as uniques_figures
+from kanon_lab.figures.uniques import _METHODS
 from kanon_lab.subsample import TRIAL_METHODS, area_threshold, expected_study, study_trials, uniqueness_curve
 
 F = 0.04
