@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.charts.style import GREY, altair
 from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.risk.arguments import check_positive
 
 if TYPE_CHECKING:
     import altair as alt

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.charts.axes import (
     SYMBOLS,
     by_name,
@@ -20,7 +21,6 @@ from kanon_lab.charts.axes import (
 from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, altair, check_columns, finish, title
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.subsample.estimators import check_methods
 
 if TYPE_CHECKING:

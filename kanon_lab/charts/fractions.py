@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.charts.axes import (
     by_name,
     check_marks,
@@ -25,7 +26,6 @@ from kanon_lab.charts.axes import (
 from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, altair, check_columns, finish, title
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.risk.arguments import check_positive
 
 if TYPE_CHECKING:
     import altair as alt
