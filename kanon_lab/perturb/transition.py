@@ -12,9 +12,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.recode.columns import as_text, composed
-from kanon_lab.risk.arguments import as_share
 
 #: How far the sum of a row may be from 1.
 TOLERANCE = 1e-9

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab import files
+from kanon_lab.arguments import as_share
 from kanon_lab.data import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import KeySpec, check_k, check_seed
@@ -21,7 +22,6 @@ from kanon_lab.protection.limits import as_limits, in_new_words
 from kanon_lab.protection.reading import READING_SETTINGS, as_reading
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.terms import LANGUAGES
 from kanon_lab.utility import IndicatorSet, as_indicators
 

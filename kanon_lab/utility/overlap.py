@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import ROUNDING
 from kanon_lab.errors import OptionError
-from kanon_lab.risk.arguments import ROUNDING
 from kanon_lab.utility.design import NOTHING
 from kanon_lab.utility.indicators import KEYS
 
