@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.lattice.space import KeyLevels
+from kanon_lab.lattice.space import KeyLevels, level_labels
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.columns import as_text, refuse
 from kanon_lab.recode.quantities import floats_of
@@ -146,11 +146,7 @@ def dimension(
 
 
 def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
-    labels = []
-    for level in range(hierarchy.height + 1):
-        labels.append(hierarchy.labels(values, level))
-        if level and None in labels[-1]:
-            hierarchy.recode(column, level)  # raises, and names the row
+    labels = level_labels(column, values, hierarchy)
     levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")
