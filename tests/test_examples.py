@@ -4,6 +4,8 @@ import doctest
 import importlib
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import kanon_lab
@@ -19,6 +21,7 @@ def test_examples_are_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # they need no file
     said: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
-    for example in doctest.DocTestFinder(exclude_empty=True).find(module):
+    # As in the examples of numpy and pandas themselves, these two are taken for imported.
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"np": np, "pd": pd}):
         runner.run(example, out=said.append)
     assert not runner.failures, "".join(said)

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_whole
 from kanon_lab.classes.coding import distinct_rows
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.table import class_table
@@ -19,12 +20,12 @@ MOST_KEYS = 12
 MOST_K = 1_000
 
 
-def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str = "the data") -> pd.DataFrame:
+def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataFrame:
     """Records in groups of k or fewer, for every set of key variables that an intruder may know.
 
     Parameters
     ----------
-    frame, spec, where
+    frame, spec
         As in `class_table`; at most 12 key variables.
     k_max : int
         The last k, 1 to 1,000.
@@ -36,18 +37,21 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
         (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`: the number of
         records with f_k <= k.
 
-    Raises
-    ------
-    OptionError
-        More than 12 key variables, or a `k_max` out of its range.
-    DataError
-        As in `class_table`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": ["f", "f", "m"], "age": [30, 41, 30]})
+    >>> kanon_lab.classes.key_grid(frame, kanon_lab.KeySpec(["sex", "age"]), k_max=2)
+             keys  n  classes  k_achieved  1  2
+    0      (sex,)  3        2           1  1  3
+    1      (age,)  3        2           1  1  3
+    2  (sex, age)  3        3           1  3  3
     """
     names = spec.key_variables
     if len(names) > MOST_KEYS:
         raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
-    check_last_k(k_max)
-    table = class_table(frame, spec, where=where)
+    check_whole(k_max, "k_max", 1, MOST_K)
+    table = class_table(frame, spec)
     positions = range(len(names))
     subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
     rows = []
@@ -58,13 +62,6 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
         up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
         rows.append((tuple(names[j] for j in subset), table.n, len(records), f_k.min(), *up_to.astype(np.int64)))
     return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
-
-
-def check_last_k(k_max: int) -> None:
-    """Raise an `OptionError` unless `k_max` is a whole number that a grid has columns for."""
-    whole = isinstance(k_max, (int, np.integer)) and not isinstance(k_max, bool)
-    if not whole or not 1 <= k_max <= MOST_K:
-        raise OptionError(f"k_max must be a whole number from 1 to {MOST_K:,}, not {k_max!r}")
 
 
 def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

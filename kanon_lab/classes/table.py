@@ -44,6 +44,47 @@ class ValueCounts:
     overall: np.ndarray
     n_classes: int
 
+    # What several measures need of the counts, by row: of each class in which some value is known, in order.
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where the counts of each row's class begin."""
+        return np.flatnonzero(np.diff(self.class_, prepend=-1))
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """The row of each count."""
+        return np.cumsum(np.diff(self.class_, prepend=-1) != 0) - 1
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """Records of each row's class whose value is known."""
+        return self.sums(self.count)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """Share of each count's value in its class, above 0 and at most 1."""
+        return self.count / self.known[self.row]
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Share of each count's value in the file, above 0 and at most 1."""
+        return (self.overall / max(self.overall.sum(), 1))[self.value]
+
+    def sums(self, numbers: np.ndarray) -> np.ndarray:
+        """Sum over each row of one number a count."""
+        return np.add.reduceat(numbers, self.start) if len(self.start) else np.zeros(0, dtype=numbers.dtype)
+
+    def largest(self, numbers: np.ndarray) -> np.ndarray:
+        """Largest in each row of one number a count."""
+        return np.maximum.reduceat(numbers, self.start) if len(self.start) else np.zeros(0, dtype=numbers.dtype)
+
+    def by_class(self, measured: np.ndarray) -> np.ndarray:
+        """One number for every class of the file, given those of the rows: missing where no value is known."""
+        full = np.full(self.n_classes, np.nan)
+        full[self.class_[self.start]] = measured
+        return full
+
 
 @dataclass(frozen=True)
 class ClassTable:
@@ -62,8 +103,6 @@ class ClassTable:
         Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
     F_k : ndarray of float, shape (n_classes,)
         Population frequency: the sum of the weights of those records (of ones without a weight variable).
-    where : str
-        What the frame is called in messages.
     """
 
     spec: KeySpec
@@ -74,7 +113,6 @@ class ClassTable:
     F_k: np.ndarray = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
-    where: str = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -131,13 +169,7 @@ class ClassTable:
         return int(self.records[self.f_k == 1].sum())
 
     def violations(self, k: Iterable[int]) -> dict[int, int]:
-        """For each k, the number of records with f_k below it.
-
-        Raises
-        ------
-        OptionError
-            A k is not a whole number from 1 on.
-        """
+        """For each k, a whole number from 1 on, the number of records with f_k below it."""
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
         return {int(each): int(self.records[self.f_k < each].sum()) for each in map(check_k, k)}
@@ -149,27 +181,15 @@ class ClassTable:
 
     @cached_property
     def household_of_record(self) -> np.ndarray | None:
-        """Number of each record's household, from 0; None where the spec names no household.
-
-        Raises
-        ------
-        DataError
-            A record has no household.
-        """
+        """Number of each record's household, from 0; None where the spec names none. Each record must have one."""
         if self.spec.household is None:
             return None
-        codes = coded(self._others[self.spec.household], self.where).codes
+        codes = coded(self._others[self.spec.household]).codes
         self._refuse(codes < 0, self.spec.household, "no household", "fill it in or drop the record")
         return codes
 
     def column(self, variable: str | pd.Series) -> pd.Series:
-        """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record.
-
-        Raises
-        ------
-        OptionError
-            The name is not such a variable, or the Series has another length.
-        """
+        """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record."""
         if isinstance(variable, pd.Series):
             if len(variable) != self.n:
                 raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
@@ -180,22 +200,9 @@ class ClassTable:
         return self._others[variable]
 
     def sensitive_counts(self, variable: str | pd.Series) -> ValueCounts:
-        """How often each value of a variable occurs in each class.
-
-        Parameters
-        ----------
-        variable : str or Series
-            A sensitive or numeric variable of the spec, or a Series of one value a record, in the order of the frame.
-
-        Raises
-        ------
-        OptionError
-            The name is not a sensitive or numeric variable of the spec, or the Series has another length.
-        DataError
-            Under the policy ``error``, a value is missing; or no record has a value.
-        """
+        """How often each value of a sensitive or numeric variable, or of a Series by record, occurs in each class."""
         column = self.column(variable)
-        values = coded(column, self.where)
+        values = coded(column)
         absent = values.codes < 0
         if absent.any() and self.spec.missing == "error":
             self._refuse(
@@ -205,7 +212,7 @@ class ClassTable:
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
             absent[:] = False
         if absent.all():
-            raise DataError(f"{self.where}: column {shortened(str(column.name))} has no value; leave it out")
+            raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
         own = self._own_counts(values.codes, absent, m)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
@@ -237,10 +244,10 @@ class ClassTable:
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
         if rows.any():
-            _refuse(rows, self.index, column, fault, remedy, self.where)
+            _refuse(rows, self.index, column, fault, remedy)
 
 
-def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, where: str = "the data") -> ClassTable:
+def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:
     """Group the records of a file by their key values.
 
     Parameters
@@ -249,33 +256,29 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, whe
         One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
-    where : str
-        What to call the frame in messages.
-
-    Returns
-    -------
-    ClassTable
-
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, there are no records, a weight is not a finite number above 0, or a key is
-        missing under the policy ``error``. Records are named by the index of the frame.
 
     Notes
     -----
     Under the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys
     both know (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": ["f", "f", "m", None], "age": [30, 30, 41, 41]})
+    >>> table = kanon_lab.class_table(frame, ["sex", "age"])
+    >>> table.k_achieved, table.sample_uniques, table.f_k_of_records().tolist()
+    (2, 0, [2, 2, 2, 2])
     """
     spec = as_spec(spec)
-    spec.check(frame, where)
-    columns = [coded(frame[name], where) for name in spec.key_variables]
+    spec.check(frame)
+    columns = [coded(frame[name]) for name in spec.key_variables]
     absent = [column.codes.dtype.kind == "i" and (column.codes < 0).any() for column in columns]
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         name = spec.key_variables[at]
-        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY, where)
-    weights = _weights(frame, spec, where)
+        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY)
+    weights = _weights(frame, spec)
     radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
     class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
@@ -287,7 +290,7 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, whe
         f_k = compatible_sums(codes, records)
         F_k = f_k.astype(float) if weights is None else compatible_sums(codes, sums)
     others = frame[[name for name in spec.variables if name not in spec.key_variables]].copy(deep=False)
-    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others, where)
+    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others)
 
 
 def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
@@ -300,7 +303,7 @@ def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) 
     return codes
 
 
-def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | None:
+def _weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     if spec.weight is None:
         return None
     column = frame[spec.weight]
@@ -308,33 +311,33 @@ def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | Non
         column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([_holds_numbers(column)])
     )
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
-        _refuse_texts(column, where)
-    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND, where)
+        _refuse_texts(column)
+    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     for fault, rows in {
         "a missing weight": np.isnan(weights),
         "an infinite weight": np.isinf(weights),
         "a weight that is not above 0": weights <= 0,
     }.items():
-        _refuse(rows, frame.index, spec.weight, fault, _MEND, where)
+        _refuse(rows, frame.index, spec.weight, fault, _MEND)
     with np.errstate(over="ignore"):
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
         largest = weights == weights.max()
-        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it", where)
+        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
     return weights
 
 
-def _refuse_texts(column: pd.Series, where: str) -> None:
+def _refuse_texts(column: pd.Series) -> None:
     """Say which cells keep a column of weights from being numbers; one that is no number makes all of them text."""
     texts = column.astype("str").str.strip()
     bad = column.notna().to_numpy() & ~np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float))
     fault, remedy = "a weight that is no number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
-    _refuse(bad, column.index, column.name, fault, remedy, where)
+    _refuse(bad, column.index, column.name, fault, remedy)
     raise DataError(
-        f"{where}: column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
+        f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
         "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
     )
 
@@ -349,8 +352,8 @@ def _is_number(value: object) -> bool:
     return known or (pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str, where: str) -> None:
+def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
     if rows.any():
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-        raise DataError(f"{where}: row {row}{more}: {fault} in column {column}; {remedy}")
+        raise DataError(f"row {row}{more}: {fault} in column {column}; {remedy}")

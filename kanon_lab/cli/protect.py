@@ -6,7 +6,7 @@ from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
-from kanon_lab.errors import OptionError, visible
+from kanon_lab.errors import OptionError, about, visible
 
 _EXAMPLES = """
 \b
@@ -87,8 +87,10 @@ def protect(
     if out is not None:
         refuse_hierarchies(out, recipe)
     read = read_file(file, **reading_options(recipe, na, missing_codes))
-    protection = recipe.apply(read, where=file, progress=True)
-    proof(protection, out or file)(protection.frame)
+    with about(file):
+        protection = recipe.apply(read, progress=True)
+    with about(out or file):
+        proof(protection)(protection.frame)
     result = _result(protection, recipe, least, reading_notes(read))
     if out is not None:
         result["notes"] += _of_labels(protection, files.file_format(out))
@@ -166,7 +168,7 @@ def _result(protection, recipe, least, of_reading):
         )
     return {
         "n": len(protection.original),
-        "verdict": _verdict(protection, recipe, least),
+        "verdict": _verdict(protection, recipe, least, judged),
         **judged.to_dict(),
         "columns_as_keys": columns_as_keys(protection, judged.k) if "k" in limits else None,
         "keys": list(spec.key_variables),
@@ -189,14 +191,14 @@ def _result(protection, recipe, least, of_reading):
     }
 
 
-def _verdict(protection, recipe, least):
+def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
     from kanon_lab.protection import verdict
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
-    claims = verdict.final_claims(protection, k)
+    claims = judged.claims if judged.k == k else verdict.final_claims(protection, k)
     decisive = verdict.DECISIVE[recipe.spec.missing]
     records = int(claims.set_index("claim")["records"][decisive])
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)

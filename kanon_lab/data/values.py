@@ -9,6 +9,7 @@ import pandas as pd
 
 from kanon_lab.data.names import composed
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.notes import Note
 
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
@@ -19,15 +20,7 @@ Code = str | int | float
 class MissingCodes:
     """Codes that mean missing, by variable, and which of them were met.
 
-    Parameters
-    ----------
-    declared : mapping of str to iterable of str, int or float, or None
-        For each variable its codes; one alone need not stand in a list. A number and its text are the same code.
-
-    Raises
-    ------
-    OptionError
-        A code is neither a text nor a finite number.
+    One alone need not stand in a list. A number and its text are the same code.
     """
 
     def __init__(self, declared: Mapping[str, Iterable[Code] | Code] | None):
@@ -60,9 +53,9 @@ class MissingCodes:
     def _notes(self, name: str) -> Iterable[str]:
         met = [code for code in self.codes[name] if code in self._met[name]]
         others = [code for code in self.codes[name] if code not in met]
-        for codes, state in ((met, "missing"), (others, "in no record, though declared to mean missing")):
+        for key, codes in (("codes_missing", met), ("codes_in_no_record", others)):
             if codes:
-                yield f"{spelt(codes)} of {shortened(name)}: {state}"
+                yield Note(key, codes=spelt(codes), variable=shortened(name))
 
 
 def spelt(codes: Sequence[Code]) -> str:
@@ -133,15 +126,7 @@ def _nullable(column: pd.Series) -> pd.Series:
 
 
 def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCodes) -> pd.Series:
-    """The same values in the type that they have in every format, without codes and texts that mean missing.
-
-    Parameters
-    ----------
-    stays : bool
-        Whether the column is to be text.
-    na : sequence of str
-        Texts that mean missing, besides the empty one.
-    """
+    """The same values in the type that they have in every format, or as text, without codes and texts of `na`."""
     column = codes.without(column)
     if column.dtype == object:
         column = _of_objects(column)

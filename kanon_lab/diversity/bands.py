@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from kanon_lab.recode import Hierarchy
+from kanon_lab.recode import rules
+from kanon_lab.recode.columns import distinct, refuse, spread
 
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands of a numeric variable.
+    """Bands of a numeric variable that make a sensitive variable with few values of it.
 
     Parameters
     ----------
@@ -21,10 +23,11 @@ class Bands:
     closed : {"left", "right"}
         The edge that belongs to a band: bands of 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
 
-    Raises
-    ------
-    OptionError
-        Fewer than two edges, edges that do not rise or are no numbers, or another side.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.diversity.Bands([0, 10, None], closed="left").labels
+    ('[0, 10)', '>= 10')
     """
 
     edges: Sequence[float | None]
@@ -32,36 +35,22 @@ class Bands:
 
     def __post_init__(self):
         object.__setattr__(self, "edges", tuple(self.edges))
-        _ = self.labels
+        _ = self._rule
+
+    @property
+    def _rule(self) -> rules.Bands:
+        return rules.Bands.of(self.edges, self.closed, False, None, "bands")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bands as intervals, such as ``[0, 10)`` or ``>= 10``, in rising order."""
-        return self._hierarchy.rules[0].names
+        return self._rule.names
 
-    @property
-    def _hierarchy(self) -> Hierarchy:
-        return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
-
-    def cut(self, column: pd.Series, *, where: str = "the data") -> pd.Series:
-        """The band of each value.
-
-        Parameters
-        ----------
-        column : Series
-            Numbers; missing values stay missing.
-        where : str
-            What to call the data in messages.
-
-        Returns
-        -------
-        Series
-            An ordered categorical with the index and name of `column`.
-
-        Raises
-        ------
-        DataError
-            A value is no number or lies outside the bands.
-        """
-        banded = self._hierarchy.recode(column, 1, where=where)
-        return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))
+    def cut(self, column: pd.Series) -> pd.Series:
+        """The band of each number as an ordered categorical; missing values stay missing."""
+        rule, (codes, values) = self._rule, distinct(column)
+        labels = rule.labels(values)
+        uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
+        text = any(isinstance(value, str) for value in values)
+        refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
+        return spread(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))

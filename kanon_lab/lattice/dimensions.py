@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.lattice.space import KeyLevels
+from kanon_lab.lattice.space import KeyLevels, level_labels
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.columns import as_text, refuse
-from kanon_lab.recode.rules import as_numbers
+from kanon_lab.recode.quantities import floats_of
 
 #: Width of a part in which some values are missing and others are known: such parts are cut first.
 _MIXED = 2.0
@@ -123,7 +123,6 @@ def dimension(
     *,
     hierarchy: Hierarchy | None,
     order: Sequence[Hashable] | None,
-    where: str,
 ) -> Dimension:
     """The dimension of a key."""
     name = shortened(str(column.name))
@@ -131,27 +130,23 @@ def dimension(
     if hierarchy is not None and order is not None:
         raise OptionError(f"{name} has a hierarchy and an order; give one of them")
     if hierarchy is not None:
-        return _tree(column, codes, values, hierarchy, where)
+        return _tree(column, codes, values, hierarchy)
     if order is not None:
         order = list(order)
         if len(set(order)) != len(order):
             raise OptionError(f"the order of {name} names a value twice")
         absent = np.append([value not in order for value in values], False)
-        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order", where)
+        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order")
         ranks = np.append([order.index(value) for value in values], len(order)).astype(np.intp)
         return Ordered(ranks[codes], np.arange(len(order), dtype=float), order, False)
-    numbers = as_numbers(values)
+    numbers = floats_of(values)
     if not np.isfinite(numbers).all():
         raise OptionError(f"{name} does not hold numbers alone: give it a hierarchy, or the order of its values")
     return Ordered(codes, numbers, list(values), True)
 
 
-def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy, where: str) -> Tree:
-    labels = []
-    for level in range(hierarchy.height + 1):
-        labels.append(hierarchy.labels(values, level))
-        if level and None in labels[-1]:
-            hierarchy.recode(column, level, where=where)  # raises, and names the row
+def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
+    labels = level_labels(column, values, hierarchy)
     levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")

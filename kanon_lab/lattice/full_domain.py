@@ -9,11 +9,12 @@ from math import floor
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share, check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, node_table
-from kanon_lab.lattice.requirement import Requirement, as_number, check_k_of_file
+from kanon_lab.lattice.requirement import Requirement, check_k_of_file
 from kanon_lab.lattice.space import LevelSpace, Node
 from kanon_lab.recode import Hierarchy, generalise, suppress_records
 
@@ -78,7 +79,6 @@ def search(
     distance: str = "equal",
     distance_hierarchy: Hierarchy | None = None,
     sensitive: Iterable[str] | str | None = None,
-    where: str = "the data",
 ) -> LatticeResult:
     """Find the levels that protect a file at the least loss.
 
@@ -136,7 +136,6 @@ def search(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> found = kanon_lab.lattice.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
     >>> found.levels, found.loss
@@ -149,17 +148,17 @@ def search(
     """
     if not isinstance(hierarchies, Mapping):
         raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
-    if loss not in LOSSES:
-        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
-    if not 0 <= as_number(suppression_limit) <= 1:
-        raise OptionError(f"suppression_limit must be a share from 0 to 1, not {suppression_limit!r}")
+    check_choice(loss, "loss", LOSSES)
+    suppression_limit = as_share(suppression_limit, "suppression_limit")
     required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
     spec = spec or KeySpec(tuple(hierarchies))
     if sensitive is not None:
         spec = replace(spec, sensitive_variables=sensitive)
     check_names(spec, _COLUMNS)
-    names = _sensitive_names(spec, required)
-    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
+    if required.needs_values and not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    names = spec.sensitive_variables if required.needs_values else ()
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
     allowed = floor(suppression_limit * space.table.n + 1e-9)
@@ -172,16 +171,8 @@ def search(
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
-    protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
-
-
-def _sensitive_names(spec: KeySpec, required: Requirement) -> tuple[str, ...]:
-    if not required.needs_values:
-        return ()
-    if not spec.sensitive_variables:
-        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
-    return spec.sensitive_variables
 
 
 def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:

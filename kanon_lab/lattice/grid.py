@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_whole
 from kanon_lab.classes import compatible_sums
-from kanon_lab.classes.subsets import check_last_k
+from kanon_lab.classes.subsets import MOST_K
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, weighted_levels
 from kanon_lab.lattice.space import LevelSpace
@@ -21,7 +22,6 @@ def level_grid(
     *,
     spec: KeySpec | None = None,
     k_max: int = 20,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """How many records stand in small classes at every node: what explorers show.
 
@@ -42,7 +42,6 @@ def level_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.lattice.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
        age  n  n_classes  k_achieved  discernibility  weighted_level  1  2
@@ -50,11 +49,11 @@ def level_grid(
     1    1  3          2           1               5             0.5  1  3
     2    2  3          1           3               9             1.0  0  0
     """
-    check_last_k(k_max)
+    check_whole(k_max, "k_max", 1, MOST_K)
     spec = spec or KeySpec(tuple(hierarchies))
     columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
     check_names(spec, [*columns, "weighted_level"])
-    space = LevelSpace.of(frame, hierarchies, spec, where=where)
+    space = LevelSpace.of(frame, hierarchies, spec)
     rows = []
     for node, classes in space.nodes():
         f_k = classes.records

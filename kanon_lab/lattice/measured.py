@@ -12,8 +12,9 @@ import pandas as pd
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.nodes import NodeClasses
-from kanon_lab.lattice.requirement import Requirement, as_number
+from kanon_lab.lattice.requirement import Requirement
 from kanon_lab.lattice.space import LevelSpace, Node
+from kanon_lab.recode.quantities import float_of
 from kanon_lab.utility.classes import indistinct_pairs, mean_size
 
 _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
@@ -25,19 +26,16 @@ def node_table(
     """Measure every node, sorted by the levels; see `kanon_lab.lattice.LatticeResult.nodes`."""
     keys = list(space.table.spec.key_variables)
     prunes = space.has_wildcards and all(key.nested for key in space.keys)
-    measured = _from_the_top(space, required, allowed) if prunes else _all(space, required)
-    rows = [(*node, *row) for node, row in measured]
+    if prunes:
+        rows = [(*node, *row) for node, row in _from_the_top(space, required, allowed)]
+    else:
+        rows = [(*node, *_row(space, node, classes, required)) for node, classes in space.nodes()]
     nodes = pd.DataFrame(rows, columns=[*keys, *_MEASURED]).sort_values(keys, ignore_index=True)
     nodes = nodes.astype(dict.fromkeys(_MEASURED[:3], "Int64"))
     satisfied = (nodes["suppressed"] <= allowed) & (nodes["suppressed"] < space.table.n)
     nodes.insert(len(keys) + 3, "satisfied", satisfied.fillna(False).astype(bool))
     nodes["weighted_level"] = weighted_levels(nodes, space, weights)
     return nodes
-
-
-def _all(space: LevelSpace, required: Requirement) -> Iterator[tuple[Node, tuple]]:
-    for node, classes in space.nodes():
-        yield node, _row(space, node, classes, required)
 
 
 def _from_the_top(space: LevelSpace, required: Requirement, allowed: int) -> Iterator[tuple[Node, tuple]]:
@@ -79,10 +77,10 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
 def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:
     """Sum over the keys of weight times level by height, for every row; weights are 1 where none is given."""
     names = space.table.spec.key_variables
-    weights = dict(weights or {})
+    weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
     if strange := [name for name in weights if name not in names]:
         raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is no key variable")
-    if not all(0 <= as_number(weight) < np.inf for weight in weights.values()):
+    if not all(0 <= weight < np.inf for weight in weights.values()):
         raise OptionError("level_weights must be numbers of 0 or more")
     parts = (weights.get(name, 1.0) / max(key.height, 1) * nodes[name] for name, key in zip(names, space.keys))
     # 1/3 + 2/3 and 1 are one loss.

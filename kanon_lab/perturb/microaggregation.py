@@ -7,15 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.arguments import check_choice
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError
 from kanon_lab.keys import check_k, check_seed
-from kanon_lab.perturb.arguments import check_choice
-from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.columns import changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.mdav import mdav, on_grid
 from kanon_lab.perturb.optimal import optimal
 from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
-from kanon_lab.risk.robust import outliers
 
 _MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
 _TOGETHER = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
@@ -42,7 +41,6 @@ def microaggregate(
     strata: Iterable[str] | str = (),
     missing: str = "error",
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Form groups of at least k similar records, and give each record the mean of its group.
 
@@ -109,7 +107,6 @@ def microaggregate(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.microaggregate(pd.DataFrame({'income': [1, 2, 3, 10, 11, 15]}), 'income')
     >>> found.frame['income'].tolist()
     [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
@@ -121,10 +118,11 @@ def microaggregate(
     seed = check_seed(seed)
     if method == "optimal" and start == "robust":
         raise OptionError("start: robust is of the method mdav; optimal groups do not begin anywhere")
-    numbers = numeric_columns(frame, variables, missing=missing, where=where)
-    strata_rows = strata_groups(frame, strata, rows=numbers.rows, where=where)
-    _refuse_small(strata_rows, k, where)
-    distance = _robust_distance(numbers, seed, where) if start == "robust" else None
+    numbers = numeric_columns(frame, variables, missing=missing)
+    strata_rows = strata_groups(frame, strata, rows=numbers.rows)
+    _refuse_small(strata_rows, k)
+    robust = start == "robust"
+    distance = outlying(numbers, slice(None), seed).distances.to_numpy() if robust else None
     groups = _groups(numbers.values, strata_rows, k, method, distance)
     released, lost = np.empty_like(numbers.values), np.empty(len(numbers.names))
     for column, values in enumerate(numbers.values.T):
@@ -158,22 +156,15 @@ def _checked_k(k_required: object) -> int:
     return k
 
 
-def _refuse_small(strata: list[np.ndarray], k: int, where: str) -> None:
+def _refuse_small(strata: list[np.ndarray], k: int) -> None:
     least, small = min(map(len, strata)), sum(len(rows) < k for rows in strata)
     if small and len(strata) > 1:
         raise DataError(
-            f"{where}: {small} of {len(strata)} strata have fewer than {k} records with values, the smallest {least}; "
+            f"{small} of {len(strata)} strata have fewer than {k} records with values, the smallest {least}; "
             "merge strata, or choose a smaller k_required"
         )
     if small:
-        raise OptionError(f"k_required is {k}, and {where} has {least} records with values; choose a k up to that")
-
-
-def _robust_distance(numbers: Numbers, seed: int, where: str) -> np.ndarray:
-    # scikit-learn takes seeds of 32 bits.
-    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    found = outliers(pd.DataFrame(numbers.values, columns=list(numbers.names)), seed=short, where=where)
-    return found.distances.to_numpy()
+        raise UnfitOptionError(f"k_required is {k}, and {least} records have values; choose a k up to that")
 
 
 def _groups(

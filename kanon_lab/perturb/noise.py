@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError
+from kanon_lab.arguments import check_choice, check_positive
+from kanon_lab.errors import DataError, about
 from kanon_lab.keys import check_seed
-from kanon_lab.perturb.arguments import check_choice
-from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import refuse_constant
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
-from kanon_lab.risk.arguments import check_positive
-from kanon_lab.risk.robust import outliers
 
 _MEANS = Keep("means", EXPECTED, "each variable")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
@@ -51,7 +50,6 @@ def add_noise(
     strata: Iterable[str] | str = (),
     missing: str = "error",
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Add normal noise to quantities.
 
@@ -115,7 +113,6 @@ def add_noise(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': range(10)})
     >>> found = kanon_lab.perturb.add_noise(frame, 'income', method='restricted', strength=0.5, seed=1)
     >>> found.frame['income'].mean().round(9), found.frame['income'].var().round(9), frame['income'].var().round(9)
@@ -123,21 +120,24 @@ def add_noise(
     """
     check_choice(method, "method", KEEPS)
     strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)
-    numbers = numeric_columns(frame, variables, missing=missing, where=where)
-    groups = strata_groups(frame, strata, rows=numbers.rows, where=where)
+    numbers = numeric_columns(frame, variables, missing=missing)
+    groups = strata_groups(frame, strata, rows=numbers.rows)
     for name, column in zip(numbers.names, numbers.values.T):
-        refuse_constant(name, column, groups, where)
+        refuse_constant(name, column, groups)
     if method == "restricted":
-        _refuse_small(groups, len(numbers.names), where)
+        _refuse_small(groups, len(numbers.names))
     factors = np.ones(len(numbers.rows))
     if method == "outliers":
-        factors = _factors(numbers, groups, seed, f"{where}, within strata" if len(groups) > 1 else where)
+        with about("within strata", part=True) if len(groups) > 1 else nullcontext():
+            factors = _factors(numbers, groups, seed)
     drawn = normal_draws(seed, "noise", numbers.values.shape) * factors[:, None]
     released = np.empty_like(numbers.values)
     for group in groups:
         released[group] = _noisy(numbers.values[group], drawn[group], method, strength)
     result = with_numbers(frame, numbers, released)
-    details: dict[str, object] = {"strength": strength, "noise": _moved(numbers, released)}
+    noise = pd.DataFrame({"variable": numbers.names, "sd": numbers.values.std(axis=0, ddof=1)})
+    noise["noise_sd"] = np.sqrt(((released - numbers.values) ** 2).mean(axis=0))
+    details: dict[str, object] = {"strength": strength, "noise": noise}
     if method == "outliers":
         details |= {"outliers": int((factors > 1).sum()), "largest_factor": float(factors.max())}
     cells = changed_cells(frame, result, numbers.names)
@@ -145,23 +145,21 @@ def add_noise(
     return Perturbed(result, method, numbers.names, named, seed, cells, KEEPS[method], details)
 
 
-def _refuse_small(groups: list[np.ndarray], variables: int, where: str) -> None:
+def _refuse_small(groups: list[np.ndarray], variables: int) -> None:
     least, found = 2 * variables + 2, min(map(len, groups))
     if found < least:
         place, remedy = (" in each stratum", "join strata, or ") if len(groups) > 1 else ("", "")
         raise DataError(
-            f"{where}: restricted noise on {variables} variables needs {least} records{place}, and there are {found}; "
+            f"restricted noise on {variables} variables needs {least} records{place}, and there are {found}; "
             f"{remedy}choose the method correlated"
         )
 
 
-def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int, where: str) -> np.ndarray:
+def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int) -> np.ndarray:
     """By how much the noise of each record is stronger than that of records that are not far out."""
-    # scikit-learn takes seeds of 32 bits.
-    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
     factors = np.empty(len(numbers.rows))
     for group in groups:
-        found = outliers(pd.DataFrame(numbers.values[group], columns=list(numbers.names)), seed=short, where=where)
+        found = outlying(numbers, group, seed)
         factors[group] = np.maximum(1, found.distances / found.threshold)
     return factors
 
@@ -185,8 +183,3 @@ def _noisy(values: np.ndarray, drawn: np.ndarray, method: str, strength: float) 
         drawn = drawn - basis @ (basis.T @ drawn)
     noise = np.linalg.qr(drawn)[0] @ mix
     return mean + unit * (apart + strength * noise) / np.sqrt(1 + strength**2)
-
-
-def _moved(numbers: Numbers, released: np.ndarray) -> pd.DataFrame:
-    apart = np.sqrt(((released - numbers.values) ** 2).mean(axis=0))
-    return pd.DataFrame({"variable": numbers.names, "sd": numbers.values.std(axis=0, ddof=1), "noise_sd": apart})

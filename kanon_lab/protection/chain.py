@@ -6,7 +6,7 @@ import numbers
 import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,13 +15,19 @@ from kanon_lab.data import MicrodataFile
 from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
+from kanon_lab.notes import Note
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.checks import check_columns, derived_seed, several, step_errors
 from kanon_lab.protection.cost import Baseline
+from kanon_lab.protection.labels import released_labels
 from kanon_lab.protection.measured import Measured, measured
-from kanon_lab.protection.state import State, Step
+from kanon_lab.protection.notes import notes_of
+from kanon_lab.protection.settings import chain_settings
+from kanon_lab.protection.state import Chain, State, Step, without_variables
 from kanon_lab.protection.steps import Applied, Kind, kind_of
-from kanon_lab.protection.truth import Truth
+from kanon_lab.protection.truth import Truth, recoded_truth
+from kanon_lab.protection.verdict import claims_since
+from kanon_lab.recode.columns import distinct
 from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
@@ -32,59 +38,11 @@ USUAL_RISKS = (0.05,)
 USUAL_ESTIMATOR = "benedetti-franconi"
 
 
-@dataclass(frozen=True)
-class Protection:
+class Protection(Chain):
     """A file and the steps applied to it; a further step gives another protection, and this one stays as it is.
 
-    Attributes
-    ----------
-    original : DataFrame
-        The file as it came.
-    spec : KeySpec
-        The roles of its variables.
-    k, risks, estimator
-        What is measured after each step; see `protect`.
-    seed : int
-        From which each random step's seed is made, unless it has its own.
-    where : str
-        What the file is called in messages.
-    baseline : Baseline
-        What its utility is compared by.
-    start : State
-        The file without its direct identifiers.
-    steps : tuple of Step
-        Those applied, in their order.
-    given_labels, given_variable_labels
-        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
+    Its attributes are those of `kanon_lab.protection.state.Chain`; `kanon_lab.protect` makes one.
     """
-
-    original: pd.DataFrame = field(repr=False)
-    spec: KeySpec
-    k: tuple[int, ...]
-    risks: tuple[float, ...]
-    estimator: str
-    seed: int
-    where: str
-    baseline: Baseline = field(repr=False)
-    start: State = field(repr=False)
-    steps: tuple[Step, ...] = ()
-    given_labels: Labels = field(default_factory=dict, repr=False)
-    given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    @property
-    def state(self) -> State:
-        """The file after the last step."""
-        return self.steps[-1].state if self.steps else self.start
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The file as it would be released: without direct identifiers and removed variables.
-
-        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
-        """
-        released = self.state.working.drop(columns=list(self.state.removed))
-        released.attrs = {}  # a parquet file would hold them
-        return released if self._in_order else released.reset_index(drop=True)
 
     @property
     def labels(self) -> Labels:
@@ -92,19 +50,12 @@ class Protection:
 
         Of codes that some released record has, and that no step has merged or changed; and those that steps give.
         """
-        from kanon_lab.protection.labels import released_labels
-
         return released_labels(self).labels
 
     @property
     def variable_labels(self) -> dict[str, str]:
         """The labels of the variables that are released."""
         return {name: label for name, label in self.given_variable_labels.items() if name in self.frame}
-
-    @property
-    def _in_order(self) -> bool:
-        """Whether the records stand in the order in which they came."""
-        return self.state.working.index.equals(self.original.index)
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -118,14 +69,6 @@ class Protection:
         seed : int, optional
             Of a random step. By default it is made from the seed of the protection and the place of the step in the
             chain, so that the same chain gives the same result whatever was tried and undone between.
-
-        Raises
-        ------
-        OptionError
-            There is no such step, or a setting cannot be used.
-        DataError
-            The data cannot be recoded so, or not be measured afterwards. Either message begins with number and name of
-            the step.
         """
         kind = kind_of(name)
         position = len(self.steps) + 1
@@ -137,23 +80,15 @@ class Protection:
             if kind.within_strata:
                 self._check_strata()
             spec = without_variables(self.spec, before.removed)
-            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
+            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
             return after
-        from kanon_lab.protection.verdict import claims_since
-
         return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
-        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came.
-
-        Raises
-        ------
-        OptionError
-            Both are given, or there are not so many steps.
-        """
+        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
         if steps is not None and to is not None:
             raise OptionError("undo takes a number of steps, or the step to go back to, not both")
         last = len(self.steps)
@@ -162,13 +97,10 @@ class Protection:
 
     @property
     def history(self) -> pd.DataFrame:
-        """One row a state, 0 being the file as it came.
+        """One row a state, 0 being the file as it came: what each step did, and the measures after it.
 
-        Returns
-        -------
-        DataFrame
-            Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
-            ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
+        Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
+        ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         nothing = {"records_touched": 0, "cells_changed": 0, "cells_suppressed": 0, "columns_removed": 0}
         rows = [{"name": "as it came", "seed": None, **nothing}]
@@ -183,22 +115,12 @@ class Protection:
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What a reader of the history should know."""
-        from kanon_lab.protection.notes import notes_of
-
         return tuple(notes_of(self))
 
     def recipe(self) -> dict:
-        """The chain as settings of plain types, which `kanon_lab.protection.Recipe` takes; seeds are spelled out.
-
-        Raises
-        ------
-        OptionError
-            A step was given a setting that is no text, number, date, list or mapping.
-        """
-        from kanon_lab.protection.settings import chain_settings
-
+        """The chain as settings of plain types, which `kanon_lab.protection.as_recipe` takes; seeds are spelled out."""
         return chain_settings(self)
 
     def _with_seed(
@@ -220,7 +142,7 @@ class Protection:
 
     def _check_columns(self, names: Iterable[str]) -> None:
         released = [name for name in self.state.working.columns if name not in self.state.removed]
-        check_columns(names, released, self.where)
+        check_columns(names, released)
 
     def _check_strata(self) -> None:
         """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
@@ -228,7 +150,7 @@ class Protection:
             culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
             if culprits and (absent := int(self.state.working[name].isna().sum())):
                 raise DataError(
-                    f"{self.where}: column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
+                    f"column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
@@ -240,8 +162,7 @@ class Protection:
             for each, column in before.working.items():
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
-        levels = (applied.households, self.spec.household)
-        truth = before.truth.after(kind, settings, before, kept, levels, self.where)
+        truth = self._truth(kind, settings, before, kept, applied.households)
         state = State(kept, removed, truth, self._measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
         counts = [
@@ -251,9 +172,30 @@ class Protection:
         touched = int(done.touched.sum())
         return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
 
+    def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
+        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
+
+        That of a household level holds for the members.
+        """
+        rules, inner = kind.rules(settings), None if households is None else households.state.truth
+        perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
+        quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
+        values = dict(before.truth.values)
+        for name, true in values.items():
+            shown, rule = before.working[name].loc[true.index], rules.get(name)
+            if inner is not None and name in inner.values:
+                household = self.spec.household
+                codes, ids = distinct(before.working[household].loc[true.index])
+                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
+                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
+            elif rule is not None or (inner is not None and name not in perturbed):
+                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
+        truth = before.truth
+        return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
+
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
-        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "where": self.where}
+        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
         options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
@@ -268,7 +210,6 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
-    where: str = "the data",
     thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
@@ -276,14 +217,13 @@ def protect(
     Parameters
     ----------
     frame : DataFrame or MicrodataFile
-        One row a record, under index labels of their own, which messages name. Not changed. Of a file that
-        `kanon_lab.data.read_file` read, messages name rows of the file.
+        One row a record, under index labels of their own, which messages name (of a `MicrodataFile`, rows of the file).
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
         Count the records with f_k below these, from 1 on.
     risks : iterable of float
-        Count the records whose individual risk is above these, 0-1.
+        Count the records whose individual risk is above these, 0-1; `thresholds` is the old name.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
@@ -291,29 +231,20 @@ def protect(
         `kanon_lab.utility.as_indicators` takes it.
     seed : int
         From 0 on.
-    where : str
-        What to call the file in messages.
-    thresholds : iterable of float, optional
-        The old name of `risks`.
 
     Returns
     -------
     Protection
         Without steps.
 
-    Raises
-    ------
-    DataError
-        As `kanon_lab.measures.measure`; or a column or an index label stands twice.
-    OptionError
-        A k, risk, estimator or seed that cannot be used.
-
     Examples
     --------
-    >>> chain = protect(survey, KeySpec(["region", "age"], weight="weight"))  # doctest: +SKIP
-    >>> chain = chain.apply("recode", {"variable": "age", "width": 10})  # doctest: +SKIP
-    >>> chain = chain.apply("pram", {"variables": "region", "keep": 0.9})  # doctest: +SKIP
-    >>> chain.history, chain.notes, chain.frame  # doctest: +SKIP
+    >>> import pandas as pd, kanon_lab
+    >>> survey = pd.DataFrame({"region": ["N", "N", "S", "S"], "age": [23, 27, 35, 61]})
+    >>> chain = kanon_lab.protect(survey, ["region", "age"], k=[2])
+    >>> chain = chain.apply("recode", {"variable": "age", "width": 20})
+    >>> chain.history["global_risk"].tolist()
+    [1.0, 0.75]
     """
     spec = as_spec(spec)
     if thresholds is not None:
@@ -327,37 +258,25 @@ def protect(
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
     if isinstance(indicators, Mapping):
         indicators = as_indicators(indicators, weight=spec.weight)
-    spec.check(frame, where)
+    spec.check(frame)
     for name in spec.numeric_variables:
-        quantity(frame[name], where)
+        quantity(frame[name])
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
-        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
-    options = {**_measures(k, risks, estimator), "where": where}
+        raise DataError("a label of the index stands twice; give every record its own, to follow it by")
+    options = _measures(k, risks, estimator)
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
-    baseline = Baseline.of(original, indicators, where)
+    baseline = Baseline.of(original, indicators)
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     roles, counted = without_variables(spec, ()), spec.household is not None
     of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
     first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)
     start = State(working, (), truth, first)
     return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options, **labels)
-
-
-def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
-    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
-
-    Weight, household and strata stay: they are used without being released.
-    """
-    gone = set(removed)
-    keys = tuple(name for name in spec.key_variables if name not in gone)
-    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
-    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
-    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
 
 
 def _measures(k: object, risks: object, estimator: object) -> dict[str, Any]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.changes import same_values
 from kanon_lab.protection.exposure import told_by
 from kanon_lab.protection.released import role_of
+from kanon_lab.protection.state import Chain
 from kanon_lab.recode.columns import distinct
 
 
-def shown_by_members(protection: Protection) -> pd.DataFrame:
+def shown_by_members(protection: Chain) -> pd.DataFrame:
     """Suppressed values that another member of the same household still shows.
 
     Returns
@@ -22,15 +22,26 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
         ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
         of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
         members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import shown_by_members
+    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
+    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
+    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
+    >>> shown_by_members(chain)
+      variable  suppressed  shown  shared
+    0     town           1      1     1.0
+    1      sex           1      0     0.5
     """
-    spec, state, rows = protection.spec, protection.state, []
-    names = [name for name in (*spec.key_variables, *spec.ghosts) if name not in state.removed]
-    if spec.household is not None and spec.household not in state.removed:
-        original, working = protection.original, state.working.loc[protection.original.index]
-        home, _ = distinct(working[spec.household], protection.where)
-        for name in names:
-            code, values = distinct(original[name], protection.where)
-            kept = working[name].notna().to_numpy()
+    spec, rows = protection.spec, []
+    if protection.shows_households:
+        original, released = protection.original, protection.aligned
+        home, _ = distinct(released[spec.household])
+        for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
+            code, values = distinct(original[name])
+            kept = released[name].notna().to_numpy()
             lost = (code >= 0) & ~kept
             if lost.any():
                 pair = home.astype(np.int64) * (len(values) + 1) + code
@@ -39,7 +50,7 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
-def told_by_columns(protection: Protection) -> pd.DataFrame:
+def told_by_columns(protection: Chain) -> pd.DataFrame:
     """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
 
     Returns
@@ -54,19 +65,29 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
     A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
     whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
     household count once, since they share what they share by living together.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import told_by_columns
+    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
+    >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
+    >>> told_by_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+      column  cells  told
+    0   town     36    36
     """
     spec, original = protection.spec, protection.original
-    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[original.index]
-    home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
-    columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
+    released = protection.aligned
+    home = None if spec.household is None else distinct(original[spec.household])[0]
+    columns = {name: distinct(released[name])[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []
     perturbed = [name for name in released if name in protection.state.truth.perturbed]
     rows = []
     for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
-        code, _ = distinct(original[variable], protection.where)
+        code, _ = distinct(original[variable])
         lost = code >= 0
         if variable in released:
-            lost &= ~same_values(original[variable], released[variable], protection.where)
+            lost &= ~same_values(original[variable], released[variable])
         for name, column in columns.items() if lost.any() else ():
             usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
             if usual is not None and (told := (usual == code) & lost).any():

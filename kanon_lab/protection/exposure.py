@@ -20,9 +20,9 @@ from scipy.special import gammaln
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped
 from kanon_lab.keys import check_k
-from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.changes import same_values
 from kanon_lab.protection.released import role_of
+from kanon_lab.protection.state import Chain
 from kanon_lab.suppress.counting import compatible_records
 
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
@@ -64,12 +64,12 @@ class Exposure:
     records: int
 
 
-def exposed_by_columns(protection: Protection, k: int) -> Exposure:
+def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     """Count the records that released columns bring below k.
 
     Parameters
     ----------
-    protection : Protection
+    protection : Chain
     k : int
         From 1 on.
 
@@ -112,7 +112,7 @@ def exposed_by_columns(protection: Protection, k: int) -> Exposure:
     return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
 
 
-def columns_as_keys(protection: Protection, k: int) -> pd.DataFrame:
+def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     """What each released column would do if it were one more key.
 
     Returns
@@ -121,11 +121,10 @@ def columns_as_keys(protection: Protection, k: int) -> pd.DataFrame:
         One row a released column that is no key: ``column``; ``role``; ``before`` and ``after``, records below k with
         it among the keys, a missing value being a value of its own.
     """
-    k, keys = check_k(k, "k"), without_variables(protection.spec, protection.state.removed).key_variables
-    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[protection.original.index]
+    k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
     for name in [name for name in released if name not in keys]:
-        below = [_records_below(frame, [*keys, name], k, protection.where) for frame in (protection.original, released)]
+        below = [_records_below(frame, [*keys, name], k) for frame in (protection.original, released)]
         rows.append((name, role_of(name, protection), *below))
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
@@ -203,21 +202,18 @@ class _Usual:
 class _Search:
     """The columns and keys of a protection as codes, each made once."""
 
-    def __init__(self, protection: Protection):
-        self.protection, self.where = protection, protection.where
-        self.original, state = protection.original, protection.state
-        spec = protection.spec
+    def __init__(self, protection: Chain):
+        self.protection = protection
+        self.original, spec = protection.original, protection.spec
         self.keys = spec.key_variables
         self.n = len(self.original)
-        self.released = state.working.drop(columns=list(state.removed)).loc[self.original.index]
-        self.perturbed = [name for name in self.keys if name in state.truth.perturbed]
+        self.released = protection.aligned
+        self.perturbed = [name for name in self.keys if name in protection.state.truth.perturbed]
         self.home = None if spec.household is None else self._codes(self.original[spec.household])
         self.columns = {name: self._codes(column) for name, column in self.released.items()}
         self.true = {name: self._codes(self.original[name]) for name in self.keys}
         same = {
-            name: same_values(self.original[name], self.released[name], self.where)
-            for name in self.keys
-            if name in self.released
+            name: same_values(self.original[name], self.released[name]) for name in self.keys if name in self.released
         }
         self.kept = {name: same.get(name, np.zeros(self.n, dtype=bool)) for name in self.keys}
 
@@ -309,7 +305,7 @@ class _Search:
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
 
     def _codes(self, column: pd.Series) -> np.ndarray:
-        return coded(column, self.where).codes.astype(np.int64)
+        return coded(column).codes.astype(np.int64)
 
     def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
         """Codes of several columns as one, -1 where one of them is missing."""
@@ -357,6 +353,6 @@ def _gaps_as_value(code: np.ndarray) -> np.ndarray:
     return np.where(code < 0, code.max() + 1, code)
 
 
-def _records_below(frame: pd.DataFrame, names: list[str], k: int, where: str) -> int:
-    group, _ = distinct_rows(np.column_stack([coded(frame[name], where).codes.astype(np.int64) for name in names]))
+def _records_below(frame: pd.DataFrame, names: list[str], k: int) -> int:
+    group, _ = distinct_rows(np.column_stack([coded(frame[name]).codes.astype(np.int64) for name in names]))
     return int((np.bincount(group)[group] < k).sum())

@@ -10,8 +10,8 @@ import pandas as pd
 from kanon_lab.data.statistical import Labels
 from kanon_lab.data.values import Code
 from kanon_lab.errors import shortened
-from kanon_lab.protection.chain import Protection
-from kanon_lab.protection.state import Step
+from kanon_lab.notes import Note
+from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.recode.columns import as_text, distinct
 
@@ -21,24 +21,14 @@ _Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ReleasedLabels:
-    """The labels that go out with a file, and how many do not.
-
-    Attributes
-    ----------
-    labels : dict
-        For each released variable with labels, the label of each code that some released record has.
-    remade : dict of str to int
-        By released variable, labels that are left out since a step merged or changed their codes.
-    vanished : dict of str to int
-        By released variable, labels that are left out since no released record has their codes.
-    """
+    """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
 
     labels: Labels
     remade: dict[str, int]
     vanished: dict[str, int]
 
 
-def released_labels(protection: Protection) -> ReleasedLabels:
+def released_labels(protection: Chain) -> ReleasedLabels:
     """The labels of codes after the last step.
 
     A label stays where every record with its code had this code, and none other, before each step that recodes; a code
@@ -50,7 +40,7 @@ def released_labels(protection: Protection) -> ReleasedLabels:
     labels, remade, vanished = {}, {}, {}
     for name in released:
         before, after = came.get(name, {}), carried.get(name, {})
-        codes, values = distinct(released[name], protection.where)
+        codes, values = distinct(released[name])
         shown = {as_text(value): _plain(value) for value in values}
         if found := {shown[text]: label for text, label in after.items() if text in shown}:
             labels[name] = found
@@ -62,22 +52,22 @@ def released_labels(protection: Protection) -> ReleasedLabels:
     return ReleasedLabels(labels, remade, vanished)
 
 
-def label_notes(protection: Protection) -> Iterator[str]:
+def label_notes(protection: Chain) -> Iterator[Note]:
     """What is not labelled any more; neither codes nor labels are quoted."""
     if not protection.given_labels:
         return
     found = released_labels(protection)
     if found.remade:
-        yield f"labels left out, since a step merged or changed their codes: {_counts(found.remade)}"
+        yield Note("labels_remade", columns=_counts(found.remade))
     if found.vanished:
-        yield f"labels left out, since no released record has their codes: {_counts(found.vanished)}"
+        yield Note("labels_vanished", columns=_counts(found.vanished))
 
 
-def _counts(labels: Mapping[str, int]) -> str:
-    return ", ".join(f"{shortened(name)} {count:,}" for name, count in labels.items())
+def _counts(labels: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{shortened(name)} {count:,}" for name, count in labels.items())
 
 
-def _carried(protection: Protection, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
+def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
     """Labels by the texts of codes after every step, whether or not some record has them."""
     found, before = dict(labels), protection.start.working
     for step in protection.steps:
@@ -97,7 +87,7 @@ def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> di
     given = step.settings.get("labels")
     given = _by_text(given) if isinstance(given, Mapping) else {}
     quantities = kind.perturbed(step.settings) if kind.as_quantities else ()
-    names = {*kind.rules(step.settings, ""), *quantities}
+    names = {*kind.rules(step.settings), *quantities}
     return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
 
 
@@ -105,7 +95,7 @@ def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]
     """The labels of codes that no record has got or lost, and of those that no record had."""
     if not labels:
         return {}
-    (old, old_values), (new, new_values) = distinct(before, ""), distinct(after, "")
+    (old, old_values), (new, new_values) = distinct(before), distinct(after)
     was, now = [as_text(value) for value in old_values], [as_text(value) for value in new_values]
     pairs = pd.DataFrame({"old": old, "new": new}).drop_duplicates()
     pairs = pairs[(pairs["old"] >= 0) & (pairs["new"] >= 0)]

@@ -38,24 +38,18 @@ class Measured:
     ----------
     classes : int
         Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
-    k_achieved : int
-        The largest k for which the file is k-anonymous.
     violations : dict of str to dict of int to int
         By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
-    estimator : str
-        Of the risk.
     global_risk, expected_reidentifications : float
-        Mean and sum over records of the individual risk.
-    household_risk : float or None
-        Mean over records of their household's risk; None without households, as the next two.
-    expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
-        Sum over households of their risk, and sum over records of their household's.
+        Mean and sum over records of the individual risk, by `estimator`.
+    household_risk, expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
+        Mean over records of their household's risk; its sum over households, and over records. None without households.
     above : dict of float to int
         For each threshold of individual risk (0-1) the records above it.
     by_meaning : dict of str to dict
-        By what a missing key means, ``wildcard`` or ``category``: ``expected_reidentifications`` and ``above``. A value
-        that may be any other makes a record look safer than a value of its own does. None for both where the weights of
-        a class would add up to less than its records.
+        By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
+        record look safer than a value of its own does. None for both where the weights of a class would add up to less
+        than its records.
     with_household_size : dict of str to int or None
         ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
         (`kanon_lab.risk.with_household_size`); None without households, or where their identifier is not released.
@@ -73,10 +67,8 @@ class Measured:
     distinct_values : dict of str to int
         By key variable, its different values; 0 for one that was removed.
     granularity, non_uniform_entropy : float or None
-        Mean loss of the keys, 0-1; see `kanon_lab.utility`. A removed key has lost everything. Granularity is None
-        where a released key is perturbed, entropy where one was perturbed as a quantity and not recoded since.
+        Mean loss of the keys, 0-1; see `value_loss` and `kanon_lab.utility`, as for the next two.
     discernibility, average_class_size
-        See `kanon_lab.utility`.
     table_distance : float
         Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
         no quantities, from those that recoding alone would have left.
@@ -158,37 +150,26 @@ def measured(
     risks: Iterable[float],
     estimator: str,
     counted: bool,
-    where: str,
 ) -> Measured:
     """Measure a state of a file.
 
     Parameters
     ----------
-    frame : DataFrame
-        The state, with the variables of `spec`.
-    original : DataFrame
-        The file as it came, under the same index labels.
+    frame, original : DataFrame
+        The state, and the file as it came, under the same index labels.
     spec : KeySpec
         Roles of the variables that are still released, and of weight and household.
     removed : iterable of str
         Columns of the state that are not released.
     keys : iterable of str
         All key variables, those that were removed too: utility is about the cells that there were.
-    truth : Truth
-        Of each key and sensitive variable.
-    baseline : Baseline
-        What the file as it came is compared by.
-    k, risks, estimator, where
-        As in `kanon_lab.protection.protect`.
     counted : bool
         Whether households are released, so that their members can be counted.
     """
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     gaps = frame[list(spec.key_variables)].isna().any(axis=None)
     tables = {
-        means: class_table(frame, replace(spec, missing=means), where=where)
-        if gaps and means != spec.missing
-        else table
+        means: class_table(frame, replace(spec, missing=means)) if gaps and means != spec.missing else table
         for means in ("wildcard", "category")
     }
     risk = file_risk(table, estimator=estimator)
@@ -196,7 +177,7 @@ def measured(
     names = list(spec.key_variables)
     released = aligned.drop(columns=list(removed))
     tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
-    true, shown = true_and_shown(truth, aligned, tracked, where)
+    true, shown = true_and_shown(truth, aligned, tracked)
     tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
     return Measured(
         classes=table.n_classes,
@@ -216,20 +197,20 @@ def measured(
         key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
         if truth.blurred.isdisjoint(names)
         else None,
-        **_cells(original, aligned, keys, names, where),
+        **_cells(original, aligned, keys, names),
         **value_loss(original, aligned, keys, names, truth),
         **class_loss(table),
         table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
         **quantity_measures(original, released, spec.numeric_variables),
-        indicators=indicator_measures(original, released, baseline, where),
+        indicators=indicator_measures(original, released, baseline),
     )
 
 
-def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str], where: str) -> dict:
+def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str]) -> dict:
     equal, known, distinct_values = [], [], {}
     for name in keys:
         kept = name in released
-        equal.append(same_values(original[name], working[name], where).mean() if kept else 0.0)
+        equal.append(same_values(original[name], working[name]).mean() if kept else 0.0)
         known.append(working[name].notna().mean() if kept else 0.0)
         distinct_values[name] = int(working[name].nunique()) if kept else 0
     shares = {"equal_cells": float(sum(equal) / len(equal)), "known_cells": float(sum(known) / len(known))}

@@ -30,20 +30,20 @@ def shuffled_by(settings: Mapping[str, Any]) -> str:
     return by or SHUFFLED_BY[0]
 
 
-def _shuffle_records(frame, spec, settings, *, seed, where) -> Applied:
+def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
     """Records in random order; or whole households, their members together as they stood; or members within theirs."""
     by = shuffled_by(settings)
     rng = np.random.default_rng(own_seed(seed, "shuffle_records", settings, frame, list(frame)))
     if by == "record":
         return Applied(frame.iloc[rng.permutation(len(frame))])
-    home = _households(frame, spec, f"shuffle_records by {by}", where)
+    home = _households(frame, spec, f"shuffle_records by {by}")
     if by == "within_household":
         return Applied(frame.iloc[within_households(home, rng)])
     place = rng.permutation(home.max() + 1)
     return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
 
 
-def _renumber(frame, spec, settings, *, seed, where) -> Applied:
+def _renumber(frame, spec, settings, *, seed) -> Applied:
     """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
     lines, names = _line_numbers(settings), _identifiers(settings)
     if not names and not lines and spec.household is None:
@@ -53,10 +53,10 @@ def _renumber(frame, spec, settings, *, seed, where) -> Applied:
     rng = np.random.default_rng(own_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
-        known = coded(frame[name], where)
+        known = coded(frame[name])
         columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
     for name in lines:
-        home = _households(frame, spec, "renumber with a line_number", where)
+        home = _households(frame, spec, "renumber with a line_number")
         order = np.lexsort((rng.random(len(frame)), home))
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
@@ -65,12 +65,12 @@ def _renumber(frame, spec, settings, *, seed, where) -> Applied:
     return Applied(with_columns(frame, columns))
 
 
-def _households(frame: pd.DataFrame, spec: KeySpec, step: str, where: str) -> np.ndarray:
+def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
     """The number of each record's household."""
     if spec.household is None:
         raise OptionError(f"{step} needs a household; name the variable that tells households apart")
-    home = coded(frame[spec.household], where).codes
-    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record", where)
+    home = coded(frame[spec.household]).codes
+    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
     return home
 
 

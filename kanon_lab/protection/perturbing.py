@@ -41,7 +41,7 @@ def _kind(name: str) -> Kind:
         ]
         return [*perturbed(settings), *more]
 
-    def apply(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str) -> Applied:
+    def apply(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
         options = {each: value for each, value in settings.items() if value is not None and each != "variables"}
         options.setdefault("strata", spec.strata)
         if name == "pram":  # what the users publish are weighted shares
@@ -55,7 +55,7 @@ def _kind(name: str) -> Kind:
             )
         if random:
             seed = own_seed(seed, name, settings, frame, names)
-        return Applied(function(frame, names, **options, seed=seed, where=where).frame)
+        return Applied(function(frame, names, **options, seed=seed).frame)
 
     options = {"needs_k": "k_required" in own, "as_quantities": name != "pram"}
     return Kind(apply, named, random, **options, within_strata=True, perturbed=perturbed)

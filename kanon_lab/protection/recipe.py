@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab import files
+from kanon_lab.arguments import as_share
 from kanon_lab.data import MicrodataFile
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.keys import KeySpec, check_k, check_seed
@@ -21,7 +22,6 @@ from kanon_lab.protection.limits import as_limits, in_new_words
 from kanon_lab.protection.reading import READING_SETTINGS, as_reading
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.terms import LANGUAGES
 from kanon_lab.utility import IndicatorSet, as_indicators
 
@@ -86,31 +86,27 @@ class Recipe:
         spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
         return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
 
-    def check(self, frame: pd.DataFrame | MicrodataFile, where: str = "the data") -> None:
+    def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
         with _named(self.where):
-            self._check(frame.numbered if isinstance(frame, MicrodataFile) else frame, where)
+            self._check(frame.numbered if isinstance(frame, MicrodataFile) else frame)
 
-    def _check(self, frame: pd.DataFrame, where: str) -> None:
+    def _check(self, frame: pd.DataFrame) -> None:
         _check_lists(self.spec, frame)
-        self.spec.check(frame, where)
+        self.spec.check(frame)
         levels = _levels(self.steps)
         released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
         for position, (name, settings) in enumerate(self.steps, start=1):
             with step_errors(position, name, levels=levels):
-                check_columns(kind_of(name).variables(settings), released, where)
+                check_columns(kind_of(name).variables(settings), released)
 
-    def apply(
-        self, frame: pd.DataFrame | MicrodataFile, *, where: str = "the data", progress: bool = False
-    ) -> Protection:
+    def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
         """Protect a file.
 
         Parameters
         ----------
         frame : DataFrame or MicrodataFile
             As `kanon_lab.protection.protect` takes it. Not changed.
-        where : str
-            What to call the file in messages.
         progress : bool
             Whether to show the steps on standard error, if that is a terminal.
 
@@ -126,11 +122,11 @@ class Recipe:
         """
         from tqdm import tqdm
 
-        self.check(frame, where)
+        self.check(frame)
         options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "seed": self.seed}
         options["indicators"] = self.indicators
         with _named(self.where):
-            protection = protect(frame, self.spec, **options, where=where)
+            protection = protect(frame, self.spec, **options)
             steps = tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False)
             for name, settings in steps:
                 protection = protection.apply(name, settings)

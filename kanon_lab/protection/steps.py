@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,11 @@ from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.checks import check_names
+from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.truth import Rule
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.steps import check_recoding
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
-
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
-    from kanon_lab.protection.state import Step
 
 
 @dataclass(frozen=True)
@@ -35,29 +32,27 @@ class Applied:
         Columns that are not released from now on.
     claims : DataFrame or None
         What a suppression may claim; see `kanon_lab.suppress.protection_claims`.
-    households : Protection or None
+    households : Chain or None
         The protection of the file of households.
     """
 
     frame: pd.DataFrame
     removed: tuple[str, ...] = ()
     claims: pd.DataFrame | None = None
-    households: Protection | None = None
+    households: Chain | None = None
 
 
 class Apply(Protocol):
     """Apply a step to a frame whose variables have the roles of `spec`, with its settings and its seed."""
 
-    def __call__(
-        self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
-    ) -> Applied: ...
+    def __call__(self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied: ...
 
 
 def _nothing(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def _no_rules(settings: Mapping[str, Any], where: str) -> dict[str, Rule]:
+def _no_rules(settings: Mapping[str, Any]) -> dict[str, Rule]:
     return {}
 
 
@@ -135,14 +130,14 @@ def _recode(step: str, function: Callable) -> Kind:
         check_recoding(step, settings)
         return names
 
-    def apply(frame, spec, settings, *, seed, where):
-        return Applied(function(frame, settings, where))
+    def apply(frame, spec, settings, *, seed):
+        return Applied(function(frame, settings))
 
-    def rule(name, settings, where):
-        return lambda column: function(column.to_frame(name), {**settings, "variable": name}, where)[name]
+    def rule(name, settings):
+        return lambda column: function(column.to_frame(name), {**settings, "variable": name})[name]
 
-    def rules(settings, where):
-        return {name: rule(name, settings, where) for name in _recoded(settings)}
+    def rules(settings):
+        return {name: rule(name, settings) for name in _recoded(settings)}
 
     return Kind(apply, variables, rules=rules)
 
@@ -160,14 +155,14 @@ _SUPPRESS = ("k_required", "importance", "combinations")
 _SUPPRESS_RISK = ("threshold", "variables", "estimator")
 
 
-def _suppress(frame, spec, settings, *, seed, where) -> Applied:
+def _suppress(frame, spec, settings, *, seed) -> Applied:
     check_settings(settings, _SUPPRESS, ("k_required",))
-    return _suppressed(local_suppression(frame, spec, **settings, where=where))
+    return _suppressed(local_suppression(frame, spec, **settings))
 
 
-def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
+def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
     check_settings(settings, _SUPPRESS_RISK, ("threshold", "variables"))
-    return _suppressed(suppress_above_risk(frame, spec, **settings, where=where))
+    return _suppressed(suppress_above_risk(frame, spec, **settings))
 
 
 def _suppressed(result: Suppression) -> Applied:
@@ -194,7 +189,7 @@ def _removed(settings: Mapping[str, Any]) -> list[str]:
     return names_in(settings["variables"], "variables")
 
 
-def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
+def _remove_variables(frame, spec, settings, *, seed) -> Applied:
     """Weight and household may go too: they are still measured with, which an outsider does not have."""
     names = _removed(settings)
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
@@ -203,14 +198,14 @@ def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
     return Applied(frame, removed=tuple(dict.fromkeys([*names, *ghosts])))
 
 
-def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
+def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     """Change places at random within each household; line numbers stay where they are.
 
     INE Chile (2023), section 6.7, block 6.15.
     """
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
-    household = coded(frame[spec.household], where).codes
+    household = coded(frame[spec.household]).codes
     shuffled = frame.iloc[within_households(household, np.random.default_rng(seed))]
     if settings.get("line_number") is not None:
         (line,) = _numbered(settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.recipe import as_recipe
@@ -16,9 +16,7 @@ from kanon_lab.protection.steps import STEPS, Applied, Kind
 from kanon_lab.suppress.result import without_cells
 
 
-def _household_level(
-    frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
-) -> Applied:
+def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 
     Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
@@ -28,9 +26,10 @@ def _household_level(
         raise OptionError("household_level needs a household; name the variable that tells households apart")
     settings = {**_shared_weight(frame, spec), **settings}
     recipe = as_recipe({**settings, "seed": seed}, where="household_level", level="household")
-    households = household_file(frame, spec.household, recipe.variables, where=where)
-    protection = recipe.apply(households, where=f"{where}, one record a household")
-    merged = merge_households(frame, protection.state.working, spec.household, where=where)
+    households = household_file(frame, spec.household, recipe.variables)
+    with about("one record a household", part=True):
+        protection = recipe.apply(households)
+    merged = merge_households(frame, protection.state.working, spec.household)
     # The ghosts of persons would still tell what their keys do not.
     ghosts_of = {
         key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, refuse, spread
 
@@ -25,7 +26,6 @@ def recode_dates(
     to: str,
     reference: str | datetime.date | None = None,
     date_format: str = ISO,
-    where: str = "the data",
 ) -> pd.Series:
     """Dates as month, quarter, year, decade or age.
 
@@ -48,27 +48,30 @@ def recode_dates(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> births = pd.Series(['2000-02-29', None])
     >>> kanon_lab.recode.recode_dates(births, to='quarter').tolist()
     ['2000-Q1', nan]
     >>> kanon_lab.recode.recode_dates(births, to='age', reference='2011-02-28').tolist()
     [10, <NA>]
     """
-    if to not in (*UNITS, "age"):
-        raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")
+    check_choice(to, "to", (*UNITS, "age"))
     check_date_format(date_format)
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")
-    codes, values = distinct(series, where)
+    codes, values = distinct(series)
     dates = as_dates(values, date_format)
-    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format), where)
+    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format))
     if to != "age":
         return spread(date_labels(dates, to), codes, series)
-    day = _reference(reference)
+    day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
+    if pd.isna(day):
+        raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
+    day = day.normalize()
     late = "the date is after the reference date; mend one of them"
-    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late, where)
-    ages = pd.array(_completed_years(dates, day), dtype="Int64").take(codes, allow_fill=True)
+    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late)
+    before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
+    ages = np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
+    ages = pd.array(ages, dtype="Int64").take(codes, allow_fill=True)
     return pd.Series(ages, index=series.index, name=series.name)
 
 
@@ -124,15 +127,3 @@ def date_labels(dates: pd.DatetimeIndex, unit: str) -> list[str | None]:
         "decade": lambda y, m: f"{y // 10 * 10:04}-{y // 10 * 10 + 9:04}",
     }[unit]
     return [labels(y, m) if is_known else None for y, m, is_known in zip(year, month, known)]
-
-
-def _completed_years(dates: pd.DatetimeIndex, day: pd.Timestamp) -> np.ndarray:
-    before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
-    return np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
-
-
-def _reference(reference: str | datetime.date) -> pd.Timestamp:
-    day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
-    if pd.isna(day):
-        raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
-    return day.normalize()

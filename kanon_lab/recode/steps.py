@@ -30,7 +30,7 @@ _RECODINGS = {
 }
 
 
-def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data") -> pd.DataFrame:
+def recode_step(frame: pd.DataFrame, settings: Mapping) -> pd.DataFrame:
     """One step `recode` of a recipe.
 
     Parameters
@@ -48,8 +48,6 @@ def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data")
 
         With all but dates also ``labels``, a mapping of new code to its label in a file of SPSS or Stata: where all new
         codes are whole numbers, the column then holds numbers.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -64,7 +62,7 @@ def recode_step(frame: pd.DataFrame, settings: Mapping, where: str = "the data")
         Settings that are unknown, absent or cannot be used.
     """
     names, recode = _planned_recode(settings)
-    return _applied(frame, names, "recode", recode, where)
+    return _applied(frame, names, "recode", recode)
 
 
 def _planned_recode(settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
@@ -92,10 +90,10 @@ def _check_labels(labels: object, options: Mapping, of: str) -> None:
             raise OptionError(f"{of}: labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
 
 
-def _as_codes(recode: Callable[..., pd.Series], options: Mapping, series: pd.Series, *, where: str) -> pd.Series:
+def _as_codes(recode: Callable[..., pd.Series], options: Mapping, series: pd.Series) -> pd.Series:
     """A column recoded to codes that have labels: numbers where all are whole, as Stata must have them."""
-    found = recode(series, **options, where=where)
-    codes, values = distinct(found, where)
+    found = recode(series, **options)
+    codes, values = distinct(found)
     texts = [as_text(value) for value in values]
     if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
         return found
@@ -109,11 +107,11 @@ def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:
     return recode_dates(series, to=dates, **options)
 
 
-def _by_hierarchy(series: pd.Series, *, hierarchy: Mapping, level: int | None = None, where: str) -> pd.Series:
+def _by_hierarchy(series: pd.Series, *, hierarchy: Mapping, level: int | None = None) -> pd.Series:
     made = hierarchies({series.name: hierarchy})[series.name]
     if level is None:
         raise OptionError(f"level is not given; say which one, from 1 to {made.height}")
-    return made.recode(series, level, where=where)
+    return made.recode(series, level)
 
 
 _RECODERS = {
@@ -131,9 +129,9 @@ _OTHERS = {
 }
 
 
-def _other_step(step: str, frame: pd.DataFrame, settings: Mapping, where: str = "the data") -> pd.DataFrame:
+def _other_step(step: str, frame: pd.DataFrame, settings: Mapping) -> pd.DataFrame:
     names, recode = _planned_other(step, settings)
-    return _applied(frame, names, step, recode, where)
+    return _applied(frame, names, step, recode)
 
 
 def _planned_other(step: str, settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
@@ -146,7 +144,7 @@ def _planned_other(step: str, settings: Mapping) -> tuple[list[Hashable], Callab
     return names, partial(recode, **options)
 
 
-#: By name of a step a function of the frame, the settings, and what to call the frame in messages, which gives a frame.
+#: By name of a step a function of the frame and the settings, which gives a frame.
 RECODE_STEPS: Mapping[str, Callable[..., pd.DataFrame]] = {
     "recode": recode_step,
     **{step: partial(_other_step, step) for step in _OTHERS},
@@ -178,14 +176,12 @@ def _listed(names: list[Hashable]) -> str:
     return shortened(", ".join(str(name) for name in names))
 
 
-def _applied(
-    frame: pd.DataFrame, names: list[Hashable], step: str, recode: Callable[..., pd.Series], where: str
-) -> pd.DataFrame:
+def _applied(frame: pd.DataFrame, names: list[Hashable], step: str, recode: Callable[..., pd.Series]) -> pd.DataFrame:
     columns = {}
     for name in names:
-        column = one_column(frame, name, where)
+        column = one_column(frame, name)
         try:
-            columns[name] = recode(column, where=where)
+            columns[name] = recode(column)
         except OptionError as error:
             raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
     return with_columns(frame, columns)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import platform
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -13,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.errors import DataError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import Protection, protect, prove_absent, released_columns
+from kanon_lab.notes import key_of
+from kanon_lab.protection import Protection, protect, released_columns
 from kanon_lab.protection.chain import without_variables
+from kanon_lab.protection.identifiers import held_identifier
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.internal import Internal
-from kanon_lab.report.internal import internal as of_office
+from kanon_lab.report.internal import Internal, internal_tables
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
 _MOST_SEARCHED = 50_000
-# Beginnings of notes on a file that quote codes, and where an error says which records it is about.
-_OF_CODES = ("code ", "codes ")
-_ROWS = re.compile(r": row \d+(?: \(and \d+ more\))?(?=: holds )")
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,6 @@ class Analysis:
 
     Attributes
     ----------
-    title : str
-        Of the report.
     file : dict
         ``name`` (without folders), ``sha256``, ``bytes``, ``format``, ``encoding``, ``separator``, ``decimal``,
         ``records`` and ``columns``, as far as known; and ``notes``: what was done in reading it.
@@ -66,18 +60,15 @@ class Analysis:
         5) and their ``share``; a row with a missing ``category`` is the pool of so many ``pooled`` ones.
     quantiles : DataFrame
         ``variable`` and `kanon_lab.report.safe.QUANTILES`, of released quantities.
-    sizes : DataFrame
-        `kanon_lab.classes.sizes.size_ranges`, by ``version`` (before, after).
-    risks : DataFrame
-        Records by range of individual risk: ``version``, ``low``, ``high``, ``records``, ``share``.
+    sizes, risks : DataFrame
+        `kanon_lab.classes.sizes.size_ranges` by ``version`` (before, after); and records by range of individual risk:
+        ``version``, ``low``, ``high``, ``records``, ``share``.
     riskiest : DataFrame
-        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless
-        f_k counts compatible records of other classes).
-    suda : DataFrame
-        ``version``, ``variable``, ``contribution``, ``msus``; without rows where no record is unique.
-    unique_sets : DataFrame
-        ``version``, ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
-    suda_size : int
+        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless f_k counts
+        compatible records of other classes).
+    suda, unique_sets : DataFrame
+        ``version``, ``variable``, ``contribution``, ``msus``, without rows where no record is unique; and ``version``,
+        ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
     diversity : DataFrame
         ``variable``, the worst class by `kanon_lab.diversity.MEASURES`, and ``homogeneous`` (records whose class shows
         one value).
@@ -87,25 +78,18 @@ class Analysis:
         Of the release, for the k of the summary: ``k``, ``claim``, ``records``, ``share``.
     indicators : DataFrame
         Of many records: ``kind``, ``variable``, ``category``, ``by``, ``group``, ``overlap`` (lower end of its range)
-        and ``covered`` (whether the estimate after lies in the interval before). Without rows where there are no steps.
-    indicators_lost : int
+        and ``covered`` (whether the estimate after lies in the interval before); ``indicators_lost`` are not in it.
     map : RiskUtilityMap or None
-    map_axes : tuple of str
-        Its measures of risk and loss.
+        ``map_axes`` are its measures of risk and loss.
     released : DataFrame
         `kanon_lab.protection.released_columns`.
-    notes : tuple of str
-        What the release still gives away, in English.
+    notes : tuple of Note
+        What the release still gives away.
     parameters : dict
         Settings as given, without categories of the data.
-    seeds : DataFrame
-        ``step``, ``name``, ``seed`` of what is random.
-    versions : dict of str to str
     internal : bool
-        Whether pages of it are for the office only, and show what is here; others show what
+        Whether pages of it are for the office only, and show what is here and in ``office``; others show what
         `kanon_lab.report.public.public` leaves of it.
-    office : Internal or None
-        What only these show.
     """
 
     title: str
@@ -152,31 +136,19 @@ def analyse(
     Parameters
     ----------
     file : MicrodataFile or DataFrame
-        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own. Not changed.
+        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
     config : ReportConfig
-    name : str
-        What to call a frame.
     progress : callable, optional
         Called with the name of each step before it begins.
     released : callable, optional
         Called with the protection, for its file to be written.
     internal : bool
-        Whether it is for the office only.
-
-    Returns
-    -------
-    Analysis
-        Without a record or a value of a direct identifier; unless it is internal, without a category that few hold.
-
-    Raises
-    ------
-    DataError, OptionError
-        As `kanon_lab.protection.Recipe.apply` and `kanon_lab.tradeoff.risk_utility_map`.
+        Whether it is for the office only; unless it is, no category that few hold is in it.
     """
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
-    where, recipe = found["name"], config.recipe
-    protection = _protected(file, config, where, said)
+    name, recipe = found["name"], config.recipe
+    protection = _protected(file, config, said)
     if released is not None:
         said("the protected file")
         released(protection)
@@ -197,10 +169,10 @@ def analyse(
     indicators, lost = tables.indicators(protection, least=least)
     said("the map of recipes")
     return Analysis(
-        title=config.title or Words(config.language).say("usual_title", name=where),
+        title=config.title or Words(config.language).say("usual_title", name=name),
         file=found,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        summary=_summary(protection, config, k, least),
+        summary=_summary(protection, config, name, k, least),
         judged=judged,
         variables=variables,
         categories=categories,
@@ -216,7 +188,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(frame, config, where),
+        map=_map(frame, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -224,7 +196,7 @@ def analyse(
         seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
-        office=of_office(protection, config.shown, of_risk) if internal else None,
+        office=internal_tables(protection, config.shown, of_risk) if internal else None,
     )
 
 
@@ -232,19 +204,17 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     """The frame, what is known of the file, and the labels of its codes."""
     if isinstance(file, pd.DataFrame):
         return file, {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    notes = tuple(note for note in file.notes if not note.startswith(_OF_CODES))
+    notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
-def _protected(
-    file: MicrodataFile | pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]
-) -> Protection:
+def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(file, where)
+    recipe.check(file)
     measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(file, recipe.spec, **measured, where=where)
+    protection = protect(file, recipe.spec, **measured)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
@@ -258,11 +228,11 @@ def _tables(protection: Protection) -> dict[str, ClassTable]:
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
         spec = replace(spec, sensitive_variables=sensitive)
-        found[when] = class_table(state.working, spec, where=protection.where)
+        found[when] = class_table(state.working, spec)
     return found
 
 
-def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -> dict[str, Any]:
+def _summary(protection: Protection, config: ReportConfig, name: str, k: int, least: int) -> dict[str, Any]:
     spec = protection.spec
     return {
         "records": len(protection.original),
@@ -272,7 +242,7 @@ def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
         "identifiers_searched": len(range(0, len(protection.original), _search_step(protection))),
-        "identifiers_found": _identifiers(protection),
+        "identifiers_found": _identifiers(protection, name),
         "missing": spec.missing,
         "estimator": protection.estimator,
         "k": k,
@@ -284,19 +254,16 @@ def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -
     }
 
 
-def _identifiers(protection: Protection) -> str | None:
+def _identifiers(protection: Protection, name: str) -> str | None:
     """What is said against the release where it holds a direct identifier under another name."""
     spec, names = protection.spec, protection.spec.direct_identifiers
     if not names:
         return None
     step = _search_step(protection)
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
-    try:
-        originals = protection.original.loc[order].reset_index(drop=True)
-        prove_absent(released, originals, names, where=protection.where, roles=[*spec.variables, *spec.ghosts])
-    except DataError as error:
-        return _ROWS.sub("", str(error))
-    return None
+    originals = protection.original.loc[order].reset_index(drop=True)
+    held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
+    return None if held is None else f"{name}: {held.told(rows=False)}"
 
 
 def _search_step(protection: Protection) -> int:
@@ -324,13 +291,13 @@ def _seeds(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
-def _map(frame: pd.DataFrame, config: ReportConfig, where: str) -> Any:
+def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
     from kanon_lab.tradeoff import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
-    found = risk_utility_map(frame, grid, workers=1, progress=False, where=where)
+    found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
 

@@ -9,13 +9,13 @@ person, and then both pages together tell that it was.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.notes import Note
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few
 
@@ -31,14 +31,11 @@ _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
-# A number of records or cells, or a share of households, in a note.
-_COUNT_IN_NOTE = re.compile(
-    r"(?<![\w.])(\d[\d,]*)(?= (?:of (?:the )?(?:\d|records)|(?:more )?records|suppressed|values are|zeros|persons))"
-)
-_VALUES_IN_NOTE = re.compile(r"(?<![\w.])(\d[\d,]*)(?= (?:different values|values\)))")
+# Parts of notes: records or cells, and shares of households or neighbours.
+_COUNTED = ("records", "count", "told", "cells", "shown", "suppressed", "uniques")
+_SHARED = ("share", "often", "at_random")
 # What would tell everybody where it is worth trying seeds.
-_GUESSED = "who tries seeds finds this one"
-_SHARE_IN_NOTE = re.compile(r"(?<![\w.])(\d+\.\d+)%")
+_GUESSED = "seed_"
 
 
 def step_of(records: int, part: int = _PART) -> int:
@@ -49,17 +46,9 @@ def step_of(records: int, part: int = _PART) -> int:
 def public(analysis: Analysis) -> Analysis:
     """The analysis with nothing in it but what a page for everybody may show.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        Exact, as `kanon_lab.report.analysis.analyse` gives it. Not changed.
-
-    Returns
-    -------
-    Analysis
-        With the same frames, of fewer columns. Counts of records are multiples of a step, or `Few`; zero stands only
-        for what the release itself shows. Risks have two digits in the end and one before, losses are in whole per
-        cents. ``summary["step"]`` is the step.
+    It has the same frames, of fewer columns. Counts of records are multiples of a step (``summary["step"]``), or `Few`;
+    zero stands only for what the release itself shows. Risks have two digits in the end and one before, losses are in
+    whole per cents.
     """
     rounding = _Rounding(analysis)
     frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
@@ -70,11 +59,11 @@ def public(analysis: Analysis) -> Analysis:
         analysis,
         **frames,
         file={name: analysis.file[name] for name in _FILE if name in analysis.file}
-        | {"notes": tuple(map(rounding.note, analysis.file.get("notes", ())))},
+        | {"notes": tuple(analysis.file.get("notes", ()))},
         summary=rounding.summary(analysis.summary),
         judged=rounding.judged(analysis.judged),
         map=rounding.map(analysis.map, analysis.map_axes),
-        notes=tuple(rounding.note(note) for note in analysis.notes if _GUESSED not in note),
+        notes=tuple(rounding.note(note) for note in analysis.notes if not note.key.startswith(_GUESSED)),
         seeds=analysis.seeds.iloc[:0],
     )
 
@@ -84,18 +73,7 @@ def _digits(value: float, digits: int) -> float:
 
 
 def sided(found: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
-    """A value in two digits, on the side of its limit on which it is.
-
-    Parameters
-    ----------
-    found, limit : float
-    met : bool
-        Whether the limit is met.
-    least : bool
-        The value is to be at least the limit; at most otherwise.
-    digits : int
-        Significant ones.
-    """
+    """A value in some digits, on the side of its limit on which it is (`met`; at `least` the limit, or at most)."""
     if found is None or not math.isfinite(found) or found == 0:
         return found
     unit = 10.0 ** (math.floor(math.log10(abs(found))) - digits + 1)
@@ -174,10 +152,6 @@ class _Rounding:
         """A mean risk, 0-1, or a number of persons that follows from it."""
         return None if value is None else _digits(float(value), 2 if released else 1)
 
-    def persons(self, value: Any, released: bool) -> Any:
-        """Persons expected to be found: those that follow from the rounded risk."""
-        return None if value is None else _digits(float(value), 2 if released else 1)
-
     def whole(self, value: Any, released: bool) -> Any:
         """A share of 0-1 in whole per cents."""
         return None if value is None or pd.isna(value) else round(float(value), 2)
@@ -229,10 +203,7 @@ class _Rounding:
         return self.step * (found // self.step if met else math.ceil(found / self.step))
 
     def _caution(self, caution: Caution) -> Caution:
-        parts = {name: caution.parts[name] for name in _PARTS if name in caution.parts}
-        if "share" in caution.parts:
-            parts["share"] = self.whole(caution.parts["share"], True)
-        return replace(caution, count=self.count(caution.count), text="", parts=parts)
+        return replace(caution, count=self.count(caution.count), text=self.note(caution.text))
 
     def map(self, found: Any, axes: tuple[str, str]) -> Any:
         """The map of recipes by its two measures."""
@@ -246,14 +217,20 @@ class _Rounding:
         return replace(found, points=points, spread=spread)
 
     def note(self, note: str) -> str:
-        """A note with its counts in steps."""
+        """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
+        if not isinstance(note, Note):
+            return note
+        return Note(note.key, **{name: self._part(name, part) for name, part in note.parts.items()})
 
-        def told(number: re.Match) -> str:
-            count = self.count(int(number[1].replace(",", "")))
-            return f"fewer than {count.step}" if isinstance(count, Few) else f"{count:,}"
-
-        shares = _SHARE_IN_NOTE.sub(lambda share: f"{float(share[1]):.0f}%", _COUNT_IN_NOTE.sub(told, note))
-        return _VALUES_IN_NOTE.sub(lambda number: f"{self.distinct(int(number[1].replace(',', '')), True):,}", shares)
+    def _part(self, name: str, part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(self._part(name, each) for each in part)
+        if isinstance(part, str):
+            return self.note(part)
+        if name in _SHARED:
+            return f"{round(100 * part, 1):.0f}%"
+        kinds = {**dict.fromkeys(_COUNTED, self.count), "values": self.distinct, "linked": self.whole}
+        return kinds[name](part, True) if name in kinds else part
 
 
 _KIND = Callable[[_Rounding, Any, bool], Any]
@@ -288,7 +265,7 @@ _FRAMES: dict[str, dict[str, _KIND | None]] = {
         **dict.fromkeys(("records_touched", "cells_changed", "cells_suppressed"), _R.touched),
         "below": _R.count,
         **{"k_achieved": _R.k, "global_risk": _R.risk, "household_risk": _R.risk},
-        **{"expected_reidentifications": _R.persons},
+        **{"expected_reidentifications": _R.risk},
         **dict.fromkeys(("non_uniform_entropy", "table_distance", "known_cells"), _R.whole),
     },
     "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": _R.exact},
@@ -302,7 +279,7 @@ _MEASURES: dict[str, _KIND] = {
     "k_achieved": _R.k,
     **dict.fromkeys(("violations_", "above_"), _R.count),
     **dict.fromkeys(("global_risk", "household_risk"), _R.risk),
-    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.persons),
+    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.risk),
     **dict.fromkeys(("known_cells", "equal_cells", "granularity", "non_uniform_entropy", "table_distance"), _R.whole),
     **dict.fromkeys(("key_linkage", "numeric_linkage"), _R.whole),
     **dict.fromkeys(("average_class_size", "il1s"), _R.risk),
@@ -310,5 +287,3 @@ _MEASURES: dict[str, _KIND] = {
 }
 _EXACT_LIMITS = ("k", "distinct")
 _COUNTED_LIMITS = ("above_risk", "household_uniques", "exposed_by_columns")
-# Of the wording of a caution, what is no number.
-_PARTS = ("names", "keys", "direction")

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from kanon_lab.classes.coding import Coded, coded, distinct_rows, pack
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec
 
 _REGISTER, _RELEASED = "the register", "the released table"
@@ -56,10 +56,8 @@ def linkage_attack(
 
     Parameters
     ----------
-    register : DataFrame
-        One row a person.
-    released : DataFrame
-        One row a record.
+    register, released : DataFrame
+        One row a person, and one row a record.
     keys : sequence of str, or str
         Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
         was: 34 does not match 30-39.
@@ -73,29 +71,26 @@ def linkage_attack(
     missing : {"wildcard", "category", "error"}
         What a missing key in either table means; see `kanon_lab.keys.MISSING_POLICIES`.
 
-    Returns
-    -------
-    LinkageResult
-
-    Raises
-    ------
-    DataError
-        A variable is absent, a table has no rows, a key is numbers in one table and text in the other, a key is missing
-        under the policy ``error``, or with a truth an identity stands twice.
-    OptionError
-        No key, a variable in two roles, another policy, a truth under another index, or an identity that is named as
-        a column of the result.
-
     Notes
     -----
     "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
     at all, and a record of somebody else may be the one that is compatible. The truth tells them apart.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> register = pd.DataFrame({"age": [30, 41]}, index=["Ana", "Eva"])
+    >>> released = pd.DataFrame({"age": [30, 30, 41], "illness": ["flu", "none", "none"]})
+    >>> kanon_lab.risk.linkage_attack(register, released, "age", sensitive="illness").summary["persons"].to_dict()
+    {'register': 2, 'compatible': 2, 'unique': 1, 'one_to_one': 1, 'learned': 1, 'learned_from_several': 0}
     """
     if identity in _FINDINGS:
         raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")
-    KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register, _REGISTER)
+    with about(_REGISTER):
+        KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register)
     spec = KeySpec(keys, missing=missing, sensitive_variables=sensitive or ())
-    spec.check(released, _RELEASED)
+    with about(_RELEASED):
+        spec.check(released)
     codes = _joint_codes(register, released, spec)
     pattern_of_person, of_persons = _patterns(codes[: len(register)])
     pattern_of_record, of_records = _patterns(codes[len(register) :])
@@ -110,7 +105,8 @@ def linkage_attack(
     only = np.where(persons["records"] == 1, (links @ some_record)[pattern_of_person], -1)
     persons["record"] = _taken(released.index, only, persons.index)
     if sensitive is not None:
-        known = coded(released[sensitive], _RELEASED)
+        with about(_RELEASED):
+            known = coded(released[sensitive])
         _add_values(persons, links, pattern_of_person, pattern_of_record, known)
     if truth is not None:
         ids = register.index if identity is None else pd.Index(register[identity])
@@ -123,7 +119,8 @@ def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) 
     columns = []
     for name in spec.key_variables:
         both = pd.concat([register[name].astype(object), released[name].astype(object)], ignore_index=True)
-        column = coded(both.rename(name), "the keys")
+        with about("the keys"):
+            column = coded(both.rename(name))
         _refuse_mixture(column, len(register), name)
         codes = column.codes
         if spec.missing == "error" and (codes < 0).any():
@@ -143,9 +140,9 @@ def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
     text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
     kinds = [set(text[part[part >= 0]].tolist()) for part in (column.codes[:n_register], column.codes[n_register:])]
     if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-        where = _REGISTER if True in kinds[0] else _RELEASED
+        table = _REGISTER if True in kinds[0] else _RELEASED
         raise DataError(
-            f"column {shortened(name)} is text in {where} only, so no values can be equal; recode the register as the "
+            f"column {shortened(name)} is text in {table} only, so no values can be equal; recode the register as the "
             "released table was"
         )
 

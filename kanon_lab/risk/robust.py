@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaincinv
 
-from kanon_lab.errors import DataError, MissingPackageError, OptionError, shortened
+from kanon_lab.arguments import check_positive, check_whole
+from kanon_lab.errors import DataError, MissingPackageError, about, shortened
 from kanon_lab.keys import check_k
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.paired import ORIGINAL, numbers_of, paired, spread_of
 
 # A direction with less variance than this, where others have about 1, has none.
@@ -77,17 +77,11 @@ def robust_disclosure(
     seed : int
         Of the estimate of location and spread, which is drawn from subsets of the records.
 
-    Returns
-    -------
-    Robust
-
     Raises
     ------
     DataError
-        As in `interval_disclosure`; or too few records have all values; or half of them or more have one value of a
-        variable, or variables that follow from each other, so that there is no robust spread.
-    OptionError
-        No variable, or a number out of its range.
+        Too few records have all values; or half of them or more have one value of a variable, or variables that follow
+        from each other, so that there is no robust spread.
     MissingPackageError
         scikit-learn is not installed.
 
@@ -96,20 +90,25 @@ def robust_disclosure(
     Location and covariance are minimum covariance determinant estimates, from at most 10,000 records drawn at random. A
     record is at risk under RMDID1 when at least one of its released values lies within `width` * distance^2 standard
     deviations of the original; and under RMDID2 unless, besides, `neighbours` other released records are within
-    Euclidean distance `near`. A suppressed value is not inside; a released record without all values has no neighbours.
-    sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the square, and standardises
-    each of the two files by itself.
+    Euclidean distance `near` (Templ and Meindl 2008). A suppressed value is not inside; a released record without all
+    values has no neighbours. sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the
+    square, and standardises each of the two files by itself.
 
-    References
-    ----------
-    Templ and Meindl (2008).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before = pd.DataFrame({"income": [*np.linspace(900, 1100, 40), 9000.0]})
+    >>> found = kanon_lab.risk.robust_disclosure(before, before + 30)
+    >>> found.records["rmdid1"].to_numpy().nonzero()[0].tolist()
+    [0, 39, 40]
     """
     width, near = check_positive(width, "width"), check_positive(near, "near")
     neighbours = check_k(neighbours, "neighbours")
     both = paired(original, released, variables)
     varies = both.sd > 0
     names = tuple(name for name, one in zip(both.variables, varies) if one)
-    distance = _distances(both.original[:, varies], names, ORIGINAL, seed)
+    with about(ORIGINAL):
+        distance = _distances(both.original[:, varies], names, seed)
     x, y = both.original[:, varies] / both.sd[varies], both.released[:, varies] / both.sd[varies]
     inside = np.abs(x - y) <= width * distance[:, None] ** 2
     first = inside.any(axis=1)
@@ -134,10 +133,8 @@ class Outliers:
         The distance above which a record is an outlier.
     which : ndarray of bool, shape (n,)
         The outliers.
-    records : int
-        Their number.
-    share : float
-        The same among the records with a distance, 0-1.
+    records, share : int, float
+        Their number, and the same among the records with a distance, 0-1.
     seed : int
     """
 
@@ -156,7 +153,6 @@ def outliers(
     variables: Iterable[str] | str | None = None,
     quantile: float = 0.975,
     seed: int = 0,
-    where: str = "the data",
 ) -> Outliers:
     """Find the records that are far from the bulk of a file in several quantities together.
 
@@ -170,34 +166,24 @@ def outliers(
         Share of the records of a normal distribution that are no outliers, between 0 and 1.
     seed : int
         Of the estimate of location and spread.
-    where : str
-        What to call the frame in messages.
-
-    Returns
-    -------
-    Outliers
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column or not numbers, or has no value; too few records have all
-        values; or half of them or more have one value of a variable, or variables that follow from each other.
-    OptionError
-        No variable, or a quantile out of its range.
-    MissingPackageError
-        scikit-learn is not installed.
 
     Notes
     -----
     The threshold is the root of the quantile of a chi-squared distribution with as many degrees of freedom as there are
     variables; location and spread are estimated as in `robust_disclosure`. Skewed quantities, such as incomes, are
     better taken as logarithms first.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.outliers(pd.DataFrame({"rooms": [3, 4, 5, 4, 3, 5, 4, 40]})).which.tolist()
+    [False, False, False, False, False, False, False, True]
     """
     quantile = check_positive(quantile, "quantile", 1)
-    names, values = numbers_of(frame, variables, where)
+    names, values = numbers_of(frame, variables)
     varies = spread_of(values) > 0
     names = tuple(name for name, one in zip(names, varies) if one)
-    distance = _distances(values[:, varies], names, where, seed)
+    distance = _distances(values[:, varies], names, seed)
     threshold = float(np.sqrt(2 * gammaincinv(len(names) / 2, quantile)))
     which = distance > threshold
     share = float(which.sum() / (~np.isnan(distance)).sum())
@@ -205,7 +191,7 @@ def outliers(
     return Outliers(names, distances, threshold, which, int(which.sum()), share, seed)
 
 
-def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int) -> np.ndarray:
+def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndarray:
     """Robust Mahalanobis distance of each row; not a number where a value is missing."""
     try:
         from sklearn.covariance import MinCovDet
@@ -214,21 +200,20 @@ def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int
             "robust distances need the package scikit-learn: pip install 'kanon-lab[models]'"
         ) from None
     if not names:
-        raise DataError(f"{where}: every value of each variable is the same; nobody is an outlier")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
-        raise OptionError(f"seed must be a whole number from 0 to 2^32 - 1, not {shortened(repr(seed))}")
+        raise DataError("every value of each variable is the same; nobody is an outlier")
+    seed = check_whole(seed, "seed", 0, 2**32 - 1)
     has = ~np.isnan(values).any(axis=1)
-    some = _scaled(values[has], names, where)
+    some = _scaled(values[has], names)
     drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_RECORDS]
     flat = True
     # What scikit-learn raises or warns of where there is no spread is said below.
     with warnings.catch_warnings(), contextlib.suppress(ValueError):
         warnings.simplefilter("ignore")
-        found = MinCovDet(random_state=int(seed)).fit(some[np.sort(drawn)])
+        found = MinCovDet(random_state=seed).fit(some[np.sort(drawn)])
         flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT
     if flat:
         raise DataError(
-            f"{where}: in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
+            f"in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
             "follow from each other; leave out one that does"
         )
     distance = np.full(len(values), np.nan)
@@ -236,12 +221,12 @@ def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int
     return distance
 
 
-def _scaled(values: np.ndarray, names: tuple[str, ...], where: str) -> np.ndarray:
+def _scaled(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Values less their median, over the median of what is left without its sign."""
     least = 2 * (len(names) + 1)
     if len(values) < least:
         raise DataError(
-            f"{where}: robust distances need {least} records that have all variables, and there are {len(values)}; "
+            f"robust distances need {least} records that have all variables, and there are {len(values)}; "
             "leave out variables that are often missing"
         )
     apart = values - np.median(values, axis=0)
@@ -249,7 +234,7 @@ def _scaled(values: np.ndarray, names: tuple[str, ...], where: str) -> np.ndarra
     if not scale.all():
         name = shortened(str(names[int((scale == 0).argmax())]))
         raise DataError(
-            f"{where}: column {name}: half of the records or more have one value, so that robust distances are not "
+            f"column {name}: half of the records or more have one value, so that robust distances are not "
             "defined; leave it out, or choose the records that have another value"
         )
     return apart / scale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.subsample.clustering import clustering
-from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
+from kanon_lab.subsample.models import NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
 from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
 
 if TYPE_CHECKING:
@@ -123,7 +123,14 @@ def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
     """`population_uniques` of arguments that are checked."""
-    estimators = _estimators(cells)
+    estimators = {
+        "subsample": subsample,
+        "tangent": tangent,
+        "zayatz": zayatz,
+        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
+        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
+        "pitman": pitman,
+    }
     rows = []
     for method in methods:
         try:
@@ -164,17 +171,6 @@ def check_cells(cells: object, counts: SizeCounts) -> int | None:
     if cells > MOST_RECORDS:
         raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")
     return int(cells)
-
-
-def _estimators(cells: int | None) -> dict[str, Callable[[SizeCounts, float], Estimate]]:
-    return {
-        "subsample": subsample,
-        "tangent": tangent,
-        "zayatz": zayatz,
-        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
-        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
-        "pitman": pitman,
-    }
 
 
 def _chance(value: float) -> float:

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_whole
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_seed
-from kanon_lab.perturb.arguments import check_choice, check_frame
+from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
-from kanon_lab.risk.arguments import ROUNDING, as_share
 from kanon_lab.subsample.clustering import clustering
-from kanon_lab.subsample.counting import COUNTS, Design, Uniques, check_repeats, count_subsamples
+from kanon_lab.subsample.counting import COUNTS, MOST_REPEATS, Design, Uniques, count_subsamples
 from kanon_lab.subsample.result import SPREAD, SubsampleRisk, conditions
 from kanon_lab.subsample.sizes import as_fraction
 from kanon_lab.subsample.units import sampling_units
@@ -46,7 +46,6 @@ def subsample_risk(
     seed: int = 0,
     cluster: str | None = None,
     cluster_fraction: float | None = None,
-    where: str = "the data",
 ) -> SubsampleRisk:
     """Estimate the risk of identification in a sample from subsamples of it.
 
@@ -109,15 +108,14 @@ def subsample_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
     >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
     >>> found.n1, found.u1, round(found.expected['p_d'], 4)
     (200, 80, 0.5714)
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
-    table = class_table(frame, spec, where=where)
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    table = class_table(frame, spec)
     design, uniques = completed(design, table, frame), Uniques(table)
     found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
     return replace(found, warnings=() if design.units else clustering(frame, spec, table))
@@ -131,24 +129,25 @@ def checked(
     scheme: str,
     p_a: float,
     seed: int,
-    where: str,
     *,
     cluster: str | None,
     cluster_fraction: float | None,
 ) -> tuple[KeySpec, Design, float]:
     """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
-    check_frame(frame, where)
+    check_frame(frame)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
         raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
     fraction = _checked_fraction(fraction, scheme, spec.weight)
     names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
-    design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed), **names)
+    design = Design(
+        len(frame), fraction, scheme, check_whole(repeats, "repeats", 1, MOST_REPEATS), check_seed(seed), **names
+    )
     spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
-    spec.check(frame, where)
+    spec.check(frame)
     if len(frame) < LEAST_RECORDS:
-        raise DataError(f"{where}: has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
     return spec, design, as_share(p_a, "p_a")
 
 
@@ -171,10 +170,10 @@ def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
     weights = table.weight_of_record
     if weights is not None:
         fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
-        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
+        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
         design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
     names = design.cluster, design.household, design.cluster_fraction
-    return replace(design, units=sampling_units(frame, *names, design.fraction, table.where))
+    return replace(design, units=sampling_units(frame, *names, design.fraction))
 
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
@@ -186,24 +185,18 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
     expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
-        keys=uniques.spec.key_variables,
-        n1=design.n1,
+        keys=spec.key_variables,
         u1=uniques.u1,
-        fraction=design.fraction,
         p_a=p_a,
-        scheme=design.scheme,
-        repeats=design.repeats,
-        seed=design.seed,
-        missing=uniques.spec.missing,
-        weight=uniques.spec.weight,
+        missing=spec.missing,
+        weight=spec.weight,
         draws=draws,
         expected=expected,
         notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
-        cluster=design.cluster,
-        household=design.household,
-        cluster_fraction=design.cluster_fraction,
         units=None if design.units is None else design.units.number,
+        **{name: getattr(design, name) for name in drawn},
     )
 
 

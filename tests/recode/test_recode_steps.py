@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from kanon_lab.errors import DataError, KanonLabError
+from kanon_lab.errors import DataError, KanonLabError, about
 from kanon_lab.recode import RECODE_STEPS, recode_step
 
 FRAME = pd.DataFrame(
@@ -22,7 +22,8 @@ FRAME = pd.DataFrame(
 
 def applied(text):
     ((step, settings),) = yaml.safe_load(text).items()
-    return RECODE_STEPS[step](FRAME, settings, "survey.csv")
+    with about("survey.csv"):
+        return RECODE_STEPS[step](FRAME, settings)
 
 
 @pytest.mark.parametrize(
