@@ -76,7 +76,7 @@ def without_folders(text: str, *paths: str | None) -> str:
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
-    """Print a frame without its index as aligned text: numbers to the right, text to the left, a missing value as ``-``.
+    """Print a frame without its index, aligned: numbers to the right, text to the left, a missing value as ``-``.
 
     `formats` say how values of a column become text: a format specification, or a function such as `digits.percent`.
     Without one, whole numbers stand in full and others with six significant digits. Control characters are escapes.
