@@ -20,22 +20,11 @@ _MIXED = 2.0
 
 @dataclass(frozen=True)
 class Ordered:
-    """Values in an order.
+    """Values in an order."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records,)
-        Rank of each record's value; missing ones have the last rank, one for all.
-    places : ndarray of float, shape (ranks,)
-        Where each rank lies: the numbers themselves, or the ranks of an order that was given.
-    values : sequence
-        The value of each rank.
-    numeric : bool
-    """
-
-    codes: np.ndarray
-    places: np.ndarray
-    values: Sequence[Hashable]
+    codes: np.ndarray  # (records,) Rank of each record's value; missing ones have the last rank, one for all
+    places: np.ndarray  # (ranks,) Where each rank lies: the numbers themselves, or the ranks of an order that was given
+    values: Sequence[Hashable]  # The value of each rank
     numeric: bool
 
     def width(self, part: np.ndarray) -> float:
@@ -83,21 +72,11 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Tree:
-    """Values under a hierarchy that nests.
+    """Values under a hierarchy that nests."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (records,)
-        Number of each record's value; that of a missing one comes after all others.
-    levels : ndarray of int, shape (height + 1, values)
-        The code of each value at each level.
-    labels : sequence of sequences
-        The label of each value at each level.
-    """
-
-    codes: np.ndarray
-    levels: np.ndarray
-    labels: Sequence[Sequence[Hashable]]
+    codes: np.ndarray  # (records,) Number of each record's value; that of a missing one comes after all others
+    levels: np.ndarray  # (height + 1, values) The code of each value at each level
+    labels: Sequence[Sequence[Hashable]]  # The label of each value at each level
 
     def width(self, part: np.ndarray) -> float:
         """Distinct values of a part but one, by those of the file but one."""
@@ -146,16 +125,7 @@ def dimension(
     order: Sequence[Hashable] | None,
     where: str,
 ) -> Dimension:
-    """The dimension of a key.
-
-    Parameters
-    ----------
-    column : Series
-    codes : ndarray of int
-        For each record the position of its value in `values`, -1 where missing.
-    values : Index
-        The distinct values in canonical order.
-    """
+    """The dimension of a key."""
     name = shortened(str(column.name))
     codes = np.where(codes < 0, len(values), codes)
     if hierarchy is not None and order is not None:

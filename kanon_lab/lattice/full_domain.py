@@ -85,7 +85,6 @@ def search(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
     k_required : int
@@ -109,8 +108,6 @@ def search(
         Distance between sensitive values; the last needs `distance_hierarchy`.
     sensitive : names, optional
         Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -120,10 +117,8 @@ def search(
 
     Raises
     ------
-    DataError
-        As `class_table` raises it; or a hierarchy does not cover a value.
     OptionError
-        An option out of its range, more than `kanon_lab.lattice.MOST_NODES` nodes, or no node that protects enough.
+        No node protects enough; the message says how much the best one would remove.
 
     Notes
     -----
@@ -138,6 +133,20 @@ def search(
     under ``wildcard`` it keeps compatible patterns from counting as classes of their own. Removing records costs
     nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
     `suppression_limit` holds it down.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> found = kanon_lab.lattice.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
+    >>> found.levels, found.loss
+    ({'age': 2}, 9.0)
+    >>> found.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
+       age  classes  k_achieved  satisfied
+    0    0        0           0      False
+    1    1        1           2      False
+    2    2        1           3       True
     """
     if not isinstance(hierarchies, Mapping):
         raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")

@@ -27,7 +27,7 @@ def level_grid(
 
     Parameters
     ----------
-    frame, hierarchies, spec, where
+    frame, hierarchies, spec
         As in `search`. Nothing is removed.
     k_max : int
         Last k, 1 to 1,000.
@@ -39,10 +39,16 @@ def level_grid(
         ``n_classes``, ``k_achieved``, ``discernibility``, ``weighted_level`` (weights 1), then columns 1 to k_max:
         records with f_k of that many or fewer.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `search`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> kanon_lab.lattice.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
+       age  n  n_classes  k_achieved  discernibility  weighted_level  1  2
+    0    0  3          3           1               3             0.0  3  3
+    1    1  3          2           1               5             0.5  1  3
+    2    2  3          1           3               9             1.0  0  0
     """
     check_last_k(k_max)
     spec = spec or KeySpec(tuple(hierarchies))

@@ -22,15 +22,7 @@ _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_c
 def node_table(
     space: LevelSpace, required: Requirement, *, allowed: int, weights: Mapping[str, float] | None
 ) -> pd.DataFrame:
-    """Measure every node, sorted by the levels; see `kanon_lab.lattice.LatticeResult.nodes`.
-
-    Parameters
-    ----------
-    allowed : int
-        Records that may be removed.
-    weights : mapping of str to float, or None
-        Of the levels.
-    """
+    """Measure every node, sorted by the levels; see `kanon_lab.lattice.LatticeResult.nodes`."""
     keys = list(space.table.spec.key_variables)
     prunes = space.has_wildcards and all(key.nested for key in space.keys)
     measured = _from_the_top(space, required, allowed) if prunes else _all(space, required)

@@ -58,7 +58,6 @@ def mondrian(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     k_required : int
         Records that every class has at least.
     keys : names
@@ -72,8 +71,6 @@ def mondrian(
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional
         All values, in order, of keys that are neither numbers nor have a hierarchy.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -82,14 +79,6 @@ def mondrian(
         fractions, ``-5 to 3`` below 0), ``a to c`` for ordered values, for hierarchies the lowest label that the part
         shares or ``{a, b}`` where it shares none. A single value stays as it is. Where some record of a part lacks a
         key, the label is missing for all of it.
-
-    Raises
-    ------
-    DataError
-        A key is absent, stands twice or has no value; or an order or a hierarchy does not cover a value.
-    OptionError
-        k_required below 1 or above the number of records; or a key that is neither a number nor has an order or a
-        hierarchy.
 
     Notes
     -----
@@ -101,6 +90,16 @@ def mondrian(
     References
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), sections 3 and 4.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'age': [21, 25, 48, 60], 'sex': list('ffmm')})
+    >>> kanon_lab.lattice.mondrian(frame, k_required=2, keys=['age', 'sex'], orders={'sex': 'fm'}).classes
+         age sex  records
+    0  21-25   f        2
+    1  48-60   m        2
     """
     check_k(k_required, "k_required")
     spec = KeySpec(keys, missing="category")

@@ -13,34 +13,14 @@ from kanon_lab.classes.coding import grouped, pack
 
 @dataclass(frozen=True)
 class NodeClasses:
-    """The classes of one node.
+    """The classes of one node."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (keys, classes)
-        The code of each key at its level.
-    records : ndarray of int, shape (classes,)
-        Records that have exactly these codes.
-    values : tuple of ValueCounts
-        For each sensitive variable how often its values occur among those records.
-    """
-
-    codes: np.ndarray
-    records: np.ndarray
-    values: tuple[ValueCounts, ...] = ()
+    codes: np.ndarray  # (keys, classes) The code of each key at its level
+    records: np.ndarray  # (classes,) Records that have exactly these codes
+    values: tuple[ValueCounts, ...] = ()  # For each sensitive variable how often its values occur among those records
 
     def rolled_up(self, j: int, mapping: np.ndarray, sizes: Sequence[int], *, rising: bool) -> NodeClasses:
-        """The classes after key `j` has got new codes.
-
-        Parameters
-        ----------
-        mapping : ndarray of int
-            The new code of each old one.
-        sizes : sequence of int
-            New codes of each key are below it.
-        rising : bool
-            The mapping never falls, and the classes are sorted.
-        """
+        """The classes after key `j` has got new codes."""
         codes = self.codes.copy()
         codes[j] = mapping[codes[j]]
         if rising and j == len(codes) - 1:

@@ -31,13 +31,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Requirement:
-    """k-anonymity, alone or with l-diversity, t-closeness or both, of every sensitive variable.
-
-    Raises
-    ------
-    OptionError
-        A threshold out of its range, another kind or distance, or a hierarchy without its distance or the reverse.
-    """
+    """k-anonymity, alone or with l-diversity, t-closeness or both, of every sensitive variable."""
 
     k_required: int
     l_required: float | None = None
@@ -94,22 +88,9 @@ class Requirement:
     def kept(self, classes: NodeClasses, patterns: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Which classes stay, and how many of the records that stay each is compatible with.
 
-        Parameters
-        ----------
-        classes : NodeClasses
-        patterns : ndarray of int, shape (classes, keys), or None
-            Codes with -1 for a missing key that is compatible with anything; None where there is no such key.
-
-        Returns
-        -------
-        kept : ndarray of bool, shape (classes,)
-        f_k : ndarray of int, shape (classes,)
-
-        Notes
-        -----
-        Where no key is a wildcard, removing a class leaves the others as they were. Where one is, a record that goes
-        was counted with others: all that fail go, and those that stay are counted anew, until none fails. For k alone
-        that leaves as many records as any removal can.
+        Where no key is a wildcard (`patterns` is None), removing a class leaves the others as they were. Where one is,
+        a record that goes was counted with others: all that fail go, and those that stay are counted anew, until none
+        fails. For k alone that leaves as many records as any removal can.
         """
         if patterns is None:
             return self.met(classes.records, classes.values), classes.records

@@ -24,22 +24,14 @@ Node = tuple[int, ...]
 
 @dataclass(frozen=True)
 class KeyLevels:
-    """One key at every level of its hierarchy, as codes.
+    """One key at every level of its hierarchy, as codes in the order of the class table's values.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (height + 1, values + 1)
-        For each level the code of each value of the file, in the order of the class table; the last is the missing
-        value, whose code comes after all others, except at a level in which it is like all of them.
-    sizes : tuple of int
-        Codes of each level, that of the missing value included.
-    nested : bool
-        In this file, values that are equal at a level are equal at the next one.
+    The last code is that of the missing value: after all others, except at a level in which it is like all of them.
     """
 
-    codes: np.ndarray
-    sizes: tuple[int, ...]
-    nested: bool
+    codes: np.ndarray  # (height + 1, values + 1) at each level the code of each value
+    sizes: tuple[int, ...]  # Codes of each level, the missing value's included
+    nested: bool  # Values of the file that are equal at a level are equal at the next
 
     @classmethod
     def of(cls, labels: Sequence[list], alike: Sequence[bool]) -> KeyLevels:
@@ -75,21 +67,11 @@ class KeyLevels:
 
 @dataclass(frozen=True)
 class LevelSpace:
-    """All nodes of a file: every choice of one level for each key.
+    """All nodes of a file: every choice of one level for each key."""
 
-    Attributes
-    ----------
-    table : ClassTable
-        The classes at level 0.
-    keys : tuple of KeyLevels
-        In the order of the spec's key variables.
-    values : tuple of ValueCounts
-        For each sensitive variable its values among the records of each of those classes itself.
-    """
-
-    table: ClassTable
-    keys: tuple[KeyLevels, ...]
-    values: tuple[ValueCounts, ...] = ()
+    table: ClassTable  # The classes at level 0
+    keys: tuple[KeyLevels, ...]  # In the order of the spec's key variables
+    values: tuple[ValueCounts, ...] = ()  # Of each sensitive variable, among the records of each class itself
 
     @classmethod
     def of(

@@ -30,24 +30,7 @@ def _summed(apart: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 class Blocks:
-    """Points in blocks of neighbours, each with a box about its points; a search skips the boxes that cannot matter.
-
-    Parameters
-    ----------
-    points : ndarray of float, shape (variables, n)
-        Their numbers 0 ... n - 1 break ties: the earliest comes first.
-    weights : ndarray of float, shape (variables,)
-        Of the squared differences in a distance.
-
-    Attributes
-    ----------
-    there : ndarray of bool, shape (n,)
-        The points that have not been taken away.
-    left : int
-        Their number.
-    total : ndarray of float, shape (variables,)
-        Their sum.
-    """
+    """Points in blocks of neighbours, each with a box about its points; a search skips the boxes that cannot matter."""
 
     def __init__(self, points: np.ndarray, weights: np.ndarray):
         self.points, self.weights = points, weights

@@ -17,35 +17,17 @@ from kanon_lab.risk.paired import numbers_of
 
 @dataclass(frozen=True)
 class Numbers:
-    """The quantities of a file that are perturbed together.
-
-    Attributes
-    ----------
-    names : tuple of str
-    values : ndarray of float, shape (records, variables)
-        Of the records that have values; none is missing.
-    rows : ndarray of int, shape (records,)
-        Their positions in the file; all of them, unless some are left alone.
-    """
+    """The quantities of a file that are perturbed together."""
 
     names: tuple[str, ...]
-    values: np.ndarray
-    rows: np.ndarray
+    values: np.ndarray  # (records, variables) Of the records that have values; none is missing
+    rows: np.ndarray  # (records,) Their positions in the file; all of them, unless some are left alone
 
 
 def numeric_columns(
     frame: pd.DataFrame, variables: Iterable[str] | str, *, missing: str = "error", where: str
 ) -> Numbers:
-    """The numbers of some columns.
-
-    Raises
-    ------
-    DataError
-        There are no records, a column is absent or has no value, has one value only, text, or a value is missing: any
-        under ``error``, and under ``leave`` where the record has another of the values.
-    OptionError
-        No DataFrame, no variable, one that is named twice, or another policy for missing values.
-    """
+    """The numbers of some columns."""
     check_frame(frame, where)
     names = variables_of(variables)
     check_choice(missing, "missing", MISSING)
@@ -66,10 +48,7 @@ def numeric_columns(
 def strata_groups(
     frame: pd.DataFrame, strata: Iterable[str] | str, *, rows: np.ndarray | None = None, where: str
 ) -> list[np.ndarray]:
-    """For each stratum the positions of its records among `rows` (all by default), in ascending order.
-
-    Without strata there is one group. A `DataError` where a record has no stratum.
-    """
+    """For each stratum the positions of its records among `rows` (by default all), rising; without strata one group."""
     names = names_of(strata, "strata")
     rows = np.arange(len(frame)) if rows is None else rows
     if not names:
@@ -97,10 +76,7 @@ def with_numbers(frame: pd.DataFrame, numbers: Numbers, values: np.ndarray) -> p
 
 
 def with_order(frame: pd.DataFrame, orders: dict[str, np.ndarray]) -> pd.DataFrame:
-    """The file with the cells of some columns in another order: by column, the old position of each new cell.
-
-    Their types stay as they are.
-    """
+    """The file with the cells of some columns in another order: by column the old position of each; types stay."""
     result = frame.copy()
     for name, order in orders.items():
         result[name] = pd.Series(frame[name].array.take(order), index=frame.index, name=name)

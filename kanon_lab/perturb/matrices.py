@@ -13,29 +13,14 @@ from kanon_lab.perturb.transition import evenly, framed, redrawing, two_stages
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StrataMatrices(Mapping[int, pd.DataFrame]):
-    """The matrix of each stratum, by its number from 0 on.
+    """The matrix of each stratum, by its number from 0 on."""
 
-    Attributes
-    ----------
-    labels : sequence of str
-        All categories.
-    full : ndarray of float
-        The matrix that was given, shape (categories, categories), or the probability of each category to stay.
-    invariant : bool
-    codes : ndarray of int
-        The categories that the first stratum has, then those of the second, and so on.
-    shares : ndarray of float
-        Of each of these, in any unit.
-    first : ndarray of int, shape (strata + 1,)
-        Where each stratum begins in `codes`.
-    """
-
-    labels: Sequence[str]
-    full: np.ndarray
+    labels: Sequence[str]  # All categories
+    full: np.ndarray  # (categories, categories) as given, or (categories,) the probability to stay
     invariant: bool
-    codes: np.ndarray
-    shares: np.ndarray
-    first: np.ndarray
+    codes: np.ndarray  # The categories that the first stratum has, then those of the second, and so on
+    shares: np.ndarray  # Of each of these, in any unit
+    first: np.ndarray  # (strata + 1,) Where each stratum begins in `codes`
 
     def __len__(self) -> int:
         return len(self.first) - 1

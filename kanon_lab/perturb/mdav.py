@@ -14,19 +14,11 @@ _SLACK = 1e-9
 
 
 def on_grid(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values as whole numbers, and what a squared difference of them counts for, so that every variable has variance 1.
+    """Values (n, variables) as whole numbers (variables, n), and what a squared difference of each counts for.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n, variables)
-        No variable is constant.
-
-    Returns
-    -------
-    points : ndarray of float, shape (variables, n)
-        Values less their median, times a power of 2, rounded to whole numbers: the sum of any of them is exact, in
-        whatever order. For a million records the rounding is below a billionth of a standard deviation.
-    weights : ndarray of float, shape (variables,)
+    Values less their median, times a power of 2, are rounded, so that the sum of any of them is exact, in whatever
+    order. For a million records the rounding is below a billionth of a standard deviation. Weights make every variance
+    1.
     """
     points = np.ascontiguousarray(values.T - np.median(values, axis=0)[:, None])
     for row in points:
@@ -43,23 +35,7 @@ def mdav(
     order: np.ndarray | None = None,
     tell: Callable[[int], object] = lambda records: None,
 ) -> np.ndarray:
-    """The group of each record.
-
-    Parameters
-    ----------
-    points, weights
-        As from `on_grid`; at least `k` records.
-    k : int
-    order : ndarray of int, shape (n,)
-        The order in which records begin groups in the place of those farthest from the centroid.
-    tell : callable
-        Called with the number of records that got a group.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Groups are numbered as they were formed.
-    """
+    """The group of each record, numbered as formed; `order`: who begins one, not those farthest from the centroid."""
     blocks = Blocks(points, weights)
     begin = _outermost(blocks) if order is None else _in_order(blocks, order)
     groups: list[np.ndarray] = []

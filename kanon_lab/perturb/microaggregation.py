@@ -49,7 +49,6 @@ def microaggregate(
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         The quantities.
     k_required : int
@@ -68,8 +67,6 @@ def microaggregate(
         Whether a missing value is refused, or a record without any of the variables stays as it is.
     seed : int
         From 0 to below 2 ** 63; only ``robust`` draws.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -79,17 +76,6 @@ def microaggregate(
         ``size`` (records), ``groups`` (how many have it; of all variables under ``optimal``); ``loss`` (0-1: the sum of
         squares about the group means over that about the mean of all, each variable counting alike). `seed` is None
         unless `start` is ``robust``.
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is absent, text, missing, or has the same value in every record, a record has
-        no stratum, or a stratum fewer than k records; with ``robust`` also what `kanon_lab.risk.outliers` raises.
-    OptionError
-        A k below 2 or above the number of records; another method, centre, start, policy or seed; ``robust`` with
-        ``optimal``; or variables that cannot be names.
-    MissingPackageError
-        ``robust`` without scikit-learn.
 
     Notes
     -----
@@ -123,6 +109,14 @@ def microaggregate(
     ----------
     Domingo-Ferrer and Mateo-Sanz (2002); Domingo-Ferrer and Torra (2005); Hansen and Mukherjee (2003); Templ and Meindl
     (2008) for a robust start.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> found = kanon_lab.perturb.microaggregate(pd.DataFrame({'income': [1, 2, 3, 10, 11, 15]}), 'income')
+    >>> found.frame['income'].tolist()
+    [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
     """
     k = _checked_k(k_required)
     check_choice(method, "method", ("mdav", "optimal"))

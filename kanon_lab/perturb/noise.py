@@ -58,7 +58,6 @@ def add_noise(
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         The quantities, perturbed together.
     method : {"additive", "correlated", "restricted", "outliers"}
@@ -73,10 +72,7 @@ def add_noise(
         none.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
-    seed : int
-        From 0 to below 2 ** 63.
-    where : str
-        What to call the frame in messages.
+    seed : int, 0 to below 2 ** 63
 
     Returns
     -------
@@ -88,13 +84,7 @@ def add_noise(
     Raises
     ------
     DataError
-        There are no records, a variable is absent, text, missing, or has the same value in a whole file or stratum, a
-        record has no stratum, or there are too few records: ``restricted`` needs more than 2 p + 1 in each stratum for
-        p variables, ``outliers`` what `kanon_lab.risk.outliers` does.
-    OptionError
-        A strength out of its range, another method, policy or seed, or variables that cannot be names.
-    MissingPackageError
-        ``outliers`` without scikit-learn.
+        There are too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
 
     Notes
     -----
@@ -124,6 +114,15 @@ def add_noise(
     Computing 13 (2003), and Ting, Fienberg and Trottini, Random orthogonal matrix masking methodology for microdata
     release, International Journal of Information and Computer Security 2 (2008); the form that ``restricted``
     gives them is the project's own. Templ and Meindl (2008) for outliers.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'income': range(10)})
+    >>> found = kanon_lab.perturb.add_noise(frame, 'income', method='restricted', strength=0.5, seed=1)
+    >>> found.frame['income'].mean().round(9), found.frame['income'].var().round(9), frame['income'].var().round(9)
+    (np.float64(4.5), np.float64(9.166666667), np.float64(9.166666667))
     """
     check_choice(method, "method", KEEPS)
     strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)

@@ -12,27 +12,11 @@ _AT_A_TIME = 2**20
 
 
 def optimal(values: np.ndarray, k: int, *, tell: Callable[[int], object] = lambda records: None) -> np.ndarray:
-    """The partition into groups of at least `k` with the least sum of squares about the group means.
+    """The partition into groups of at least `k` with the least sum of squares about the group means, numbered by value.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n,)
-        At least `k`.
-    k : int
-    tell : callable
-        Called with the number of records that were dealt with.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Groups are numbered by their values, in ascending order.
-
-    Notes
-    -----
     In the best partition each group is a run of the sorted values, of k to 2k - 1 of them. So it is the shortest path
     from before the first value to behind the last, where a step over a run costs its sum of squares: for each end of a
-    run only k starts are tried. Of equally good last groups the largest is taken; equal values stand in the order of
-    the records.
+    run only k starts are tried. Of equally good last groups the largest is taken; equal values stand in file order.
     """
     order = np.argsort(values, kind="stable")
     run = np.empty(len(values), dtype=np.int64)

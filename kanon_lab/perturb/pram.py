@@ -65,28 +65,17 @@ class _Rule:
 
 @dataclass(frozen=True)
 class _Law:
-    """How one variable moves.
+    """How one variable moves; a cell is a category within a stratum.
 
-    A cell is a category within a stratum. Its cumulated probabilities, raised by its number, follow on those of the
-    cell before, so that one search in all of them finds where each record goes.
-
-    Attributes
-    ----------
-    known : ndarray of bool, shape (records,)
-    cell : ndarray of int, shape (records known,)
-    edges : ndarray of float
-        Ends of the cumulated probabilities.
-    targets : ndarray of int
-        The code that each edge leads to.
-    stay : ndarray of float, shape (cells,)
-    matrices : StrataMatrices
+    Cumulated probabilities of a cell, raised by its number, follow on those of the cell before, so that one search in
+    all of them finds where each record goes.
     """
 
-    known: np.ndarray
-    cell: np.ndarray
-    edges: np.ndarray
-    targets: np.ndarray
-    stay: np.ndarray
+    known: np.ndarray  # (records,)
+    cell: np.ndarray  # (records known,)
+    edges: np.ndarray  # Ends of the cumulated probabilities
+    targets: np.ndarray  # The code that each edge leads to
+    stay: np.ndarray  # (cells,)
     matrices: StrataMatrices
 
     def drawn(self, draws: np.ndarray) -> np.ndarray:
@@ -146,8 +135,6 @@ def pram(
         From 0 on. Each variable has random numbers of its own, from the seed and its position among `variables`: one
         more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as
         declared, makes no difference; the order of records does.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -165,12 +152,7 @@ def pram(
     Raises
     ------
     DataError
-        No records; a column that is absent, without values, constant, or of more than 2000 categories; categories that
-        read alike (1 and "1"), or for which the matrix has no row; a missing stratum; a weight that is no number above
-        0; or nothing could change.
-    OptionError
-        A matrix or probability that is none, for another variable or an unknown category; both of them; a variable
-        that is also the weight or a stratum; or another seed.
+        A column has more than 2000 categories, or two that read alike (1 and "1"); or nothing could change.
 
     Notes
     -----
@@ -181,6 +163,19 @@ def pram(
 
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
     matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> found = kanon_lab.perturb.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
+    >>> found.details['transitions']['sex'].round(4)
+            f       m
+    f  0.9333  0.0667
+    m  0.1333  0.8667
+    >>> found.cells
+      variable  cells     share
+    0      sex     31  0.103333
     """
     check_frame(frame, where)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)

@@ -48,7 +48,6 @@ def rank_swap(
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
     window : float
@@ -57,8 +56,6 @@ def rank_swap(
         Columns within whose groups values are ranked and swapped; the whole file if none.
     seed : int
         From 0 to below 2 ** 63. Each variable has random numbers of its own, by its position among the variables.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -67,14 +64,6 @@ def rank_swap(
         (with a value), ``window_least`` and ``window_most`` (the window in ranks, in the strata where it is least and
         most), ``left`` (records that found no partner), ``rank_correlation`` (Spearman's, of original and released
         values, between -1 and 1).
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is absent, has no order (text, truth values, categories that are not ordered)
-        or no value, or the same value in a whole file or stratum, or a record has no stratum.
-    OptionError
-        A window out of its range, another seed, or variables that cannot be names.
 
     Notes
     -----
@@ -97,6 +86,14 @@ def rank_swap(
     ----------
     Dalenius and Reiss (1982) for swapping; Moore (1996); Domingo-Ferrer and Torra (2001); Nin, Herranz and Torra,
     Rethinking rank swapping to decrease disclosure risk, Data & Knowledge Engineering 64 (2008), for the attack.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'income': [10, 20, 30, 40]})
+    >>> kanon_lab.perturb.rank_swap(frame, 'income', window=0.25).frame['income'].tolist()
+    [20, 10, 40, 30]
     """
     check_frame(frame, where)
     names, strata = variables_of(variables), names_of(strata, "strata")

@@ -16,10 +16,9 @@ _DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "period"
 
 
 def positions(column: pd.Series, where: str) -> np.ndarray | None:
-    """Position of each row's value among the distinct values in ascending order, -1 where it is missing.
+    """Position of each row's value among the distinct values, ascending, -1 where missing.
 
-    None where values have no order: text, truth values, and categories that are not ordered. A `DataError` where some
-    are numbers and others are not.
+    None where values have no order: text, truth values, and categories that are not ordered.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy() if column.cat.ordered else None

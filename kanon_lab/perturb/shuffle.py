@@ -67,7 +67,6 @@ def shuffle(
     Parameters
     ----------
     frame : DataFrame
-        One row a record.
     variables : sequence of str, or str
         The quantities, shuffled together.
     given : sequence of str, or str
@@ -77,10 +76,7 @@ def shuffle(
         Columns within whose groups values are shuffled; the whole file if none.
     missing : {"error", "leave"}
         Whether a missing value of the variables is refused, or a record without any of them stays as it is.
-    seed : int
-        From 0 to below 2 ** 63.
-    where : str
-        What to call the frame in messages.
+    seed : int, 0 to below 2 ** 63
 
     Returns
     -------
@@ -92,12 +88,8 @@ def shuffle(
     Raises
     ------
     DataError
-        There are no records, a variable is absent, text, missing, or has the same value in a whole file or stratum; one
-        of those given is absent or missing; a record has no stratum; there are fewer than 10 records for each variable,
-        variable given and category, or of a category, or more than 1000 of these; or those given explain more than
-        95% (`MOST_EXPLAINED`) of the normal scores of a variable in a stratum.
-    OptionError
-        A variable that is given too, another policy or seed, or names that cannot be.
+        Fewer than 10 records for each variable and category, or of a category, or more than 1000 of these; or those
+        given explain more than 95% (`MOST_EXPLAINED`) of the normal scores of a variable in a stratum.
 
     Notes
     -----
@@ -122,6 +114,15 @@ def shuffle(
     References
     ----------
     Muralidhar and Sarathy (2006); Sarathy, Muralidhar and Parsa (2002) for the normal copula.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'income': range(40), 'age': [*range(20), *range(20)]})
+    >>> found = kanon_lab.perturb.shuffle(frame, 'income', given='age', seed=1)
+    >>> sorted(found.frame['income']) == list(range(40))
+    True
     """
     strata, given, seed = names_of(strata, "strata"), names_of(given, "given"), check_seed(seed)
     numbers = numeric_columns(frame, variables, missing=missing, where=where)

@@ -49,10 +49,14 @@ def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[H
     DataFrame
         Categories by categories.
 
-    Raises
-    ------
-    OptionError
-        Fewer than two categories, one that is missing or named twice, or a probability that is none or lacks.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.perturb.transition_matrix(['a', 'b', 'c'], keep=0.8)
+         a    b    c
+    a  0.8  0.1  0.1
+    b  0.1  0.8  0.1
+    c  0.1  0.1  0.8
     """
     labels = _labels(categories, "categories")
     if len(labels) < 2:
@@ -72,27 +76,7 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
 
 
 def check_transition(transition: object, *, name: str = "transition") -> pd.DataFrame:
-    """A given matrix as a DataFrame, its probabilities as they are.
-
-    Parameters
-    ----------
-    transition : DataFrame, or mapping of category to mapping of category to probability
-        A row for each true category. In a mapping a category that is left out of a row has probability 0; in a
-        DataFrame rows and columns are the same categories, in any order.
-    name : str
-        What to call the matrix in messages.
-
-    Returns
-    -------
-    DataFrame
-        Categories by categories, in the order of the rows.
-
-    Raises
-    ------
-    OptionError
-        Another kind of thing; a category that is missing or named twice, or one to go to that has no row; a cell that
-        is no number from 0 to 1; or a row that does not add to 1.
-    """
+    """A given matrix as a DataFrame, its probabilities as they are."""
     if isinstance(transition, pd.DataFrame):
         cells = transition.to_numpy().tolist()
         rows = {label: dict(zip(transition.columns, row)) for label, row in zip(transition.index, cells)}
@@ -137,10 +121,13 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
         may be drawn again. Where the shares are those of the file, R_jj is also the probability that a category seen as
         j is the true one: of a rare one hardly more than `keep`.
 
-    Raises
-    ------
-    OptionError
-        Fewer than two categories, shares or a probability that is none or lacks.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.perturb.redrawing_matrix({'a': 0.75, 'b': 0.25}, keep=0.8)
+          a     b
+    a  0.95  0.05
+    b  0.15  0.85
     """
     if not isinstance(shares, (Mapping, pd.Series)):
         raise OptionError(f"shares must be a mapping of category to share, not {shortened(repr(shares))}")
@@ -169,15 +156,19 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
         lower for a rare category and at times higher for a common one. For two categories that change places with
         certainty R changes nothing.
 
-    Raises
-    ------
-    OptionError
-        No such matrix, or shares that are none.
-
     Notes
     -----
     Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), Post randomisation for statistical disclosure control: theory
     and implementation, Journal of Official Statistics 14(4), 463-478.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> first = kanon_lab.perturb.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.perturb.invariant_matrix(first, {'a': 0.75, 'b': 0.25}).round(4)
+            a       b
+    a  0.8242  0.1758
+    b  0.5275  0.4725
     """
     p = check_transition(matrix, name="matrix")
     return framed(two_stages(p.to_numpy(), _shares(shares, p.index, "shares")), p.index)
@@ -202,12 +193,19 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
     Raises
     ------
     OptionError
-        No such matrix, one that is singular (different true shares look alike after it), or shares that are none.
+        The matrix is singular: different true shares look alike after it.
 
     Notes
     -----
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata, Statistics
     Netherlands.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.perturb.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.perturb.estimated_shares({'a': 65, 'b': 35}, used).round(4).to_dict()
+    {'a': 0.75, 'b': 0.25}
     """
     p = check_transition(matrix, name="matrix")
     seen = _shares(observed, p.index, "observed")
@@ -235,14 +233,18 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
         Categories by categories, of shares (0-1). Standard errors are the roots of its diagonal. What sampling brings
         comes on top.
 
-    Raises
-    ------
-    OptionError
-        As `estimated_shares`, or no number of records.
-
     Notes
     -----
     Kooiman, Willenborg and Gouweleeuw (1997). The records of a true category fall on those seen as in a multinomial.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.perturb.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.perturb.shares_covariance([0.75, 0.25], used, records=100).round(6)
+              a         b
+    a  0.004444 -0.004444
+    b -0.004444  0.004444
     """
     if isinstance(records, bool) or not isinstance(records, numbers.Integral) or not 1 <= records < 2**63:
         raise OptionError(f"records must be a whole number from 1 on and below 2 ** 63, not {shortened(repr(records))}")
@@ -268,10 +270,14 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
         One row a category seen, one column a true category. Each row adds to 1; it is missing where the category
         cannot be seen.
 
-    Raises
-    ------
-    OptionError
-        No such matrix, or shares that are none.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.perturb.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.perturb.posterior(used, {'a': 0.75, 'b': 0.25}).round(4)
+            a       b
+    a  0.9231  0.0769
+    b  0.4286  0.5714
     """
     p = check_transition(matrix, name="matrix")
     joint = (p.to_numpy() * _shares(shares, p.index, "shares")[:, None]).T

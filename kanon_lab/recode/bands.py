@@ -53,25 +53,24 @@ def cut_bands(
     outside : str or mapping
         ``"raise"``, the label of a category for numbers outside the bands, or labels for those ``below`` and ``above``
         them; a side without one raises.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
     Series
         Text under the index and name of `series`.
 
-    Raises
-    ------
-    DataError
-        A value is outside the bands and no category is named for it; it is text, a truth value, a date or infinite.
-    OptionError
-        Edges that do not rise, bands of equal width that do not fill `start` to `stop`, both or neither of `bands` and
-        `width`, labels that are not one for each band, or the label of a band for what lies outside.
-
     Notes
     -----
     INE Chile (2023), section 8.2.1.1.2, whose function makes a missing value of what lies outside, so of an age of 0.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.cut_bands(pd.Series([3, 17, 70]), bands=[0, 15, 65, None]).tolist()
+    ['0-14', '15-64', '65+']
+    >>> kanon_lab.recode.cut_bands(pd.Series([1.5, 9]), width=5, closed='right').tolist()
+    ['(0, 5]', '(5, 10]']
     """
     if whole is not None and not isinstance(whole, bool):
         raise OptionError(f"whole must be true or false, not {shortened(repr(whole))}")
@@ -94,13 +93,7 @@ def cut_bands(
 
 
 def equal_edges(width: float, start: float, stop: float) -> list[float]:
-    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth.
-
-    Raises
-    ------
-    OptionError
-        The bands do not fill `start` to `stop`, or are very many.
-    """
+    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth."""
     options = {"start": start, "stop": stop, "width": width}
     low, high, each = (_written(check_number(number, name)) for name, number in options.items())
     if each <= 0 or high <= low or (high - low) % each:

@@ -40,20 +40,21 @@ def recode_dates(
         1 March of years without that day.
     date_format : str
         How text holds a date (`datetime.strptime`).
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
     Series
         Text, or for age whole numbers (``Int64``), under the index and name of `series`.
 
-    Raises
-    ------
-    DataError
-        A value is no date, or lies after `reference`.
-    OptionError
-        Another `to`, a `date_format` that dates cannot be read by, or a reference that is absent, needless or no date.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> births = pd.Series(['2000-02-29', None])
+    >>> kanon_lab.recode.recode_dates(births, to='quarter').tolist()
+    ['2000-Q1', nan]
+    >>> kanon_lab.recode.recode_dates(births, to='age', reference='2011-02-28').tolist()
+    [10, <NA>]
     """
     if to not in (*UNITS, "age"):
         raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")

@@ -31,8 +31,6 @@ def group_categories(
     others : str
         What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a category for
         all of them.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -41,16 +39,21 @@ def group_categories(
 
     Raises
     ------
-    DataError
-        A value is in no group, and `others` does not say what becomes of it.
     OptionError
-        No groups, an empty one, an old value in two, or one that is missing. Also, unless others raise, an old value
-        that the column does not have while others are in no group: it may be misspelt, and what it was meant to
-        protect would be released as it is, or land in the category for the rest.
+        A group names a value that the column does not have, while others are in no group: it may be misspelt, and what
+        it was meant to protect would be released.
 
     Notes
     -----
     INE Chile (2023), section 8.2.1.1.1.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> regions = pd.Series(['Lugo', 'Vigo', 'Jaén'])
+    >>> kanon_lab.recode.group_categories(regions, {'Galicia': ['Lugo', 'Vigo']}, others='elsewhere').tolist()
+    ['Galicia', 'Galicia', 'elsewhere']
     """
     if not isinstance(others, str) or not others:
         raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")

@@ -24,25 +24,25 @@ def generalise(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     hierarchies : mapping of str to Hierarchy
         By variable.
     levels : mapping of str to int
         By variable; a variable without a level stays as it is.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
     DataFrame
         The same records and columns; recoded ones are text.
 
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, or a value is not covered by its hierarchy.
-    OptionError
-        A variable has no hierarchy or no such level.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> kanon_lab.recode.generalise(pd.DataFrame({'age': [3, 7]}), {'age': age}, {'age': 1})
+       age
+    0  0-4
+    1  5-9
     """
     recoded = {}
     for name, level in levels.items():
@@ -61,7 +61,7 @@ def generalise_records(
 
     Parameters
     ----------
-    frame, hierarchies, where
+    frame, hierarchies
         As in `generalise`.
     levels_of_records : DataFrame of int
         The level of each record (rows, under the index of `frame`) in each variable to recode (columns).
@@ -71,10 +71,16 @@ def generalise_records(
     DataFrame
         The same records and columns; a column in which some record is above level 0 is text.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `generalise`; also for levels under another index.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> levels = pd.DataFrame({'age': [1, 2]})
+    >>> kanon_lab.recode.generalise_records(pd.DataFrame({'age': [3, 7]}), {'age': age}, levels)
+       age
+    0  0-4
+    1  0-9
     """
     if not levels_of_records.index.equals(frame.index):
         raise OptionError("levels_of_records must have the index of the frame, in its order")
@@ -100,7 +106,6 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     rows : array of bool, shape (n,), or sequence of index labels
         The records to take out. A Series of bool must have the index of the frame.
 
@@ -109,12 +114,14 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     DataFrame
         The other records under their index labels; no category stays that only a removed record had.
 
-    Raises
-    ------
-    DataError
-        Labels are given, and a label of the frame's index stands twice.
-    OptionError
-        The array has another length or index, or a label is not in the index.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.suppress_records(pd.DataFrame({'age': [3, 7, 9]}), [True, False, False])
+       age
+    1    7
+    2    9
     """
     if isinstance(rows, pd.Series) and not rows.index.equals(frame.index):
         raise OptionError("rows must have the index of the frame, in its order")

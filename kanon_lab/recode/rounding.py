@@ -37,8 +37,6 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     half : {"even", "up"}
         Where a number half-way between two multiples goes. ``"even"``: to the even one (75 and 85 both become 80),
         which leaves sums unbiased. ``"up"``: to the one farther from 0 (85 becomes 90, -85 becomes -90).
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -46,16 +44,18 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
         Under the index and name of `series`: int64 for whole numbers and a whole base, otherwise float64; nullable
         where `series` is; decimals stay decimals. Never -0, which would tell that a number was negative.
 
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date or infinite.
-    OptionError
-        Another base or `half`.
-
     Notes
     -----
     INE Chile (2023), section 8.2.1.3; its figures are those of half-even.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.round_values(pd.Series([2.675, -0.001]), base=0.01).tolist()
+    [2.68, 0.0]
+    >>> kanon_lab.recode.round_values(pd.Series([75, 85]), base=10, half='up').tolist()
+    [80, 90]
     """
     if not isinstance(half, str) or half not in HALVES:
         raise OptionError(f"half must be one of {', '.join(HALVES)}, not {half!r}")

@@ -15,15 +15,7 @@ _DELIMITERS = ";,\t"
 
 
 def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
-    """Names of the levels (none without a header), and for each value its labels.
-
-    Errors quote nothing of the file: it may turn out to be one of microdata.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read; or a row has an empty cell, another number of cells, or a value for a second time.
-    """
+    """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
     where = str(path)
     try:
         text = files.read_bytes(path).decode("utf-8-sig")

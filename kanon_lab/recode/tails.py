@@ -40,8 +40,6 @@ def top_code(
     value : float or "mean", optional
         A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
         column's sum. Of an ordered categorical, a category.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -53,13 +51,20 @@ def top_code(
     Raises
     ------
     DataError
-        A value is text, a truth value, a date or infinite; or the mean would be of one or two records.
-    OptionError
-        A limit that is no number (no category), both `label` and `value`, or a value on the other side of the limit.
+        The mean would be of one or two records, and tell them.
 
     Notes
     -----
     INE Chile (2023), section 8.2.1.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65).tolist()
+    [40, 65, 65]
+    >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65, label='65+').tolist()
+    ['40', '65+', '65+']
     """
     return _coded(series, above, label, value, where, top=True)
 
@@ -76,7 +81,7 @@ def bottom_code(
 
     Parameters
     ----------
-    series, label, where
+    series, label
         As in `top_code`.
     below : float, or a category
         The limit: the lowest value that stays as it is.
@@ -88,10 +93,12 @@ def bottom_code(
     Series
         As of `top_code`; an ordered categorical has the new category at its beginning.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `top_code`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> kanon_lab.recode.bottom_code(pd.Series([3, 20, 41]), below=18).tolist()
+    [18, 20, 41]
     """
     return _coded(series, below, label, value, where, top=False)
 

@@ -31,20 +31,6 @@ _LEAST_MEAN_UNNAMED = 2
 def clustering(frame: pd.DataFrame, spec: KeySpec, table: ClassTable) -> tuple[str, ...]:
     """One line on the column that shows most clearly that records came in units; none if no column does.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The sample, with all of its columns.
-    spec : KeySpec
-    table : ClassTable
-        Of the frame under the keys of the spec.
-
-    Returns
-    -------
-    tuple of str
-
-    Notes
-    -----
     A column is looked at where its name says that it is a cluster, sampling unit, household or dwelling, or where it is
     no key or weight, holds whole numbers or text and stands in the file unit by unit. It counts where two records of a
     unit share all (other) keys at least twice as often as any two records of the file. This is ours.

@@ -22,36 +22,18 @@ MOST_REPEATS = 100_000
 
 @dataclass(frozen=True)
 class Design:
-    """How records enter a subsample.
+    """How records enter a subsample."""
 
-    Attributes
-    ----------
-    n1 : int
-        Records of the sample.
-    fraction : float
-        Sampling fraction, above 0 and up to 1; with weights that of the sample as a whole.
-    scheme : {"bernoulli", "fixed"}
-    repeats, seed : int
-    weights : ndarray of float, shape (n1,), or None
-        Each record enters with the chance 1 / weight.
-    cluster, household : str or None
-        Columns of what is drawn as a whole.
-    cluster_fraction : float or None
-        Chance of a cluster, where units are drawn in those that are drawn.
-    units : Units or None
-        What those columns say; None where records are drawn one by one.
-    """
-
-    n1: int
-    fraction: float
+    n1: int  # Records of the sample
+    fraction: float  # Sampling fraction, above 0 and up to 1; with weights that of the sample as a whole
     scheme: str
     repeats: int
     seed: int
-    weights: np.ndarray | None = None
-    cluster: str | None = None
+    weights: np.ndarray | None = None  # (n1,) Each record enters with the chance 1 / weight
+    cluster: str | None = None  # Columns of what is drawn as a whole
     household: str | None = None
-    cluster_fraction: float | None = None
-    units: Units | None = None
+    cluster_fraction: float | None = None  # Chance of a cluster, where units are drawn in those that are drawn
+    units: Units | None = None  # What those columns say; None where records are drawn one by one
 
     @cached_property
     def chance(self) -> np.ndarray | float:

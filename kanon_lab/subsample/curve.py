@@ -40,15 +40,18 @@ def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
         (0-1); and ``slope``, d log G / d log s, the curve's slope on log-log axes, 0 or below, NaN where G is 0 (at
         s = 1, if nobody is unique).
 
-    Raises
-    ------
-    OptionError
-        Sizes or fractions that are none.
-
     Notes
     -----
     The slope is -2 E s2 / E s1, where s1 and s2 are the numbers of classes of one and of two records in a sample: it
     can be estimated from the sample, without knowing its fraction.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.subsample.uniqueness_curve([1, 1, 2, 4], [0.1, 1]).round(4)
+       fraction  uniques   share   slope
+    0       0.1   0.6716  0.8395 -0.1745
+    1       1.0   2.0000  0.2500 -1.0000
     """
     counts, s = size_counts(sizes), as_fractions(fractions, whole=True)
     log_g = log_uniqueness(counts, s)
@@ -84,14 +87,16 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
         share of sample uniques that are population uniques, ``true_p_identification``, the product with these. All p
         are 0-1.
 
-    Raises
-    ------
-    OptionError
-        Sizes, fractions or a `p_a` that are none.
-
     References
     ----------
     Garín i Ramírez (1996), sections 3.1 and 3.2, formula (3).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.subsample.expected_study([1] * 50 + [2] * 25, [0.1])[['n1', 'u1', 'p_d', 'true_p_d']].round(4)
+         n1   u1     p_d  true_p_d
+    0  10.0  9.5  0.9548    0.5263
     """
     p_a = as_share(p_a, "p_a")
     counts, f = size_counts(sizes), as_fractions(fractions)

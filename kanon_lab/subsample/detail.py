@@ -31,7 +31,6 @@ def frequency_control(
     Parameters
     ----------
     frame : DataFrame
-        One record a row. Not changed.
     area : str
         The column with the area.
     variables : sequence of str, or str
@@ -40,8 +39,6 @@ def frequency_control(
         The security threshold (*llindar de seguretat*): records that a category must have in an area, 1 or more.
     fraction : float, optional
         Sampling fraction of the records, from 1e-9 to below 1: adds how many persons the rarest stand for.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -53,16 +50,19 @@ def frequency_control(
         ``least_persons`` (`least_records` over it). An area where nobody has the category exposes nobody, and is not
         counted; so is a record without an area or without a value.
 
-    Raises
-    ------
-    DataError
-        A column is absent, stands twice, or holds lists; or there are no records.
-    OptionError
-        No frame, no variable, the area among them, a `least` below 1 or a fraction that is none.
-
     References
     ----------
     Garín i Ramírez (1996), sections 2.4, 2.5.2 and 4.3, which do not say what the threshold was.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'town': list('AAAB'), 'job': ['nurse', 'nurse', 'judge', 'nurse']})
+    >>> kanon_lab.subsample.frequency_control(frame, 'town', 'job', least=2)[['category', 'areas', 'areas_below']]
+      category  areas  areas_below
+    0    judge      1            1
+    1    nurse      2            1
     """
     check_frame(frame, where)
     least = check_k(least, "least")
@@ -127,11 +127,6 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
         expectation; and ``true_p_c``, the share of the area's persons who are unique in it, ``true_p_d``, the expected
         share of sample uniques that are, and ``true_p_identification``. All but the first two are 0-1.
 
-    Raises
-    ------
-    OptionError
-        Sizes, a fraction or a `p_a` that are none, or a population that is not above 0 and up to the country's.
-
     Notes
     -----
     This is the risk that smallness alone brings. Real areas differ from each other, and may have more uniques or fewer:
@@ -141,6 +136,15 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
     ----------
     Garín i Ramírez (1996), section 4.3, has a minimum population of about 40,000 and gives no formula. Greenberg and
     Voshell Zayatz (1990) is its source.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = kanon_lab.subsample.area_threshold([1] * 50 + [50] * 9, populations=[50, 500], fraction=0.1)
+    >>> found[['population', 'records', 'true_p_c', 'true_p_d']].round(4)
+       population  records  true_p_c  true_p_d
+    0        50.0      5.0    0.1052    0.1618
+    1       500.0     50.0    0.1000    0.9510
     """
     counts = size_counts(sizes)
     whole = counts.records

@@ -71,14 +71,6 @@ def population_uniques(
         ``converged``; ``note``, text. Where a method has no estimate, or one that is no probability, its numbers are
         NaN, ``converged`` is false and the note says why.
 
-    Raises
-    ------
-    OptionError
-        Sizes, a fraction, a method or a number of cells that are none; a `spec` beside sizes, none beside a sample, or
-        one with a weight.
-    DataError
-        A key variable is not in the sample.
-
     Notes
     -----
     All methods take the records to be a simple random (or Bernoulli) sample of persons. Of a sample of clusters or of
@@ -95,6 +87,19 @@ def population_uniques(
     ----------
     Bethlehem, Keller & Pannekoek (1990), JASA 85, 38-45; Zayatz (1991), U.S. Bureau of the Census, SRD/RR-91/08;
     Hoshino (2001), Journal of Official Statistics 17, 499-520.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = kanon_lab.subsample.population_uniques([1] * 30 + [2] * 10 + [5] * 10, fraction=0.1)
+    >>> found[['method', 'p_c', 'p_d']].round(4)
+                 method     p_c     p_d
+    0         subsample  0.1114  0.3713
+    1           tangent  0.0646  0.2154
+    2            zayatz  0.1112  0.3707
+    3     poisson-gamma  0.0435  0.1391
+    4  poisson-gamma-ml  0.0383  0.1344
+    5            pitman  0.0441  0.1526
     """
     warnings = ()
     if isinstance(sizes, pd.DataFrame):

@@ -49,11 +49,17 @@ def detail_grid(
         A row a combination and fraction, combinations in the order of `levels`: a column of labels a variable, and the
         columns of `kanon_lab.subsample.expected_study`.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `kanon_lab.subsample.population_sizes` and `kanon_lab.subsample.expected_study`; or levels that cannot be
-        used, or of a variable that has the name of a column of the result.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
+    >>> found = kanon_lab.subsample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
+    >>> found[['age', 'fraction', 'p_c', 'true_p_c']].round(4)
+         age  fraction     p_c  true_p_c
+    0  years       0.1  0.3289    0.0833
+    1  bands       0.1  0.2945    0.0000
     """
     spec = as_spec(spec)
     levels, fractions = check_levels(levels, spec.key_variables, STUDY), as_fractions(fractions)

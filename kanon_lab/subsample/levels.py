@@ -17,14 +17,7 @@ REMOVE = "remove"
 
 
 def check_levels(levels: object, keys: tuple[str, ...], results: Iterable[str]) -> dict[str, dict[str | int, Any]]:
-    """Levels by key variable and label.
-
-    Raises
-    ------
-    OptionError
-        They are no such mapping, name what is no key variable or what is a column of the `results` too, a label is
-        neither text nor a whole number, or one scenario removes every key.
-    """
+    """Levels by key variable and label."""
     if not isinstance(levels, Mapping) or not levels:
         raise OptionError("levels: give a mapping of key variable to its levels, such as {age: {1 year: null, ...}}")
     for name, labels in levels.items():

@@ -142,13 +142,7 @@ def pitman(counts: SizeCounts, fraction: float) -> Estimate:
 
 
 def pitman_parameters(counts: SizeCounts) -> tuple[float, float]:
-    """alpha (from 0 to below 1) and theta (above -alpha) of the largest Ewens-Pitman likelihood.
-
-    Raises
-    ------
-    NoEstimateError
-        All records are in one class or each is alone, or the likelihood still rises at alpha = 1.
-    """
+    """alpha (from 0 to below 1) and theta (above -alpha) of the largest Ewens-Pitman likelihood."""
     from scipy.optimize import brentq
 
     classes, n = float(counts.classes.sum()), counts.records

@@ -102,10 +102,7 @@ class SubsampleRisk:
 
     @property
     def p_c(self) -> float:
-        """Chance that the key of a person in the sample is unique in the population, (u1 / n1)(u / u2).
-
-        Without weights it is that of any person. NaN where u2 is 0.
-        """
+        """Chance that a sampled person (without weights, any) is unique, (u1 / n1)(u / u2); NaN where u2 is 0."""
         return self._means["p_c"]
 
     @property
@@ -120,10 +117,7 @@ class SubsampleRisk:
 
     @cached_property
     def spread(self) -> pd.DataFrame:
-        """How much the subsamples differ: rows n2, u2, u, p_c, p_d, p_identification.
-
-        Columns ``sd`` (NaN of one subsample), ``min``, ``max``, ``q025`` and ``q975`` (the central 95 %).
-        """
+        """How much the subsamples differ: sd (NaN of one), min, max, and q025 and q975, the central 95 %."""
         of = self.draws[SPREAD]
         columns = {"sd": of.std(), "min": of.min(), "max": of.max(), "q025": of.quantile(0.025)}
         return pd.DataFrame({**columns, "q975": of.quantile(0.975)})

@@ -68,7 +68,7 @@ def scenario_grid(
 
     Parameters
     ----------
-    frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction, where
+    frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction
         As in `subsample_risk`.
     levels : mapping of str to mapping
         By key variable its levels, by their labels (text or whole numbers): settings of a recipe's step ``recode``
@@ -80,17 +80,20 @@ def scenario_grid(
     Scenarios
         The last variable's levels change fastest. All scenarios see the same subsamples of records.
 
-    Raises
-    ------
-    DataError
-        As in `subsample_risk`, or a value cannot be recoded.
-    OptionError
-        As in `subsample_risk`; or levels of what is no key variable or has the name of a column of the result, none,
-        settings that cannot be used, or a scenario without any key.
-
     References
     ----------
     Garín i Ramírez (1996), section 4.4 and Taula 1: three levels of residence by three of age.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'age': range(200)})
+    >>> levels = {'age': {'years': None, 'tens': {'width': 10}}}
+    >>> kanon_lab.subsample.scenario_grid(frame, 'age', levels, fraction=0.5, seed=1).table[['age', 'n1', 'u1', 'u2']]
+         age   n1   u1  u2
+    0  years  200  200  95
+    1   tens  200    0   0
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
     spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)

@@ -26,18 +26,10 @@ LEAST_FRACTION = 1e-9
 
 @dataclass(frozen=True)
 class SizeCounts:
-    """How many classes have each size.
+    """How many classes have each size."""
 
-    Attributes
-    ----------
-    size : ndarray of float, shape (m,)
-        The distinct sizes above 0, rising.
-    classes : ndarray of float, shape (m,)
-        How many classes have that size.
-    """
-
-    size: np.ndarray
-    classes: np.ndarray
+    size: np.ndarray  # (m,) The distinct sizes above 0, rising
+    classes: np.ndarray  # (m,) How many classes have that size
 
     @property
     def records(self) -> float:
@@ -50,13 +42,7 @@ class SizeCounts:
 
 
 def size_counts(sizes: object, name: str = "sizes") -> SizeCounts:
-    """Count class sizes; a size of 0 is no class and left out.
-
-    Raises
-    ------
-    OptionError
-        They are not whole numbers from 0 on in one dimension, or all of them are 0.
-    """
+    """Count class sizes; a size of 0 is no class and left out."""
     try:
         found = np.asarray(sizes)
         values = found.astype(float) if found.dtype.kind in "iuf" else np.empty(())
@@ -118,10 +104,15 @@ def population_sizes(
     Raises
     ------
     DataError
-        A variable is absent, a number of persons is not whole and above 0 or too large, or a key is missing under the
-        policy ``wildcard``, under which persons have no classes, or ``error``.
-    OptionError
-        It is no frame; or `recode` is no such mapping, names what is no key variable, or removes all.
+        A key is missing under ``wildcard``, under which persons have no classes.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
+    array([3, 9])
     """
     check_frame(frame, "the population")
     spec = as_spec(spec)

@@ -66,16 +66,13 @@ def subsample_risk(
         rounded. ``fixed`` is not for weights.
     p_a : float
         Chance that what the outsider knows of a person is coded as in the file and without error, 0-1.
-    seed : int
-        From 0 to below 2 ** 63.
+    seed : int, 0 to below 2 ** 63
     cluster : str, optional
         Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
     cluster_fraction : float, optional
         Share of the population's clusters that the survey drew, from the fraction of the sample to 1. With it a
         subsample draws clusters with that chance, and in those drawn whole households, or records, so that it has the
         fraction in all. Without it everybody in a drawn cluster is taken to be in the sample.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -84,11 +81,7 @@ def subsample_risk(
     Raises
     ------
     DataError
-        A variable is absent, a record has no cluster or household, all records are in one or a household is in two
-        clusters, there are fewer than 100 records, a weight is below 1 or no number, or a key is missing
-        under the policy ``error``.
-    OptionError
-        The fraction is absent or out of its range, or stands beside a weight; or another argument cannot be used.
+        A household is in two clusters, all records are in one, or a weight is below 1.
 
     Notes
     -----
@@ -115,6 +108,15 @@ def subsample_risk(
     References
     ----------
     Garín i Ramírez (1996), sections 2.5 and 3.2, equations (1) to (3).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
+    >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
+    >>> found.n1, found.u1, round(found.expected['p_d'], 4)
+    (200, 80, 0.5714)
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
     spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)

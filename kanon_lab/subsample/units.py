@@ -14,21 +14,11 @@ from kanon_lab.subsample.sizes import as_fraction
 
 @dataclass(frozen=True)
 class Units:
-    """The units that a survey drew as wholes.
+    """The units that a survey drew as wholes."""
 
-    Attributes
-    ----------
-    unit : ndarray of int, shape (records,)
-        The unit of each record, from 0 in the order of the file.
-    cluster : ndarray of int, shape (units,), or None
-        The cluster of each unit, where clusters are drawn before them.
-    first : float
-        The chance of a cluster, 0-1; 1 where none is drawn before the units.
-    """
-
-    unit: np.ndarray
-    cluster: np.ndarray | None = None
-    first: float = 1.0
+    unit: np.ndarray  # (records,) The unit of each record, from 0 in the order of the file
+    cluster: np.ndarray | None = None  # (units,) The cluster of each unit, where clusters are drawn before them
+    first: float = 1.0  # The chance of a cluster, 0-1; 1 where none is drawn before the units
 
     @property
     def number(self) -> int:
@@ -54,15 +44,7 @@ def sampling_units(
     fraction: float,
     where: str,
 ) -> Units | None:
-    """The units that the columns name; None where they name none, and each record is drawn by itself.
-
-    Raises
-    ------
-    DataError
-        A column is absent, a record has no unit, all records are in one, or a household is in two clusters.
-    OptionError
-        A `cluster_fraction` without a cluster, below the fraction of the sample or above 1; or one column named twice.
-    """
+    """The units that the columns name; None where they name none, and each record is drawn by itself."""
     first = _first(cluster, cluster_fraction, fraction)
     if cluster is not None and cluster == household:
         raise OptionError(f"{shortened(str(cluster))} is cluster and household: give it one of the two roles")
@@ -103,19 +85,7 @@ def _codes(frame: pd.DataFrame, name: str | None, where: str) -> np.ndarray | No
 
 
 def holders(class_: np.ndarray, unit: np.ndarray, codes: np.ndarray | None) -> pd.DataFrame:
-    """Which units hold a record that is compatible with a class.
-
-    Parameters
-    ----------
-    class_, unit : ndarray of int, shape (records,)
-    codes : ndarray of int, shape (classes, keys), or None
-        As `kanon_lab.classes.compatible_sums` takes them, where a missing key joins classes.
-
-    Returns
-    -------
-    DataFrame
-        One row a class and unit: ``class``, ``unit``, ``own`` (records of the class), ``all`` (those compatible).
-    """
+    """Which units hold a record that is compatible with a class."""
     own = pd.DataFrame({"class": class_, "unit": unit}).value_counts().rename("own").reset_index()
     own["all"] = own["own"]
     if codes is None:
@@ -140,17 +110,10 @@ def _compatible_pairs(codes: np.ndarray) -> pd.DataFrame:
 
 
 def expected_alone(held: pd.DataFrame, units: Units, chance: np.ndarray | float) -> float:
-    """How many records are expected to be unique in a subsample to which each unit comes by a draw of its own.
+    """How many records are expected to be unique where each unit comes by a draw of its own.
 
     A record is unique when its unit is drawn, which holds no other that is compatible with it, and no other unit that
     does is. Units of one cluster come together: none of them without it.
-
-    Parameters
-    ----------
-    held : DataFrame
-        From `holders`.
-    chance : ndarray of float, shape (units,), or float
-        Of a unit once its cluster is drawn.
     """
     unit = held["unit"].to_numpy()
     chance = np.broadcast_to(chance, units.number)[unit]

@@ -39,7 +39,6 @@ def suppress_above_risk(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     spec : KeySpec or sequence of str
         The roles of the variables; with a weight, or every record weighs 1.
     threshold : float
@@ -49,8 +48,6 @@ def suppress_above_risk(
         threshold without the first, and so on.
     estimator : str
         One of `kanon_lab.risk.ESTIMATORS`.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
@@ -59,16 +56,19 @@ def suppress_above_risk(
         compatible records, by the own class, and for an outsider who knows the true key (`RISK_CLAIMS`). The policy
         for missing values says which of the first two was brought down.
 
-    Raises
-    ------
-    DataError
-        As `kanon_lab.classes.class_table` and `kanon_lab.risk.file_risk`.
-    OptionError
-        A threshold outside 0-1, no variable or one that is no key, the policy ``error``, or another estimator.
-
     References
     ----------
     INE Chile (2023), sections 7.7.2 and 8.2.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
+    >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
+    >>> found = kanon_lab.suppress.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
+    >>> found.violating, found.total
+    (1, 2)
     """
     spec = as_spec(spec)
     check_policy(spec)

@@ -40,8 +40,6 @@ def protection_claims(
         Only the key variables and strata are used. Within strata, only records of the same stratum count.
     k_required : int
         From 1 on.
-    where : str
-        What to call the released frame in messages.
 
     Returns
     -------
@@ -49,18 +47,23 @@ def protection_claims(
         One row a claim: ``claim`` (see `CLAIMS`), ``keys`` (text), ``k``, ``records`` (for which it fails), ``share``
         (0-1 of all) and ``meaning``.
 
-    Raises
-    ------
-    DataError
-        The frames differ in their records or in a key value that is not missing.
-    OptionError
-        A k below 1.
-
     Notes
     -----
     A missing value is compatible with any, so a suppressed record has many compatible ones. But who knows a target's
     true key meets only the records that are compatible with that key, and these may be one (INE Chile 2023, Tabla 8.4).
     Where every own class has k records, every true key meets k.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> before = pd.DataFrame({'sex': list('fffm'), 'age': ['old', 'old', 'young', 'old']})
+    >>> after = before.assign(age=['old', 'old', None, None])
+    >>> kanon_lab.suppress.protection_claims(before, after, ['sex', 'age'], k_required=2)[['claim', 'records']]
+            claim  records
+    0  compatible        1
+    1   own_class        2
+    2    true_key        2
     """
     spec = as_spec(spec)
     spec.check(original, "the original data")
@@ -76,13 +79,7 @@ def protection_claims(
 
 
 def strata_codes(frame: pd.DataFrame, spec: KeySpec, where: str = "the original data") -> np.ndarray:
-    """The stratum of each record, from 0; all zero without strata.
-
-    Raises
-    ------
-    DataError
-        A record has no stratum.
-    """
+    """The stratum of each record, from 0; all zero without strata."""
     if not spec.strata:
         return np.zeros(len(frame), dtype=np.int64)
     codes = [coded(frame[name], where).codes for name in spec.strata]

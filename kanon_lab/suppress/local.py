@@ -40,7 +40,6 @@ def local_suppression(
     Parameters
     ----------
     frame : DataFrame
-        One row a record. Not changed.
     spec : KeySpec or sequence of str
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
@@ -53,21 +52,11 @@ def local_suppression(
     combinations : sequence of mappings, optional
         What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
         3}`` for all sets of so many keys; without ``k``, `k_required`.
-    where : str
-        What to call the frame in messages.
 
     Returns
     -------
     Suppression
         The same for the same records in any order.
-
-    Raises
-    ------
-    DataError
-        A variable is absent, there are no records, a record has no stratum, or a stratum has fewer records than k.
-    OptionError
-        A k below 1 or above the number of records, the policy ``error`` (suppressed values are missing), an importance
-        or combination that names no key or is out of range.
 
     Notes
     -----
@@ -81,6 +70,23 @@ def local_suppression(
     References
     ----------
     INE Chile (2023), section 8.2.2.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> import pandas as pd
+    >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
+    >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
+    >>> found.cells
+      variable role  cells  share
+    0      sex  key      1   0.25
+    1      age  key      1   0.25
+    >>> found.frame
+       sex  age
+    0  NaN  old
+    1    f  NaN
+    2    m  old
+    3    m  old
     """
     spec = as_spec(spec)
     check_policy(spec)

@@ -18,22 +18,11 @@ def suppressed_as_wildcards(
 ) -> np.ndarray:
     """Codes in which every class has k compatible records or more, and every violating one a suppressed value.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (classes, columns)
-        As `kanon_lab.suppress.counting` has them.
-    records : ndarray of int, shape (classes,)
-    tiers : sequence of ndarray of int
-        Columns that may be suppressed, most important tier first; in a tier in the order of choice.
-    violating : ndarray of bool, shape (classes,)
-
-    Notes
-    -----
-    An important key is suppressed only where all less important ones together are not enough then. In a tier, a class
-    takes the first key that is enough. When no key is enough for any class that is left, those that are farthest from
-    k take the key that brings them nearest. So later classes gain from what earlier ones lost, and what is enough stays
-    so: suppression of a value never takes a compatible record away. At last, values that are not needed any more come
-    back.
+    `tiers` are the columns that may be suppressed, most important tier first. An important key is suppressed only where
+    all less important ones together are not enough then. In a tier, a class takes the first key that is enough. When no
+    key is enough for any class that is left, those that are farthest from k take the key that brings them nearest. So
+    later classes gain from what earlier ones lost, and what is enough stays so: suppression of a value never takes a
+    compatible record away. At last, values that are not needed any more come back.
     """
     start, codes, rows = codes, codes.copy(), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
