@@ -33,7 +33,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
     #: Settings of which exactly one must be given.
-    one_of: ClassVar[tuple[str, ...]] = ()
+    kinds: ClassVar[tuple[str, ...]] = ()
     #: What the settings look like, for who gives something else.
     such_as: ClassVar[str] = "names with values"
 
@@ -55,15 +55,15 @@ class Settings(BaseModel):
             if name not in fields:
                 raise _fault(cls.misplaced(str(name)) or unknown(name, fields))
         given = {name: value for name, value in given.items() if value is not None}
-        kinds = [name for name in cls.one_of if name in given]
-        if cls.one_of and len(kinds) != 1:
-            raise _fault(f"give one of {', '.join(cls.one_of)}")
+        kind = [name for name in cls.kinds if name in given]
+        if cls.kinds and len(kind) != 1:
+            raise _fault(f"give one of {', '.join(cls.kinds)}")
         for name, field in fields.items():
             goes = _extra(field).get("goes")
-            if name in given and kinds and goes and kinds[0] not in goes:
-                raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kinds[0]}")
+            if name in given and goes and kind[0] not in goes:
+                raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")
             if name not in given and field.is_required():
-                raise _fault(f"{name} is not given; {_extra(field).get('need') or 'say it in the settings of the step'}")
+                raise _fault(f"{name} is not given; {_extra(field)['need'] or 'say it in the settings of the step'}")
         return given
 
     @model_validator(mode="after")
@@ -154,7 +154,7 @@ def setting(
     unless : str, optional
         What holds unless it is given, where the default does not tell it.
     goes : iterable of str
-        Those of `Settings.one_of` that it goes with; all, where there are none.
+        Those of `Settings.kinds` that it goes with; all, where there are none.
     need : str
         What to do where it is required and not given.
     alias : str, optional
@@ -181,7 +181,7 @@ def checked(kind: Any, check: Check | None = None) -> Any:
     return Annotated[Any, PlainValidator(validated, json_schema_input_type=kind)]
 
 
-def one_of(choices: Iterable[str], *, between: str = ", ", of: str = "one of ") -> Any:
+def one_of(choices: Iterable[str]) -> Any:
     """A type: one of some words."""
     choices = tuple(choices)
 
@@ -189,7 +189,7 @@ def one_of(choices: Iterable[str], *, between: str = ", ", of: str = "one of ") 
         if not isinstance(value, str) or value not in choices:
             close = nearest(value, choices) if isinstance(value, str) else None
             remedy = f"; did you mean {close}?" if close else ""
-            raise OptionError(f"{name} must be {of}{between.join(choices)}, not {shortened(repr(value))}{remedy}")
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{remedy}")
         return value
 
     return checked(Literal[choices], check)
@@ -250,7 +250,7 @@ def rows(model: type[Settings]) -> list[dict[str, str]]:
         extra, required = _extra(field), field.is_required()
         unless = extra["unless"]
         if unless is None:
-            unless = "" if required or name in model.one_of else f"`{_yaml(field.default)}`"
+            unless = "" if required or name in model.kinds else f"`{_yaml(field.default)}`"
         told = {key: text for key, text in extra.items() if key not in ("example", "unless", "goes", "need")}
         found.append(
             {

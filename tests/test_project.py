@@ -20,9 +20,9 @@ PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
-ROOMS = """errors digits terms files keys data population reconstruct recode classes risk diversity measures utility
-lattice suppress perturb subsample protection tradeoff published charts page widgets exercises notebooks
-report cli""".split()
+ROOMS = """errors digits terms files keys settings data population reconstruct recode classes risk diversity
+measures utility lattice suppress perturb subsample protection tradeoff published charts page widgets exercises
+notebooks report cli""".split()
 HEAVY = {"altair", "IPython", "ipywidgets", "nbformat", "numpy", "pandas", "papermill", "pyarrow", "requests", "scipy"}
 
 

@@ -1,8 +1,8 @@
 """Protection of a file: a chain of steps with risk and utility after each, undo, and recipes."""
 
-from kanon_lab.protection import ordering, perturbing, two_level  # noqa: F401 (they add their steps)
 from kanon_lab.protection.chain import Protection, protect
 from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
+from kanon_lab.protection.file_settings import as_indicators
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.identifiers import prove_absent
 from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_recipe
@@ -10,6 +10,8 @@ from kanon_lab.protection.released import released_columns
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import STEPS
 from kanon_lab.protection.verdict import final_claims, final_indicators
+from kanon_lab.recode.configuration import hierarchies
+from kanon_lab.recode.steps import recode_step
 
 __all__ = [
     "STEPS",
@@ -17,7 +19,9 @@ __all__ = [
     "Recipe",
     "State",
     "Step",
+    "as_indicators",
     "as_recipe",
+    "hierarchies",
     "final_claims",
     "final_indicators",
     "household_file",
@@ -25,6 +29,7 @@ __all__ = [
     "prove_absent",
     "protect",
     "read_recipe",
+    "recode_step",
     "released_columns",
     "shown_by_members",
     "told_by_columns",

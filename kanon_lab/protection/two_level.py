@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
-from kanon_lab.protection.recipe import as_recipe
-from kanon_lab.protection.steps import STEPS, Applied, Kind
+from kanon_lab.protection.plan import Plan, household_plan
+from kanon_lab.protection.steps import Applied
 from kanon_lab.suppress.result import without_cells
 
+if TYPE_CHECKING:
+    from kanon_lab.protection.chain import Protection
 
-def _household_level(
-    frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
+
+def household_level(
+    frame: pd.DataFrame,
+    spec: KeySpec,
+    settings: Mapping[str, Any],
+    *,
+    seed: int,
+    where: str,
+    protected: Callable[[pd.DataFrame, Plan, str], Protection],
 ) -> Applied:
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 
     Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
-    Ghosts that persons have for a key go where it is suppressed or removed.
+    Ghosts that persons have for a key go where it is suppressed or removed. `protected` carries out a plan.
     """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
     settings = {**_shared_weight(frame, spec), **settings}
-    recipe = as_recipe({**settings, "seed": seed}, where="household_level", level="household")
-    households = household_file(frame, spec.household, recipe.variables, where=where)
-    protection = recipe.apply(households, where=f"{where}, one record a household")
+    plan = Plan(**household_plan({**settings, "seed": seed}))
+    households = household_file(frame, spec.household, plan.variables, where=where)
+    protection = protected(households, plan, f"{where}, one record a household")
     merged = merge_households(frame, protection.state.working, spec.household, where=where)
     # The ghosts of persons would still tell what their keys do not.
     ghosts_of = {
@@ -47,10 +56,3 @@ def _shared_weight(frame: pd.DataFrame, spec: KeySpec) -> dict[str, str]:
     if spec.weight is None or (frame.groupby(spec.household)[spec.weight].nunique(dropna=False) > 1).any():
         return {}
     return {"weight": spec.weight}
-
-
-def _variables(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    return as_recipe(settings, where="household_level", level="household").variables
-
-
-STEPS["household_level"] = Kind(_household_level, _variables, random=True)

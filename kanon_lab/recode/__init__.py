@@ -6,11 +6,9 @@ from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.hierarchy import Hierarchy
 from kanon_lab.recode.records import generalise, generalise_records, suppress_records
 from kanon_lab.recode.rounding import round_values
-from kanon_lab.recode.steps import RECODE_STEPS, recode_step
 from kanon_lab.recode.tails import bottom_code, top_code
 
 __all__ = [
-    "RECODE_STEPS",
     "Hierarchy",
     "bottom_code",
     "cut_bands",
@@ -18,7 +16,6 @@ __all__ = [
     "generalise_records",
     "group_categories",
     "recode_dates",
-    "recode_step",
     "round_values",
     "suppress_records",
     "top_code",

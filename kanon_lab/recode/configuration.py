@@ -30,7 +30,7 @@ def _level_names(value: Any, name: str) -> Any:
 class HierarchySettings(Settings):
     """A hierarchy by one of its kinds."""
 
-    one_of = ("masks", "bands", "widths", "mapping", "dates", "file")
+    kinds = ("masks", "bands", "widths", "mapping", "dates", "file")
     such_as = "settings, such as {masks: [5, 2]}"
 
     masks: checked(list[int], _levels) = setting(
@@ -42,9 +42,7 @@ class HierarchySettings(Settings):
         None, "edges, one list a level", "[[0, 15, 65, null], [0, null]]"
     )
     widths: checked(list[float], _levels) = setting(None, "bands of equal width, one a level", "[5, 10]")
-    start: checked(float) = setting(
-        None, "where they begin; required", "0", unless="", goes=["widths"], alias="from"
-    )
+    start: checked(float) = setting(None, "where they begin; required", "0", unless="", goes=["widths"], alias="from")
     to: checked(float) = setting(None, "where they end; required", "120", unless="", goes=["widths"])
     mapping: checked(dict[str, Any]) = setting(
         None, "for each value its label, or the list of its labels at each level", "{man: any, woman: any}"
@@ -94,7 +92,7 @@ class HierarchySettings(Settings):
     def made(self, name: str) -> Hierarchy:
         """The hierarchy of a variable; one in a file is read."""
         options = self.given
-        (kind,) = [each for each in self.one_of if each in options]
+        (kind,) = [each for each in self.kinds if each in options]
         if not isinstance(self.top or "", str):
             raise OptionError("top must be text, such as '*'")
         try:

@@ -19,7 +19,7 @@ from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.quantities import check_number
 from kanon_lab.recode.rounding import HALVES, round_values
 from kanon_lab.recode.tails import bottom_code, top_code
-from kanon_lab.settings import COLUMNS, LIST, REQUIRED, TEXT, TRUTH, Settings, checked, one_of, read, setting
+from kanon_lab.settings import COLUMNS, REQUIRED, TEXT, TRUTH, Settings, checked, one_of, read, setting
 
 # Whole numbers as they are written, and few enough digits for every format.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
@@ -43,7 +43,7 @@ class Recoding(Settings):
 class Recode(Recoding):
     """Global recoding."""
 
-    one_of = ("bands", "width", "groups", "dates", "hierarchy")
+    kinds = ("bands", "width", "groups", "dates", "hierarchy")
     such_as = "settings, such as {variable: age, width: 10}"
 
     variable: COLUMNS = setting(
@@ -82,9 +82,7 @@ class Recode(Recoding):
     others: checked(str) = setting(
         "raise", "values in no group: refused, kept, or a label for all", "keep", goes=["groups"]
     )
-    dates: one_of([*UNITS, "age"]) = setting(
-        None, f"{', '.join(f'`{unit}`' for unit in UNITS)} or `age`", "month"
-    )
+    dates: one_of([*UNITS, "age"]) = setting(None, f"{', '.join(f'`{unit}`' for unit in UNITS)} or `age`", "month")
     reference: checked(str | datetime.date) = setting(
         None, "the day of an age, and only of an age", "2011-11-01", goes=["dates"]
     )
@@ -145,7 +143,8 @@ class Recode(Recoding):
         lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
         values = [value for each in lists for value in (each if isinstance(each, (list, tuple)) else [each])]
         plain = [value for value in values if isinstance(value, (str, int, float))]
-        group_categories(pd.Series(plain, dtype=object), **{name: self.given[name] for name in ("groups", "others") if name in self.given})
+        options = {name: value for name, value in self.options.items() if name != "labels"}
+        group_categories(pd.Series(plain, dtype=object), **options)
 
     def _check_codes(self) -> None:
         """Refuse labels that are no mapping of codes to texts, or of codes that no group makes."""
