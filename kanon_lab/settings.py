@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
@@ -22,8 +23,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.keys import KeySpec
 
 Check = Callable[[Any, str], Any]
+# Settings of a whole file, which no part of it has.
+_OF_FILES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
 REQUIRED: Any = ...
 
 
@@ -40,7 +44,7 @@ class Settings(BaseModel):
     @classmethod
     def misplaced(cls, name: str) -> str | None:
         """What to say of a setting that belongs elsewhere."""
-        return None
+        return f"{name} belongs at the top of the recipe, beside key_variables" if name in _OF_FILES else None
 
     def check(self) -> None:
         """Raise an `OptionError` where settings that can be by themselves cannot be together."""
@@ -50,15 +54,16 @@ class Settings(BaseModel):
     def _check_names(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             raise _fault(f"must be {cls.such_as}, not {shortened(repr(given))}")
-        fields = cls.fields()
+        known = cls.fields()
         for name in given:
-            if name not in fields:
-                raise _fault(cls.misplaced(str(name)) or unknown(name, fields))
+            if name not in known:
+                meant = _same_word(name, known)
+                raise _fault((not meant and cls.misplaced(str(name))) or unknown(name, known))
         given = {name: value for name, value in given.items() if value is not None}
         kind = [name for name in cls.kinds if name in given]
         if cls.kinds and len(kind) != 1:
             raise _fault(f"give one of {', '.join(cls.kinds)}")
-        for name, field in fields.items():
+        for name, field in known.items():
             goes = _extra(field).get("goes")
             if name in given and goes and kind[0] not in goes:
                 raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")

@@ -125,10 +125,6 @@ class IndicatorSettings(Settings):
     sampling_unit: checked(str) = setting(None, "the units that were drawn", "household")
     level: checked(float) = setting(0.95, "of the intervals", "0.9")
 
-    @classmethod
-    def misplaced(cls, name: str) -> str | None:
-        return "weight belongs at the top of the recipe, beside key_variables" if name == "weight" else None
-
     def check(self) -> None:
         self.made(None)
 
@@ -251,10 +247,18 @@ class RecipeSettings(Settings):
     )
 
 
+class _Level(Settings):
+    such_as = RecipeSettings.such_as
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        return None
+
+
 #: The settings of a recipe that its household level has too.
 HouseholdLevel: type[Settings] = create_model(
     "HouseholdLevel",
-    __base__=Settings,
+    __base__=_Level,
     **{
         name: (field.annotation, field)
         for name, field in RecipeSettings.model_fields.items()

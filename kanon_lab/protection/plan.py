@@ -100,11 +100,11 @@ def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str,
 
 def household_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The plan of a household level, as the fields of `Plan`."""
-    with named("household_level"):
-        if isinstance(settings, Mapping):
-            _refuse_nested(settings)
-            settings, notes = in_new_words(settings)
-        return {**_planned(read(HouseholdLevel, settings), settings), "notes": notes}
+    notes: tuple[str, ...] = ()
+    if isinstance(settings, Mapping):
+        _refuse_nested(settings)
+        settings, notes = in_new_words(settings)
+    return {**_planned(read(HouseholdLevel, settings), settings), "notes": notes}
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,12 +140,12 @@ def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
         found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed}))}
     levels: _Steps = ()
     if (level := getattr(given, "household_level", None)) is not None:
-        if isinstance(level, Mapping):
-            with named("household_level"):
+        with named("household_level"):
+            if isinstance(level, Mapping):
                 level, found["notes"] = in_new_words(level)
-            of_file = {**written, "k_required": k_required}
-            level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
-        household_plan(level)
+                of_file = {**written, "k_required": k_required}
+                level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
+            household_plan(level)
         levels = (("household_level", level),)
     if getattr(given, "indicators", None) is not None:
         found["indicators"] = given.indicators.made(spec.weight)

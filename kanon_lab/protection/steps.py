@@ -20,7 +20,7 @@ from kanon_lab.perturb.microaggregation import check_options
 from kanon_lab.perturb.noise import KEEPS as NOISES
 from kanon_lab.perturb.noise import MOST_NOISE
 from kanon_lab.perturb.pram import DEFAULT_KEEP, asked_matrices
-from kanon_lab.protection.file_settings import SEED, HouseholdLevel, K, RecipeSettings
+from kanon_lab.protection.file_settings import SEED, HouseholdLevel, K
 from kanon_lab.recode.columns import refuse, with_columns
 from kanon_lab.recode.steps import RECODINGS, recoded
 from kanon_lab.risk import ESTIMATORS
@@ -148,15 +148,11 @@ def perturbed_by(step: Step) -> list[str]:
 
 
 class StepSettings(Settings):
-    """Settings of a step; those of a whole recipe it has not."""
+    """Settings of a step."""
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
-        if name == "seed":
-            return "nothing is random in it, so it takes no seed"
-        if name in RecipeSettings.fields():
-            return f"{name} belongs at the top of the recipe, beside key_variables"
-        return None
+        return "nothing is random in it, so it takes no seed" if name == "seed" else super().misplaced(name)
 
     def check_keys(self, spec: KeySpec) -> None:
         """Raise an `OptionError` for what is no key of the file."""

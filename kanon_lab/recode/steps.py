@@ -94,7 +94,7 @@ class Recode(Recoding):
     def misplaced(cls, name: str) -> str | None:
         if name in HierarchySettings.fields():
             return f"{name} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1"
-        return None
+        return super().misplaced(name)
 
     def check(self) -> None:
         """Refuse what the recoding of any column would refuse."""

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kanon_lab.protection.ordering import SHUFFLED_BY
+from kanon_lab.protection.steps import SHUFFLED_BY
 
 from kanon_lab.data import write_microdata
 from kanon_lab.errors import DataError, OptionError

@@ -12,7 +12,7 @@ from kanon_lab.data import read_file
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
-from kanon_lab.recode import RECODE_STEPS
+from kanon_lab.recode.steps import RECODINGS
 
 FULL = """
 key_variables: [postcode, age, sex, education]
@@ -73,7 +73,7 @@ def survey():
 
 
 def test_every_setting_and_step_does_something(written):
-    assert set(RECODE_STEPS) < set(STEPS)
+    assert set(RECODINGS) < set(STEPS)
     recipe = read_recipe(written(FULL))
     chain = recipe.apply(survey(), where="survey")
     assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)

@@ -15,7 +15,7 @@ from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.configuration import HIERARCHY_KINDS, hierarchies
 from kanon_lab.tradeoff import MEASURES, risk_utility_map
-from kanon_lab.utility import as_indicators
+from kanon_lab.protection import as_indicators
 
 PAGE = PAGES["recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
