@@ -23,7 +23,7 @@ _PUBLIC = {
 }
 
 # Rooms that are loaded when they are first named, as kanon_lab.perturb.
-_ROOMS = """charts classes diversity lattice perturb population protection recode reconstruct risk subsample suppress
+_ROOMS = """charts classes diversity lattice perturb population protection recode risk studies subsample suppress
 tradeoff utility widgets""".split()
 
 __all__ = ["__version__", *_PUBLIC]

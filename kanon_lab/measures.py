@@ -13,12 +13,10 @@ from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import MEASURES, Bands, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.notes import Note
 from kanon_lab.risk import FileRisk, file_risk, records_above, with_household_size
 
-UNWEIGHTED = (
-    "no weight: every weight is 1, so the file is taken for the whole population (F_k = f_k); "
-    "the measures of risk are made for a sample with its weights"
-)
+UNWEIGHTED = Note("unweighted")
 
 _MOST_C = 1_000_000
 # Measures that may be infinite, and why.

@@ -29,10 +29,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xlrd
+from spain_model import size_tilt
 
 from kanon_lab.data import national_totals, read_counts
 from kanon_lab.files import csv_gz, write_bytes
-from kanon_lab.reconstruct import size_tilt
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EMBEDDED = REPOSITORY / "kanon_lab" / "data" / "embedded"

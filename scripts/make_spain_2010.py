@@ -14,24 +14,18 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from spain_model import draw_whole, expected_cells, sizes_in_class
 from tqdm import tqdm
 
 from kanon_lab.data import PROVINCES
 from kanon_lab.files import csv_gz, write_bytes
 from kanon_lab.population import CUADRO_1_RANGES, PERIODS, persons_in_ranges
-from kanon_lab.published.gil_bellosta import PLACES
-from kanon_lab.reconstruct import (
-    assign_labels,
-    draw_whole,
-    expected_cells,
-    printed_row,
-    reconstruct_cells,
-    sizes_in_class,
-)
+from kanon_lab.studies import assign_labels, printed_row, reconstruct_cells
+from kanon_lab.studies.gil_bellosta import PLACES
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kanon_lab"
 EMBEDDED = PACKAGE / "data" / "embedded"
-FIGURES = PACKAGE / "published" / "gil-bellosta-2011.csv"
+FIGURES = PACKAGE / "studies" / "gil-bellosta-2011.csv"
 OUTPUT = EMBEDDED / "spain-2010.csv.gz"
 
 SEED = 2011  # of the reconstruction

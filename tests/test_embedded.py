@@ -11,8 +11,8 @@ import pytest
 
 from kanon_lab.data import PROVINCES, load_counts, national_totals, read_counts
 from kanon_lab.files import csv_gz
-from kanon_lab.published.gil_bellosta import PLACES
-from kanon_lab.reconstruct import compare_cells, one_person_transfers, printed_row, printed_table, reconstruct_cells
+from kanon_lab.studies import compare_cells, one_person_transfers, printed_row, printed_table, reconstruct_cells
+from kanon_lab.studies.gil_bellosta import PLACES
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDED = ROOT / "kanon_lab" / "data" / "embedded"

@@ -20,9 +20,9 @@ PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
-ROOMS = """errors digits terms files keys settings data population reconstruct recode classes risk diversity
-measures utility lattice suppress perturb subsample protection tradeoff published charts page widgets exercises
-notebooks report cli""".split()
+ROOMS = """errors loading digits notes terms files keys settings data population recode classes risk diversity measures
+utility lattice suppress perturb subsample protection tradeoff studies charts page widgets exercises notebooks
+report cli""".split()
 HEAVY = {"altair", "IPython", "ipywidgets", "nbformat", "numpy", "pandas", "papermill", "pyarrow", "requests", "scipy"}
 
 
@@ -30,8 +30,13 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """Return the rooms that a module imports anywhere in it, inside functions too."""
+def name_of(path: Path) -> str:
+    parts = ("kanon_lab", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imported_names(path: Path) -> set[str]:
+    """Return what a module imports of the package anywhere in it, inside functions too."""
     package = ["kanon_lab", *path.relative_to(PACKAGE).parent.parts]
     names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -41,7 +46,11 @@ def imported_rooms(path: Path) -> set[str]:
             base = package[: len(package) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
             names |= {f"{module}.{alias.name}" for alias in node.names}
-    parts = [name.split(".") for name in names if name.startswith("kanon_lab.")]
+    return {name for name in names if name.startswith("kanon_lab.")}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    parts = [name.split(".") for name in imported_names(path)]
     return {name[1] for name in parts if (PACKAGE / name[1]).exists() or (PACKAGE / f"{name[1]}.py").exists()}
 
 
@@ -54,6 +63,23 @@ def test_imports_go_one_way(path):
     assert room in ROOMS, f"{room} is not in the list of rooms"
     later = {other for other in imported_rooms(path) if ROOMS.index(other) > ROOMS.index(room)}
     assert not later, f"{path.relative_to(ROOT)} imports {later}, which stand below it"
+
+
+# Rooms in which modules still import each other in a circle.
+CIRCLES = {"protection", "report"}
+
+
+@pytest.mark.parametrize("room", sorted({*map(room_of, MODULES)} - CIRCLES))
+def test_no_circle_is_inside_a_room(room):
+    """Whoever reads a module reads what it imports: that must come to an end, also where it is imported when used."""
+    paths = {name_of(path): path for path in MODULES if room_of(path) == room}
+    left = {
+        name: {each if each in paths else each.rpartition(".")[0] for each in imported_names(path)} & paths.keys()
+        for name, path in paths.items()
+    }
+    while ends := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in ends}
+    assert not left, "these are in a circle, or import one"
 
 
 def loaded_by(module: str) -> tuple[float, set[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.loading import load_jsonschema
 
 if TYPE_CHECKING:
     import altair as alt
@@ -82,6 +83,7 @@ def altair() -> Any:
     MissingPackageError
         Where it is not installed.
     """
+    load_jsonschema()
     try:
         import altair
     except ImportError:

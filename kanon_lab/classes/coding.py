@@ -18,28 +18,14 @@ _NARROW = 2**16
 
 @dataclass(frozen=True)
 class Coded:
-    """A column as whole numbers.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        Position in `values`, or -1 where the value is missing. Every position occurs.
-    values : Index
-        The distinct values in canonical order: numbers, then text, then others; no missing value.
-    """
+    """A column as whole numbers; neither the order of its rows nor categories without a record leave a trace."""
 
     codes: np.ndarray
     values: pd.Index
 
 
 def coded(column: pd.Series, where: str) -> Coded:
-    """Code a column: neither the order of its rows nor categories without a record leave a trace.
-
-    Raises
-    ------
-    DataError
-        A value cannot be compared with others, such as a list.
-    """
+    """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
     elif (narrow := _narrow(column)) is not None:
@@ -100,22 +86,7 @@ def _rank(value: object) -> tuple:
 
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
-    """Several columns of codes as one number a row, equal where all of them are equal.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray of int, shape (n,)
-        Codes from 0 to radix - 1, or from -1 (missing) to radix - 2.
-    radices : sequence of int
-        How many codes each column may hold.
-
-    Returns
-    -------
-    packed : ndarray of int64
-        They sort as the rows do, with -1 last in its column.
-    size : int
-        All numbers are below it.
-    """
+    """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
     packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column, radix in zip(columns, radices, strict=True):
         if size > _MOST // radix:
@@ -130,15 +101,7 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
 
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct values of `packed` in their order.
-
-    Returns
-    -------
-    group : ndarray of int, shape (n,)
-        The number of each row's value.
-    distinct : ndarray of int64
-        The values themselves, sorted.
-    """
+    """The number of each row's value among the distinct values of `packed`, and these, sorted."""
     if size <= max(8 * len(packed), 2**20):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
@@ -154,20 +117,7 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows of codes in their order, -1 last.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n, columns)
-        From 0 on, or -1 for a missing value. Without columns all rows are one.
-
-    Returns
-    -------
-    group : ndarray of int, shape (n,)
-        The number of each row.
-    some : ndarray of int
-        For each number the position of a row that has it.
-    """
+    """Number the distinct rows of codes in their order, -1 last; and the position of one row for each number."""
     columns = [np.zeros(len(codes), dtype=np.int64), *codes.T]
     group, distinct = grouped(*pack(columns, [int(column.max()) + 2 for column in columns]))
     some = np.empty(len(distinct), dtype=np.intp)

@@ -29,8 +29,8 @@ def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     codes : ndarray of int, shape (P, keys)
-        Codes from 0 on; -1 is missing. Two rows are compatible when no key has two different codes that are both
-        known. The rows should be distinct: equal rows are right too, but cost more.
+        Codes from 0 on; -1 is missing. Two rows are compatible when no key has two different codes that are both known.
+        The rows should be distinct: equal rows are right too, but cost more.
     values : ndarray, shape (P,) or (P, c)
         Whole numbers are summed exactly up to 2^53.
 
@@ -38,6 +38,12 @@ def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
     -------
     ndarray
         Shape and dtype of `values`.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.classes.compatible_sums(np.array([[0, 1], [0, -1], [0, 2]]), np.array([1, 10, 100])).tolist()
+    [11, 111, 110]
     """
     values = np.asarray(values)
     numbers = values.reshape(len(values), -1).astype(np.float64)
@@ -66,6 +72,14 @@ def compatible_counts(
     -------
     class_, value, count : ndarray of int
         The sums that are not zero, sorted by row and then by value.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> codes, one_each = np.array([[0], [-1]]), np.array([1, 1])
+    >>> rows = kanon_lab.classes.compatible_counts(codes, np.array([0, 1]), np.array([0, 1]), one_each, 2)
+    >>> [each.tolist() for each in rows]
+    [[0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1]]
     """
     rows = len(codes)
     own = sparse.csr_array((count, (class_, value)), shape=(rows, m))

@@ -33,13 +33,13 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     ClassTable
         F_k is the number of persons compatible with the class; under the policy ``category`` those with the same keys.
 
-    Raises
-    ------
-    DataError
-        A variable is absent, a count is no such number, a key is missing under the policy ``error``, or a class has
-        more records in the sample than persons in the population.
-    OptionError
-        `count` is a key variable.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 41]}), "age")
+    >>> people = pd.DataFrame({"age": [30, 41, 52], "persons": [9, 4, 7]})
+    >>> kanon_lab.classes.with_population(table, people, count="persons").F_k.tolist()
+    [9.0, 4.0]
     """
     spec = table.spec
     if count in spec.key_variables:

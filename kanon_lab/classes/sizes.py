@@ -17,26 +17,10 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
 
     The two differ only where keys are missing under the policy ``wildcard``: three records of a class of their own,
     each of which misses the sex, may have fifty compatible records. They are counted apart, since the classes of
-    neither have the records of the other.
-
-    Parameters
-    ----------
-    table : ClassTable
-    ranges : str or iterable of KRange
-        Ranges of sizes such as ``"1,2,3-4,5+"``. Each is counted on its own: they may overlap or leave gaps.
-
-    Returns
-    -------
-    DataFrame
-        One row a range, in the order given: ``size_from``, ``size_to`` (missing where open), ``label``; ``classes``,
-        ``records`` and ``share`` (of the file's records, 0-1): classes of so many records with exactly the same key
-        values, a missing one being a value of its own, and the records in them; ``compatible`` and
-        ``compatible_share``: the records with f_k in the range, whatever the size of their own class.
-
-    Raises
-    ------
-    OptionError
-        A range that is none.
+    neither have the records of the other. The columns are ``size_from``, ``size_to`` (missing where open), ``label``;
+    ``classes``, ``records`` and ``share`` (0-1) of classes with exactly the same key values, a missing one being a
+    value of its own; ``compatible`` and ``compatible_share``: the records with f_k in the range. Ranges may overlap or
+    leave gaps.
     """
     rows = []
     for each in as_ranges(ranges):
@@ -51,20 +35,7 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
 
 
 def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str = "compatible") -> pd.DataFrame:
-    """`size_ranges` with a version for each meaning of a missing key, of the versions for which they differ.
-
-    Parameters
-    ----------
-    sizes : DataFrame
-        From `size_ranges`, also of several versions (column ``version``), one below the other.
-    own, compatible : str
-        What the two are called; after the name of their version, if it has one.
-
-    Returns
-    -------
-    DataFrame
-        ``version``, ``label``, ``records`` and ``share``.
-    """
+    """``version``, ``label``, ``records``, ``share``: `size_ranges` by meaning of a missing key, where they differ."""
     parts, names = [], ["label", "records", "share"]
     for version, part in sizes.assign(version=sizes.get("version", "")).groupby("version", sort=False):
         kinds = {version: part[names]}

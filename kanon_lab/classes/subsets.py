@@ -24,7 +24,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
 
     Parameters
     ----------
-    frame, spec, where
+    frame, spec
         As in `class_table`; at most 12 key variables.
     k_max : int
         The last k, 1 to 1,000.
@@ -36,12 +36,15 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
         (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`: the number of
         records with f_k <= k.
 
-    Raises
-    ------
-    OptionError
-        More than 12 key variables, or a `k_max` out of its range.
-    DataError
-        As in `class_table`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": ["f", "f", "m"], "age": [30, 41, 30]})
+    >>> kanon_lab.classes.key_grid(frame, kanon_lab.KeySpec(["sex", "age"]), k_max=2)
+             keys  n  classes  k_achieved  1  2
+    0      (sex,)  3        2           1  1  3
+    1      (age,)  3        2           1  1  3
+    2  (sex, age)  3        3           1  3  3
     """
     names = spec.key_variables
     if len(names) > MOST_KEYS:

@@ -62,8 +62,6 @@ class ClassTable:
         Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
     F_k : ndarray of float, shape (n_classes,)
         Population frequency: the sum of the weights of those records (of ones without a weight variable).
-    where : str
-        What the frame is called in messages.
     """
 
     spec: KeySpec
@@ -131,13 +129,7 @@ class ClassTable:
         return int(self.records[self.f_k == 1].sum())
 
     def violations(self, k: Iterable[int]) -> dict[int, int]:
-        """For each k, the number of records with f_k below it.
-
-        Raises
-        ------
-        OptionError
-            A k is not a whole number from 1 on.
-        """
+        """For each k, a whole number from 1 on, the number of records with f_k below it."""
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
         return {int(each): int(self.records[self.f_k < each].sum()) for each in map(check_k, k)}
@@ -149,13 +141,7 @@ class ClassTable:
 
     @cached_property
     def household_of_record(self) -> np.ndarray | None:
-        """Number of each record's household, from 0; None where the spec names no household.
-
-        Raises
-        ------
-        DataError
-            A record has no household.
-        """
+        """Number of each record's household, from 0; None where the spec names none. Each record must have one."""
         if self.spec.household is None:
             return None
         codes = coded(self._others[self.spec.household], self.where).codes
@@ -163,13 +149,7 @@ class ClassTable:
         return codes
 
     def column(self, variable: str | pd.Series) -> pd.Series:
-        """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record.
-
-        Raises
-        ------
-        OptionError
-            The name is not such a variable, or the Series has another length.
-        """
+        """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record."""
         if isinstance(variable, pd.Series):
             if len(variable) != self.n:
                 raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
@@ -180,20 +160,7 @@ class ClassTable:
         return self._others[variable]
 
     def sensitive_counts(self, variable: str | pd.Series) -> ValueCounts:
-        """How often each value of a variable occurs in each class.
-
-        Parameters
-        ----------
-        variable : str or Series
-            A sensitive or numeric variable of the spec, or a Series of one value a record, in the order of the frame.
-
-        Raises
-        ------
-        OptionError
-            The name is not a sensitive or numeric variable of the spec, or the Series has another length.
-        DataError
-            Under the policy ``error``, a value is missing; or no record has a value.
-        """
+        """How often each value of a sensitive or numeric variable, or of a Series by record, occurs in each class."""
         column = self.column(variable)
         values = coded(column, self.where)
         absent = values.codes < 0
@@ -249,23 +216,19 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, whe
         One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
-    where : str
-        What to call the frame in messages.
-
-    Returns
-    -------
-    ClassTable
-
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, there are no records, a weight is not a finite number above 0, or a key is
-        missing under the policy ``error``. Records are named by the index of the frame.
 
     Notes
     -----
     Under the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys
     both know (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": ["f", "f", "m", None], "age": [30, 30, 41, 41]})
+    >>> table = kanon_lab.class_table(frame, ["sex", "age"])
+    >>> table.k_achieved, table.sample_uniques, table.f_k_of_records().tolist()
+    (2, 0, [2, 2, 2, 2])
     """
     spec = as_spec(spec)
     spec.check(frame, where)

@@ -45,10 +45,10 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     counted apart. Without --population the tables of gil-bellosta-2011 are recomputed from the embedded population,
     which was fitted to them; the other sources from what they print themselves.
     """
-    from kanon_lab import published
+    from kanon_lab import studies
     from kanon_lab.data import load_counts, parse_columns
-    from kanon_lab.published.audit import FINDINGS, check_takes_counts, source_of
-    from kanon_lab.published.figures import source_module
+    from kanon_lab.studies.audit import FINDINGS, check_takes_counts, source_of
+    from kanon_lab.studies.figures import source_module
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
@@ -64,7 +64,7 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     if population is not None:
         check_takes_counts(source)
         counts = load_counts(population, year=year, pool_from=85, columns=parse_columns(columns))
-    result = published.audit(source, counts)
+    result = studies.audit(source, counts)
     one = None if figure is None else result.figure(figure)
     with reader_may_leave():
         if one is None:
@@ -76,7 +76,7 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
 
 
 def _print_as_json(result):
-    from kanon_lab.published import KINDS, VERDICTS
+    from kanon_lab.studies import KINDS, VERDICTS
 
     figures = _figures_of_one_column(result.figures)
     print_json(
@@ -99,7 +99,7 @@ def _figures_of_one_column(figures):
 
 
 def _print(result):
-    from kanon_lab.published.audit import FINDINGS, computed_words
+    from kanon_lab.studies.audit import FINDINGS, computed_words
 
     _print_headline(result)
     summary = result.summary()
@@ -116,7 +116,7 @@ def _print(result):
 
 
 def _shown_columns():
-    from kanon_lab.published import KINDS
+    from kanon_lab.studies import KINDS
 
     return ["source", "table", "figures", *KINDS, "attention"]
 
@@ -125,7 +125,7 @@ def _print_headline(result):
     """What was set against something else comes first; the other kinds are counted, not claimed."""
     import pandas as pd
 
-    from kanon_lab.published import KINDS, VERDICTS
+    from kanon_lab.studies import KINDS, VERDICTS
 
     verdicts = list(VERDICTS)[::-1]
     evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)

@@ -166,7 +166,7 @@ def _result(protection, recipe, least, of_reading):
         )
     return {
         "n": len(protection.original),
-        "verdict": _verdict(protection, recipe, least),
+        "verdict": _verdict(protection, recipe, least, judged),
         **judged.to_dict(),
         "columns_as_keys": columns_as_keys(protection, judged.k) if "k" in limits else None,
         "keys": list(spec.key_variables),
@@ -189,14 +189,14 @@ def _result(protection, recipe, least, of_reading):
     }
 
 
-def _verdict(protection, recipe, least):
+def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
     from kanon_lab.protection import verdict
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
-    claims = verdict.final_claims(protection, k)
+    claims = judged.claims if judged.k == k else verdict.final_claims(protection, k)
     decisive = verdict.DECISIVE[recipe.spec.missing]
     records = int(claims.set_index("claim")["records"][decisive])
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)

@@ -9,6 +9,7 @@ from kanon_lab.cli.judged import print_judged
 from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame
 from kanon_lab.digits import percent
 from kanon_lab.errors import shortened, visible
+from kanon_lab.notes import key_of
 
 _WIDTH = 100
 # What is claimed, where `kanon_lab.suppress.claims.CLAIMS` says for whom it fails.
@@ -41,7 +42,7 @@ def print_protection(result, protection):
     _print_end(result, protection)
     _title("Notes" if result["notes"] else "No notes")
     for note in result["notes"]:
-        if not note.startswith("released as they came"):  # said above
+        if key_of(note) != "untouched":  # said above
             _line(f"- {note}")
     click.echo()
     done = "nothing was written" if result["out"] is None else f"written: {result['out']}"

@@ -19,6 +19,7 @@ from kanon_lab.data.statistical import Labels, Missing, read_statistical
 from kanon_lab.data.table import NO_PARQUET, check_parquet, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, settled, spelt
 from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.notes import Note
 
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
 """Extensions of the files that are read and written; .gz may follow."""
@@ -183,7 +184,7 @@ def read_path(
     frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
     if absent := [variable for variable in codes.codes if variable not in named]:
         raise wanting(absent[0], named, where, sure=not in_row_1 or wanted is not None or _headed(frame))
-    notes += [f"{spelt(each)} of {shortened(variable)}: missing in the file" for variable, each in missing.items()]
+    notes += [Note("codes_in_file", codes=spelt(each), variable=shortened(name)) for name, each in missing.items()]
     notes += codes.notes(frame.columns)
     found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
     rows, frame = frame.index, frame.reset_index(drop=True)

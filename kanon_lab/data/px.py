@@ -1,7 +1,4 @@
-"""PC-Axis files of population counts, in both of INE's layouts.
-
-The header is split by pyaxis; the numbers, tens of megabytes in the national file, are read by numpy into one array.
-"""
+"""PC-Axis files of population counts, in both of INE's layouts, without a list of their millions of numbers."""
 
 import codecs
 import math
@@ -23,6 +20,9 @@ _DIGITS_AND_BLANKS = b"0123456789 \t\r\n\v\f"
 _ASCII = bytes(range(128))
 _DATA = re.compile(rb"^DATA\s*=", re.MULTILINE)
 _CODEPAGE = re.compile(rb'^(CODEPAGE|CHARSET)\s*=\s*"([^"]*)"', re.MULTILINE)
+# KEYWORD("name")="text","text"; where signs within texts part nothing.
+_ELEMENT = re.compile(r'((?:[^"=;]|"[^"]*")++)=((?:[^"=;]|"[^"]*")*+);')
+_TEXT = re.compile(r'" *(.+?) *"')
 _SYMBOL = re.compile(rb'(?<!\S)(?:"[^"\s]*"|\.+)(?!\S)')
 _FAULT = re.compile(
     rb'(?<!\S)(?!\d+(?!\S)|"[^"\s]*"(?!\S)|\.+(?!\S))'
@@ -154,18 +154,18 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _metadata(header: str, where: str) -> dict:
-    """Keyword to value, or to the list of its quoted values."""
-    from pyaxis.metadata_processing import metadata_extract, metadata_split_to_dict
+def _metadata(header: str, where: str) -> dict[str, list[str]]:
+    """Keyword, as ``VALUES(sexo)``, to its texts."""
+    header, metadata, place = re.sub(r"[\r\n]", " ", header), {}, 0
+    while found := _ELEMENT.match(header, place):
+        keyword = found[1].strip().replace('"', "").replace("( ", "(").replace(" )", ")")
+        metadata[keyword], place = _TEXT.findall(found[2]), found.end()
+    if not metadata or ";" in re.sub(r'"[^"]*("|$)', "", header[place:]):
+        raise DataError(f"{where}: its header is not PC-Axis or is damaged; download it again")
+    return metadata
 
-    try:
-        elements, _ = metadata_extract(header + "DATA=")
-        return metadata_split_to_dict(elements)
-    except (TypeError, ValueError):
-        raise DataError(f"{where}: its header is not PC-Axis or is damaged; download it again") from None
 
-
-def _dimensions(metadata: dict, where: str) -> dict[str, list[str]]:
+def _dimensions(metadata: dict[str, list[str]], where: str) -> dict[str, list[str]]:
     """Dimension to labels, in the order in which the numbers vary (the last one fastest)."""
     if any(key.startswith("KEYS(") for key in metadata):
         raise DataError(f"{where}: leaves out empty cells (KEYS); save it in full")
@@ -175,7 +175,7 @@ def _dimensions(metadata: dict, where: str) -> dict[str, list[str]]:
     dimensions = {}
     for name in names:
         values = metadata.get(f"VALUES({name})")
-        if not isinstance(values, list):
+        if not values:
             raise DataError(f"{where}: dimension {name}: no VALUES line; download it again")
         dimensions[name] = values
     return dimensions

@@ -21,7 +21,7 @@ class DataSet:
     name : str
     kind : str
         ``"reconstructed and synthetic"``, ``"synthetic"`` (persons that do not exist), ``"facts"``, ``"fetched"``; or
-        parameters, which `kanon_lab.reconstruct` makes persons from.
+        parameters, which `kanon_lab.studies` makes persons from.
     licence : str
     file : str
         Name of its file, in the package or in the cache folder.

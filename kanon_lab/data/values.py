@@ -9,6 +9,7 @@ import pandas as pd
 
 from kanon_lab.data.names import composed
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.notes import Note
 
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
@@ -60,9 +61,9 @@ class MissingCodes:
     def _notes(self, name: str) -> Iterable[str]:
         met = [code for code in self.codes[name] if code in self._met[name]]
         others = [code for code in self.codes[name] if code not in met]
-        for codes, state in ((met, "missing"), (others, "in no record, though declared to mean missing")):
+        for key, codes in (("codes_missing", met), ("codes_in_no_record", others)):
             if codes:
-                yield f"{spelt(codes)} of {shortened(name)}: {state}"
+                yield Note(key, codes=spelt(codes), variable=shortened(name))
 
 
 def spelt(codes: Sequence[Code]) -> str:

@@ -87,13 +87,12 @@ def search(
     frame : DataFrame
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
-    k_required : int
-        The k of k-anonymity, 1 or more.
+    k_required : int, 1 or more
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
-    suppression_limit : float
-        Share (0-1) of the records that may be removed: all records of classes that fail.
+    suppression_limit : float, 0-1
+        Share of the records that may be removed: all records of classes that fail.
     loss : {"discernibility", "average_class_size", "weighted_level"}
         See the notes.
     level_weights : mapping of str to float, optional
@@ -118,7 +117,7 @@ def search(
     Raises
     ------
     OptionError
-        No node protects enough; the message says how much the best one would remove.
+        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
 
     Notes
     -----
@@ -159,7 +158,9 @@ def search(
     if sensitive is not None:
         spec = replace(spec, sensitive_variables=sensitive)
     check_names(spec, _COLUMNS)
-    names = _sensitive_names(spec, required)
+    if required.needs_values and not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    names = spec.sensitive_variables if required.needs_values else ()
     space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
@@ -175,14 +176,6 @@ def search(
     recoded = {name: levels[name] for name in hierarchies}
     protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
-
-
-def _sensitive_names(spec: KeySpec, required: Requirement) -> tuple[str, ...]:
-    if not required.needs_values:
-        return ()
-    if not spec.sensitive_variables:
-        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
-    return spec.sensitive_variables
 
 
 def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:

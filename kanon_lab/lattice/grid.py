@@ -29,8 +29,8 @@ def level_grid(
     ----------
     frame, hierarchies, spec
         As in `search`. Nothing is removed.
-    k_max : int
-        Last k, 1 to 1,000.
+    k_max : int, 1 to 1,000
+        Last k.
 
     Returns
     -------

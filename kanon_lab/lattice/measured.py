@@ -25,19 +25,16 @@ def node_table(
     """Measure every node, sorted by the levels; see `kanon_lab.lattice.LatticeResult.nodes`."""
     keys = list(space.table.spec.key_variables)
     prunes = space.has_wildcards and all(key.nested for key in space.keys)
-    measured = _from_the_top(space, required, allowed) if prunes else _all(space, required)
-    rows = [(*node, *row) for node, row in measured]
+    if prunes:
+        rows = [(*node, *row) for node, row in _from_the_top(space, required, allowed)]
+    else:
+        rows = [(*node, *_row(space, node, classes, required)) for node, classes in space.nodes()]
     nodes = pd.DataFrame(rows, columns=[*keys, *_MEASURED]).sort_values(keys, ignore_index=True)
     nodes = nodes.astype(dict.fromkeys(_MEASURED[:3], "Int64"))
     satisfied = (nodes["suppressed"] <= allowed) & (nodes["suppressed"] < space.table.n)
     nodes.insert(len(keys) + 3, "satisfied", satisfied.fillna(False).astype(bool))
     nodes["weighted_level"] = weighted_levels(nodes, space, weights)
     return nodes
-
-
-def _all(space: LevelSpace, required: Requirement) -> Iterator[tuple[Node, tuple]]:
-    for node, classes in space.nodes():
-        yield node, _row(space, node, classes, required)
 
 
 def _from_the_top(space: LevelSpace, required: Requirement, allowed: int) -> Iterator[tuple[Node, tuple]]:

@@ -65,8 +65,7 @@ def mondrian(
     strict : bool
         Records with one value of a key are never cut apart along that key, so that parts do not overlap. Otherwise
         (relaxed) records are put in order of the key, those of one value in order of all keys and then as they stand
-        in the file, and cut in halves; which of several records with the same keys goes to which side is then a
-        matter of the order of rows.
+        in the file, and cut in halves: which of several with the same keys goes where depends on the order of rows.
     hierarchies : mapping of str to Hierarchy, optional
         Of keys to be cut by the children of the lowest label that a part shares. Their levels must nest.
     orders : mapping of str to sequence, optional
@@ -112,11 +111,8 @@ def mondrian(
     for name, codes, values in zip(spec.key_variables, table.codes.T, table.labels):
         if not len(values):
             raise DataError(f"{where}: column {shortened(str(name))} has no value; leave the variable out")
-        of_records, options = (
-            codes[table.class_of_record],
-            {"hierarchy": hierarchies.get(name), "order": orders.get(name)},
-        )
-        dimensions.append(dimension(frame[name], of_records, values, **options, where=where))
+        by = {"hierarchy": hierarchies.get(name), "order": orders.get(name)}
+        dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by, where=where))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
     return _result(frame, spec, dimensions, parts, k_required)
@@ -158,11 +154,5 @@ def _result(
         codes = np.array([number[label] for label in labels])[part_of_record]
         protected[name] = spread(known, codes, frame[name])
     table = class_table(protected, spec)
-    classes = table.classes[[*spec.key_variables, "records"]]
-    return MondrianResult(
-        protected,
-        classes,
-        table.k_achieved,
-        int((table.records**2).sum()),
-        table.n / table.n_classes / k_required,
-    )
+    classes, squares = table.classes[[*spec.key_variables, "records"]], int((table.records**2).sum())
+    return MondrianResult(protected, classes, table.k_achieved, squares, table.n / table.n_classes / k_required)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.notebooks.reading import NotebookError, read_notebook
 
 #: Lines of a parameters cell: what follows is about the default file alone.
@@ -34,6 +35,7 @@ class _Parameter:
 
 def papermill() -> Any:
     """The package papermill; a `MissingPackageError` where it is not installed."""
+    load_jsonschema()
     try:
         import papermill
     except ModuleNotFoundError:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.files import MAX_BYTES, limited, read_bytes
+from kanon_lab.loading import load_jsonschema
 
 
 class NotebookError(KanonLabError):
@@ -34,6 +35,7 @@ def read_notebook(path: str | Path) -> Any:
     NotebookError
         If the file cannot be read or is not a notebook.
     """
+    load_jsonschema()
     import nbformat
 
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.page import markup
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
 
 def enable() -> None:
     """Let Altair charts that a cell ends with be drawn by JupyterLab, without a network and at any number of rows."""
+    load_jsonschema()
     import altair
 
     altair.data_transformers.disable_max_rows()

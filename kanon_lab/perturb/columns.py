@@ -13,6 +13,7 @@ from kanon_lab.errors import DataError, shortened
 from kanon_lab.perturb.arguments import MISSING, check_choice, check_frame, variables_of
 from kanon_lab.recode.columns import names_of, one_column, refuse
 from kanon_lab.risk.paired import numbers_of
+from kanon_lab.risk.robust import Outliers, outliers
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,12 @@ def strata_groups(
     group, _ = distinct_rows(np.column_stack(codes))
     order = np.argsort(group, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+
+
+def outlying(numbers: Numbers, rows: np.ndarray | slice, seed: int, where: str) -> Outliers:
+    """Robust distances of some records from their centre; scikit-learn takes seeds of 32 bits."""
+    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return outliers(pd.DataFrame(numbers.values[rows], columns=list(numbers.names)), seed=short, where=where)
 
 
 def with_numbers(frame: pd.DataFrame, numbers: Numbers, values: np.ndarray) -> pd.DataFrame:

@@ -37,7 +37,7 @@ def mdav(
 ) -> np.ndarray:
     """The group of each record, numbered as formed; `order`: who begins one, not those farthest from the centroid."""
     blocks = Blocks(points, weights)
-    begin = _outermost(blocks) if order is None else _in_order(blocks, order)
+    begin = _outermost(blocks) if order is None else (row for row in order.tolist() if blocks.there[row])
     groups: list[np.ndarray] = []
 
     def take(row: int) -> None:
@@ -55,12 +55,6 @@ def mdav(
     for number, members in enumerate(groups):
         group[members] = number
     return group
-
-
-def _in_order(blocks: Blocks, order: np.ndarray) -> Iterator[int]:
-    for row in order.tolist():
-        if blocks.there[row]:
-            yield row
 
 
 def _outermost(blocks: Blocks) -> Iterator[int]:

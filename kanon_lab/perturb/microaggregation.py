@@ -10,12 +10,11 @@ import pandas as pd
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import check_k, check_seed
 from kanon_lab.perturb.arguments import check_choice
-from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.columns import changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.mdav import mdav, on_grid
 from kanon_lab.perturb.optimal import optimal
 from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
-from kanon_lab.risk.robust import outliers
 
 _MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
 _TOGETHER = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
@@ -51,59 +50,55 @@ def microaggregate(
     frame : DataFrame
     variables : sequence of str, or str
         The quantities.
-    k_required : int
-        Records of a group, at least; 2 or more.
+    k_required : int, 2 or more
+        Records of a group, at least.
     method : {"mdav", "optimal"}
         ``mdav``: groups of records that are near each other in all variables together. ``optimal``: each variable by
         itself, in the groups that lose the least; a record is then in another group for each variable.
     centre : {"mean", "median"}
-        Of each variable in a group: what its values are replaced by.
+        What the values of a group are replaced by.
     start : {"mean", "robust"}
-        Of ``mdav``: from what a record must be farthest to begin a group. ``mean``: the mean of the records left.
-        ``robust``: a centre that outliers do not move, in a distance that they do not stretch; needs scikit-learn.
+        Of ``mdav``: a group begins with the record farthest from the mean of those left, or (``robust``, with
+        scikit-learn) from a centre that outliers do not move, in a distance that they do not stretch.
     strata : sequence of str, or str
         Columns; groups do not reach from one combination of their values into another.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
-    seed : int
-        From 0 to below 2 ** 63; only ``robust`` draws.
+    seed : int, 0 to below 2 ** 63
+        Only ``robust`` draws.
 
     Returns
     -------
     Perturbed
-        `details`: ``groups`` (ndarray of int: the number of each record's group from 0 on, or -1 where it was left
-        alone; shape (n,) under ``mdav``, (n, variables) under ``optimal``); ``sizes``, one row a size of groups:
-        ``size`` (records), ``groups`` (how many have it; of all variables under ``optimal``); ``loss`` (0-1: the sum of
-        squares about the group means over that about the mean of all, each variable counting alike). `seed` is None
-        unless `start` is ``robust``.
+        Floating-point numbers. `details`: ``groups`` (number of each record's group from 0 on, -1 where it was left
+        alone; shape (n,) under ``mdav``, (n, variables) under ``optimal``); ``sizes``, one row a size: ``size``
+        (records), ``groups`` (how many have it, of all variables); ``loss`` (0-1: the sum of squares about the group
+        means over that about the mean of all, each variable counting alike). `seed` is None unless `start` is
+        ``robust``.
 
     Notes
     -----
-    ``mdav`` is the algorithm MDAV-generic of Domingo-Ferrer and Torra (2005) for quantities. The distance is Euclidean
-    after each variable has been divided by its standard deviation in the file. While 3k records or more are left: r is
-    the record farthest from their mean; r and the k - 1 records nearest to it are a group; s is the record farthest
-    from r among the others; s and the k - 1 of these nearest to it are a group. If 2k records or more are left then, r
-    and the k - 1 nearest are a group and the rest is one; fewer are one. Of equally distant records the earliest in the
-    file is taken. Differences are reckoned on a grid of less than a billionth of a standard deviation, for files of up
-    to a million records, on which whole numbers below a billion stay exact; squares in floating point.
+    ``mdav`` is MDAV-generic of Domingo-Ferrer and Torra (2005): Euclidean distances, each variable divided by its
+    standard deviation in the file. While 3k records or more are left: r is the record farthest from their mean; r and
+    the k - 1 records nearest to it are a group; s is the record farthest from r among the others; s and the k - 1 of
+    these nearest to it are a group. If 2k records or more are left then, r and the k - 1 nearest are a group and the
+    rest is one; fewer are one. Of equally distant records the earliest is taken. Differences are reckoned on a grid of
+    less than a billionth of a standard deviation (up to a million records), on which whole numbers below a billion stay
+    exact.
 
-    With ``robust`` one thing is different: r is the record left whose robust Mahalanobis distance
-    (`kanon_lab.risk.outliers`: minimum covariance determinant) is largest. It is estimated once, of the whole file.
-    All else, s and the nearest records among it, is as above.
+    With ``robust`` only r differs: it is the record left whose robust Mahalanobis distance in the whole file
+    (`kanon_lab.risk.outliers`: minimum covariance determinant) is largest.
 
     ``optimal`` is that of Hansen and Mukherjee (2003): no partition into groups of at least k has a smaller sum of
-    squares about the group means. Its time grows with k times the records. With the median as centre groups are the
-    same. Many variables by themselves leave combinations that are unique: only ``mdav`` makes at least k records alike
-    in all of them.
+    squares about the group means. Its time grows with k times the records. Many variables by themselves leave
+    combinations that are unique: only ``mdav`` makes at least k records alike in all of them.
 
-    A released value may still be a true one. The median of a group of odd size is the value of one of its records: with
-    a `k_required` of 3 most released values are somebody's, and about a third of the cells stay as they are. A mean
-    is a true value only by chance or where a group's values are equal, but where one value of a group is much
-    larger than the others, the mean times the size tells it nearly: `cells` says how many cells have changed, and
-    `kanon_lab.risk.interval_disclosure` how near to the truth they are.
+    A released value may still be a true one: the median of a group of odd size is the value of one of its records, so
+    that with a k of 3 about a third of the cells stay as they are. A mean is a true value only by chance or where a
+    group's values are equal, but where one value is much larger than the others, the mean times the size tells it
+    nearly: `cells` says how many have changed, and `kanon_lab.risk.interval_disclosure` how near to the truth they are.
 
-    Results are floating-point numbers. What is kept is so of the records, not of a population to which they are
-    weighted.
+    What is kept is so of the records, not of a population to which they are weighted.
 
     References
     ----------
@@ -122,7 +117,8 @@ def microaggregate(
     numbers = numeric_columns(frame, variables, missing=missing, where=where)
     strata_rows = strata_groups(frame, strata, rows=numbers.rows, where=where)
     _refuse_small(strata_rows, k, where)
-    distance = _robust_distance(numbers, seed, where) if start == "robust" else None
+    robust = start == "robust"
+    distance = outlying(numbers, slice(None), seed, where).distances.to_numpy() if robust else None
     groups = _groups(numbers.values, strata_rows, k, method, distance)
     released, lost = np.empty_like(numbers.values), np.empty(len(numbers.names))
     for column, values in enumerate(numbers.values.T):
@@ -171,13 +167,6 @@ def _refuse_small(strata: list[np.ndarray], k: int, where: str) -> None:
         )
     if small:
         raise OptionError(f"k_required is {k}, and {where} has {least} records with values; choose a k up to that")
-
-
-def _robust_distance(numbers: Numbers, seed: int, where: str) -> np.ndarray:
-    # scikit-learn takes seeds of 32 bits.
-    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    found = outliers(pd.DataFrame(numbers.values, columns=list(numbers.names)), seed=short, where=where)
-    return found.distances.to_numpy()
 
 
 def _groups(

@@ -10,13 +10,12 @@ import pandas as pd
 from kanon_lab.errors import DataError
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.arguments import check_choice
-from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, strata_groups, with_numbers
+from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import refuse_constant
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
 from kanon_lab.risk.arguments import check_positive
-from kanon_lab.risk.robust import outliers
 
 _MEANS = Keep("means", EXPECTED, "each variable")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
@@ -64,12 +63,11 @@ def add_noise(
         ``additive``: independent noise for each variable. ``correlated``: noise with the covariances of the variables,
         so that correlations stay. ``restricted``: such noise, uncorrelated with the variables in the very file, and
         the whole shrunk towards the mean, so that means and covariances stay exactly. ``outliers``: independent noise,
-        stronger for records that are far out.
-    strength : float
-        Standard deviation of the noise in that of the variable (n - 1), above 0 and at most 1000.
+        stronger for records that are far out (with scikit-learn).
+    strength : float, above 0 and at most 1000
+        Standard deviation of the noise in that of the variable (n - 1).
     strata : sequence of str, or str
-        Columns within whose groups means, standard deviations, covariances and distances are taken; the whole file if
-        none.
+        Columns within whose groups means, standard deviations, covariances and distances are taken.
     missing : {"error", "leave"}
         Whether a missing value is refused, or a record without any of the variables stays as it is.
     seed : int, 0 to below 2 ** 63
@@ -84,7 +82,7 @@ def add_noise(
     Raises
     ------
     DataError
-        There are too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
+        Too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
 
     Notes
     -----
@@ -98,13 +96,11 @@ def add_noise(
     they are nearly kept only where strata have much the same means and covariances. Under ``additive`` a variance grows
     by the factor 1 + s^2 and a correlation shrinks by it.
 
-    Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of standard
-    deviation s max(1, d / c), in that of the variable, where c^2 is the 97.5% point of the chi-squared distribution
-    with p degrees of freedom: as for the others up to c, and from there in proportion to the distance. A variance grows
-    by 1 + s^2 times the mean of max(1, d / c)^2.
+    Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.risk.outliers`) has noise of s max(1, d /
+    c) standard deviations of the variable, where c^2 is the 97.5% point of the chi-squared distribution with p degrees
+    of freedom. A variance grows by 1 + s^2 times the mean of max(1, d / c)^2.
 
     Who knows the seed draws the same numbers and takes the noise off again: keep it as secret as the original file.
-
     What is kept is so of the records, not of a population to which they are weighted.
 
     References
@@ -140,7 +136,9 @@ def add_noise(
     for group in groups:
         released[group] = _noisy(numbers.values[group], drawn[group], method, strength)
     result = with_numbers(frame, numbers, released)
-    details: dict[str, object] = {"strength": strength, "noise": _moved(numbers, released)}
+    noise = pd.DataFrame({"variable": numbers.names, "sd": numbers.values.std(axis=0, ddof=1)})
+    noise["noise_sd"] = np.sqrt(((released - numbers.values) ** 2).mean(axis=0))
+    details: dict[str, object] = {"strength": strength, "noise": noise}
     if method == "outliers":
         details |= {"outliers": int((factors > 1).sum()), "largest_factor": float(factors.max())}
     cells = changed_cells(frame, result, numbers.names)
@@ -160,11 +158,9 @@ def _refuse_small(groups: list[np.ndarray], variables: int, where: str) -> None:
 
 def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int, where: str) -> np.ndarray:
     """By how much the noise of each record is stronger than that of records that are not far out."""
-    # scikit-learn takes seeds of 32 bits.
-    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
     factors = np.empty(len(numbers.rows))
     for group in groups:
-        found = outliers(pd.DataFrame(numbers.values[group], columns=list(numbers.names)), seed=short, where=where)
+        found = outlying(numbers, group, seed, where)
         factors[group] = np.maximum(1, found.distances / found.threshold)
     return factors
 
@@ -188,8 +184,3 @@ def _noisy(values: np.ndarray, drawn: np.ndarray, method: str, strength: float) 
         drawn = drawn - basis @ (basis.T @ drawn)
     noise = np.linalg.qr(drawn)[0] @ mix
     return mean + unit * (apart + strength * noise) / np.sqrt(1 + strength**2)
-
-
-def _moved(numbers: Numbers, released: np.ndarray) -> pd.DataFrame:
-    apart = np.sqrt(((released - numbers.values) ** 2).mean(axis=0))
-    return pd.DataFrame({"variable": numbers.names, "sd": numbers.values.std(axis=0, ddof=1), "noise_sd": apart})

@@ -112,14 +112,13 @@ def pram(
     ----------
     frame : DataFrame
     variables : sequence of str, or str
-        Columns of categories, each perturbed by itself: what holds between two of them is weakened. A missing value
-        stays missing.
+        Columns of categories; what holds between two of them is weakened. A missing value stays missing.
     transition : DataFrame or mapping, optional
-        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. See
-        `check_transition`; its categories are exactly those of the data, matched as text.
+        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
+        category, adding to 1; the categories are exactly those of the data, matched as text.
     keep : float, or mapping of variable to float (or to mapping of category to float), optional
-        Without a matrix: the probability to stay, 0-1 and below 1, by default `DEFAULT_KEEP`; else the category is
-        drawn anew, among those of the stratum.
+        Without a matrix: the probability to stay, 0 to below 1, by default `DEFAULT_KEEP`; else the category is drawn
+        anew, among those of the stratum.
     invariant : bool, optional
         Whether the shares stay as they are in expectation; by default so where no matrix is given. Without one, what is
         drawn anew follows the shares (`redrawing_matrix`) and may be the old category, so that each stays somewhat more
@@ -129,12 +128,11 @@ def pram(
     weight : str, optional
         Sampling weight: the shares that are left as they are, are the weighted ones.
     strata : sequence of str, or str
-        Each stratum has matrices of its own, made for its own shares and categories. In a stratum that has one
-        category of a variable this category stays (unless a matrix is given and used as it is).
-    seed : int
-        From 0 on. Each variable has random numbers of its own, from the seed and its position among `variables`: one
-        more at the end changes no other. Two runs in a row need two seeds. The order of categories, in a matrix or as
-        declared, makes no difference; the order of records does.
+        Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
+        category stays (unless a matrix is given and used as it is).
+    seed : int, from 0 on
+        Each variable has random numbers of its own, from the seed and its position: one more at the end changes no
+        other. Two runs in a row need two seeds. The order of categories makes no difference; that of records does.
 
     Returns
     -------
@@ -161,6 +159,8 @@ def pram(
     does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
     it is much less.
 
+    References
+    ----------
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
     matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
 

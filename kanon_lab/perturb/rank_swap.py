@@ -50,12 +50,12 @@ def rank_swap(
     frame : DataFrame
     variables : sequence of str, or str
         Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
-    window : float
-        How far apart two ranks may be, as a share of the records that have a value: above 0 and at most 1.
+    window : float, above 0 and at most 1
+        How far apart two ranks may be, as a share of the records that have a value.
     strata : sequence of str, or str
-        Columns within whose groups values are ranked and swapped; the whole file if none.
-    seed : int
-        From 0 to below 2 ** 63. Each variable has random numbers of its own, by its position among the variables.
+        Columns within whose groups values are ranked and swapped.
+    seed : int, 0 to below 2 ** 63
+        Each variable has random numbers of its own, by its position among the variables.
 
     Returns
     -------
@@ -71,9 +71,8 @@ def rank_swap(
     values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
     window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
 
-    Relations between variables are weakened, the more so the wider the window: each is swapped by itself. A record that
-    swaps with one of the same value keeps it. Within a stratum only is no rank further away than the window: in the
-    file a value can move by more.
+    Relations between variables are weakened, the more so the wider the window. A record that swaps with one of the same
+    value keeps it. Within a stratum only is no rank further away than the window: in the file a value can move by more.
 
     An outsider who knows the window knows which released values may be a record's, and can intersect this over several
     variables: the more of them are swapped, the fewer records remain (Nin, Herranz and Torra 2008). Linkage by

@@ -73,7 +73,7 @@ def shuffle(
         Variables that are released as they are, and with which relations are to stay: numbers, dates and ordered
         categories by their ranks, others by an indicator of each category.
     strata : sequence of str, or str
-        Columns within whose groups values are shuffled; the whole file if none.
+        Columns within whose groups values are shuffled.
     missing : {"error", "leave"}
         Whether a missing value of the variables is refused, or a record without any of them stays as it is.
     seed : int, 0 to below 2 ** 63
@@ -100,7 +100,6 @@ def shuffle(
     is independent of the true one. An outsider who knows those learns what the regression tells and no more, even with
     the seed. But that may be much: where the regression explains nearly all, many records get their own value back or
     one next to it, and the largest most of all (at 95% in about half of all shuffles, at 99% in four of five).
-    Therefore more than 95% is refused.
 
     Only linear relations of normal scores are kept. Lost are relations of another shape, with variables that are not
     given, of three variables together, sums (parts need no longer add up to a total), and how much more values

@@ -41,8 +41,8 @@ def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[H
     ----------
     categories : iterable
         Two or more, in the order of the matrix.
-    keep : float or mapping of category to float
-        Probability to stay, 0-1.
+    keep : float or mapping of category to float, 0-1
+        Probability to stay.
 
     Returns
     -------
@@ -110,8 +110,8 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     ----------
     shares : mapping or Series by category
         Shares or counts of two or more categories, 0 or more.
-    keep : float or mapping of category to float
-        Probability to stay without a draw, 0-1.
+    keep : float or mapping of category to float, 0-1
+        Probability to stay without a draw.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
     Parameters
     ----------
     matrix : DataFrame or mapping
-        The first stage P; see `check_transition`.
+        The first stage P: a row for each true category, adding to 1.
     shares : mapping or Series by category, or sequence in the order of the matrix
         Shares or counts, 0 or more; a category that is left out has none.
 
@@ -156,8 +156,8 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
         lower for a rare category and at times higher for a common one. For two categories that change places with
         certainty R changes nothing.
 
-    Notes
-    -----
+    References
+    ----------
     Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), Post randomisation for statistical disclosure control: theory
     and implementation, Journal of Official Statistics 14(4), 463-478.
 
@@ -182,7 +182,7 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
     observed : mapping or Series by category, or sequence in the order of the matrix
         Shares or counts (weighted or not) in the released file; a category that is left out has none.
     matrix : DataFrame or mapping
-        The matrix that was used; see `check_transition`.
+        The matrix that was used: a row for each true category, adding to 1. Not singular.
 
     Returns
     -------
@@ -190,13 +190,8 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
         By category; they add to 1. In expectation they are the true ones. **One can be below 0** (a rare category, by
         chance): it is left so, since cutting it off would bias the others.
 
-    Raises
-    ------
-    OptionError
-        The matrix is singular: different true shares look alike after it.
-
-    Notes
-    -----
+    References
+    ----------
     Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata, Statistics
     Netherlands.
 
@@ -223,9 +218,9 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
     shares : mapping or Series by category, or sequence in the order of the matrix
         True shares, or the estimates in their place; these may be below 0.
     matrix : DataFrame or mapping
-        The matrix that was used; see `check_transition`.
-    records : int
-        How many have a value, 1 or more.
+        The matrix that was used: a row for each true category, adding to 1.
+    records : int, 1 or more
+        How many have a value.
 
     Returns
     -------
@@ -233,8 +228,8 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
         Categories by categories, of shares (0-1). Standard errors are the roots of its diagonal. What sampling brings
         comes on top.
 
-    Notes
-    -----
+    References
+    ----------
     Kooiman, Willenborg and Gouweleeuw (1997). The records of a true category fall on those seen as in a multinomial.
 
     Examples
@@ -260,15 +255,15 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
     Parameters
     ----------
     matrix : DataFrame or mapping
-        The matrix that was used; see `check_transition`.
+        The matrix that was used: a row for each true category, adding to 1.
     shares : mapping or Series by category, or sequence in the order of the matrix
         True shares or counts, 0 or more; a category that is left out has none.
 
     Returns
     -------
     DataFrame
-        One row a category seen, one column a true category. Each row adds to 1; it is missing where the category
-        cannot be seen.
+        One row a category seen, one column a true category. Each row adds to 1, or is missing where the category cannot
+        be seen.
 
     Examples
     --------

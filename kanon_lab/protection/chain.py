@@ -6,7 +6,7 @@ import numbers
 import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,75 +16,36 @@ from kanon_lab.data import MicrodataFile
 from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k, check_seed
+from kanon_lab.notes import Note
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.checks import check_columns, derived_seed, several, step_errors
 from kanon_lab.protection.cost import Baseline
 from kanon_lab.protection.file_settings import as_indicators
+from kanon_lab.protection.labels import released_labels
 from kanon_lab.protection.measured import Measured, measured
+from kanon_lab.protection.notes import notes_of
 from kanon_lab.protection.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of
-from kanon_lab.protection.state import State, Step
+from kanon_lab.protection.settings import chain_settings
+from kanon_lab.protection.state import Chain, State, Step, without_variables
 from kanon_lab.protection.steps import Applied, Kind, kind_of
-from kanon_lab.protection.truth import Truth
+from kanon_lab.protection.truth import Truth, recoded_truth
 from kanon_lab.protection.two_level import household_level
+from kanon_lab.protection.verdict import claims_since
+from kanon_lab.recode.columns import distinct
 from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
 from kanon_lab.utility import IndicatorSet
 
 
-@dataclass(frozen=True)
-class Protection:
+class Protection(Chain):
     """A file and the steps applied to it; a further step gives another protection, and this one stays as it is.
 
     Attributes
     ----------
-    original : DataFrame
-        The file as it came.
-    spec : KeySpec
-        The roles of its variables.
-    k, risks, estimator
-        What is measured after each step; see `protect`.
-    seed : int
-        From which each random step's seed is made, unless it has its own.
-    where : str
-        What the file is called in messages.
-    baseline : Baseline
-        What its utility is compared by.
-    start : State
-        The file without its direct identifiers.
-    steps : tuple of Step
-        Those applied, in their order.
-    given_labels, given_variable_labels
-        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
+    original, spec, k, risks, estimator, seed, where, baseline, start, steps, given_labels, given_variable_labels
+        As in `kanon_lab.protection.state.Chain`.
     """
-
-    original: pd.DataFrame = field(repr=False)
-    spec: KeySpec
-    k: tuple[int, ...]
-    risks: tuple[float, ...]
-    estimator: str
-    seed: int
-    where: str
-    baseline: Baseline = field(repr=False)
-    start: State = field(repr=False)
-    steps: tuple[Step, ...] = ()
-    given_labels: Labels = field(default_factory=dict, repr=False)
-    given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    @property
-    def state(self) -> State:
-        """The file after the last step."""
-        return self.steps[-1].state if self.steps else self.start
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The file as it would be released: without direct identifiers and removed variables.
-
-        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
-        """
-        released = self.state.working.drop(columns=list(self.state.removed))
-        released.attrs = {}  # a parquet file would hold them
-        return released if self._in_order else released.reset_index(drop=True)
 
     @property
     def labels(self) -> Labels:
@@ -92,19 +53,12 @@ class Protection:
 
         Of codes that some released record has, and that no step has merged or changed; and those that steps give.
         """
-        from kanon_lab.protection.labels import released_labels
-
         return released_labels(self).labels
 
     @property
     def variable_labels(self) -> dict[str, str]:
         """The labels of the variables that are released."""
         return {name: label for name, label in self.given_variable_labels.items() if name in self.frame}
-
-    @property
-    def _in_order(self) -> bool:
-        """Whether the records stand in the order in which they came."""
-        return self.state.working.index.equals(self.original.index)
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -143,8 +97,6 @@ class Protection:
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
             return after
-        from kanon_lab.protection.verdict import claims_since
-
         return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
@@ -184,10 +136,8 @@ class Protection:
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What a reader of the history should know."""
-        from kanon_lab.protection.notes import notes_of
-
         return tuple(notes_of(self))
 
     def recipe(self) -> dict:
@@ -198,8 +148,6 @@ class Protection:
         OptionError
             A step was given a setting that is no text, number, date, list or mapping.
         """
-        from kanon_lab.protection.settings import chain_settings
-
         return chain_settings(self)
 
     def _with_seed(
@@ -241,8 +189,7 @@ class Protection:
             for each, column in before.working.items():
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
-        levels = (applied.households, self.spec.household)
-        truth = before.truth.after(kind, settings, before, kept, levels, self.where)
+        truth = self._truth(kind, settings, before, kept, applied.households)
         state = State(kept, removed, truth, self._measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
         counts = [
@@ -251,6 +198,27 @@ class Protection:
         ]
         touched = int(done.touched.sum())
         return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
+
+    def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
+        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
+
+        That of a household level holds for the members.
+        """
+        rules, inner = kind.rules(settings, self.where), None if households is None else households.state.truth
+        perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
+        quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
+        values = dict(before.truth.values)
+        for name, true in values.items():
+            shown, rule = before.working[name].loc[true.index], rules.get(name)
+            if inner is not None and name in inner.values:
+                household = self.spec.household
+                codes, ids = distinct(before.working[household].loc[true.index], self.where)
+                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
+                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, self.where)
+            elif rule is not None or (inner is not None and name not in perturbed):
+                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, self.where)
+        truth = before.truth
+        return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
@@ -356,18 +324,6 @@ def _carried_out(frame: pd.DataFrame, plan: Plan, where: str) -> Protection:
     for name, settings in plan.steps:
         protection = protection.apply(name, settings)
     return protection
-
-
-def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
-    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
-
-    Weight, household and strata stay: they are used without being released.
-    """
-    gone = set(removed)
-    keys = tuple(name for name in spec.key_variables if name not in gone)
-    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
-    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
-    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
 
 
 def _measures(k: object, risks: object, estimator: object) -> dict[str, Any]:

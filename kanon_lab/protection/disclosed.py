@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.changes import same_values
 from kanon_lab.protection.exposure import told_by
 from kanon_lab.protection.released import role_of
+from kanon_lab.protection.state import Chain
 from kanon_lab.recode.columns import distinct
 
 
-def shown_by_members(protection: Protection) -> pd.DataFrame:
+def shown_by_members(protection: Chain) -> pd.DataFrame:
     """Suppressed values that another member of the same household still shows.
 
     Returns
@@ -23,14 +23,13 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
         of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
         members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
     """
-    spec, state, rows = protection.spec, protection.state, []
-    names = [name for name in (*spec.key_variables, *spec.ghosts) if name not in state.removed]
-    if spec.household is not None and spec.household not in state.removed:
-        original, working = protection.original, state.working.loc[protection.original.index]
-        home, _ = distinct(working[spec.household], protection.where)
-        for name in names:
+    spec, rows = protection.spec, []
+    if protection.shows_households:
+        original, released = protection.original, protection.aligned
+        home, _ = distinct(released[spec.household], protection.where)
+        for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
             code, values = distinct(original[name], protection.where)
-            kept = working[name].notna().to_numpy()
+            kept = released[name].notna().to_numpy()
             lost = (code >= 0) & ~kept
             if lost.any():
                 pair = home.astype(np.int64) * (len(values) + 1) + code
@@ -39,7 +38,7 @@ def shown_by_members(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
-def told_by_columns(protection: Protection) -> pd.DataFrame:
+def told_by_columns(protection: Chain) -> pd.DataFrame:
     """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
 
     Returns
@@ -56,7 +55,7 @@ def told_by_columns(protection: Protection) -> pd.DataFrame:
     household count once, since they share what they share by living together.
     """
     spec, original = protection.spec, protection.original
-    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[original.index]
+    released = protection.aligned
     home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
     columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []

@@ -20,9 +20,9 @@ from scipy.special import gammaln
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped
 from kanon_lab.keys import check_k
-from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.changes import same_values
 from kanon_lab.protection.released import role_of
+from kanon_lab.protection.state import Chain
 from kanon_lab.suppress.counting import compatible_records
 
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
@@ -64,12 +64,12 @@ class Exposure:
     records: int
 
 
-def exposed_by_columns(protection: Protection, k: int) -> Exposure:
+def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     """Count the records that released columns bring below k.
 
     Parameters
     ----------
-    protection : Protection
+    protection : Chain
     k : int
         From 1 on.
 
@@ -112,7 +112,7 @@ def exposed_by_columns(protection: Protection, k: int) -> Exposure:
     return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
 
 
-def columns_as_keys(protection: Protection, k: int) -> pd.DataFrame:
+def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     """What each released column would do if it were one more key.
 
     Returns
@@ -121,8 +121,7 @@ def columns_as_keys(protection: Protection, k: int) -> pd.DataFrame:
         One row a released column that is no key: ``column``; ``role``; ``before`` and ``after``, records below k with
         it among the keys, a missing value being a value of its own.
     """
-    k, keys = check_k(k, "k"), without_variables(protection.spec, protection.state.removed).key_variables
-    released = protection.state.working.drop(columns=list(protection.state.removed)).loc[protection.original.index]
+    k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
     for name in [name for name in released if name not in keys]:
         below = [_records_below(frame, [*keys, name], k, protection.where) for frame in (protection.original, released)]
@@ -203,14 +202,13 @@ class _Usual:
 class _Search:
     """The columns and keys of a protection as codes, each made once."""
 
-    def __init__(self, protection: Protection):
+    def __init__(self, protection: Chain):
         self.protection, self.where = protection, protection.where
-        self.original, state = protection.original, protection.state
-        spec = protection.spec
+        self.original, spec = protection.original, protection.spec
         self.keys = spec.key_variables
         self.n = len(self.original)
-        self.released = state.working.drop(columns=list(state.removed)).loc[self.original.index]
-        self.perturbed = [name for name in self.keys if name in state.truth.perturbed]
+        self.released = protection.aligned
+        self.perturbed = [name for name in self.keys if name in protection.state.truth.perturbed]
         self.home = None if spec.household is None else self._codes(self.original[spec.household])
         self.columns = {name: self._codes(column) for name, column in self.released.items()}
         self.true = {name: self._codes(self.original[name]) for name in self.keys}

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,57 @@ _MIDNIGHT = re.compile(r"(?<=\d)[ t]00:00:00(\.0+)?$")
 _TELLING = 8
 
 
+@dataclass(frozen=True)
+class Held:
+    """A direct identifier that a released column holds.
+
+    Attributes
+    ----------
+    column : str
+    identifier : str
+        Nothing where the column has the identifier's name.
+    rows : Series of bool or None
+        Records that hold their own among other words; None where the column has the identifier's values.
+    """
+
+    column: str
+    identifier: str = ""
+    rows: pd.Series | None = None
+
+    def told(self, where: str, *, rows: bool = True) -> str:
+        """What is said against the release, with or without saying which records it is about."""
+        column, identifier = f"{where}: column {shortened(self.column)}", shortened(self.identifier)
+        if not self.identifier:
+            return f"{column} is a direct identifier; it must not be released"
+        if self.rows is None:
+            return f"{column} has the values of the direct identifier {identifier}; name it as one too"
+        first, count = shortened(str(self.rows.idxmax())), int(self.rows.sum())
+        which = f": row {first}{f' (and {count - 1} more)' if count > 1 else ''}" if rows else ""
+        held = f"holds the record's own {identifier}, a direct identifier; recode or remove the column"
+        return f"{column}{which}: {held}"
+
+
+def held_identifier(
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
+) -> Held | None:
+    """The first direct identifier that a released file holds; parameters as of `prove_absent`."""
+    names = list(identifiers)
+    for name in released.columns:
+        if name in names:
+            return Held(name)
+    columns, known = {name: _texts(column) for name, column in released.items()}, set(roles)
+    for identifier in names:
+        own, own_cells = _texts(original[identifier])
+        values = set(own_cells) - {None}
+        for name, (texts, cells) in columns.items():
+            text = not pd.api.types.is_numeric_dtype(released[name])
+            if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
+                return Held(name, identifier)
+            if text and (rows := _told(own, texts)).any():
+                return Held(name, identifier, pd.Series(rows, index=original.index))
+    return None
+
+
 def prove_absent(
     released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str, roles: Iterable[str] = ()
 ) -> None:
@@ -27,10 +79,8 @@ def prove_absent(
 
     Parameters
     ----------
-    released : DataFrame
-        What is to be released.
-    original : DataFrame
-        The same records in the same order, with the direct identifiers.
+    released, original : DataFrame
+        What is to be released, and the same records in the same order with the direct identifiers.
     identifiers : iterable of str
         Their names.
     where : str
@@ -50,31 +100,10 @@ def prove_absent(
     Letters' case, accents, spaces, punctuation and zeros before a number do not matter: 014.698.393-K is 14698393k. An
     identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
     """
-    names = list(identifiers)
-    for name in released.columns:
-        if name in names:
-            raise DataError(f"{where}: column {shortened(name)} is a direct identifier; it must not be released")
-    if len(released) != len(original):
+    if len(released) != len(original) and not {*released.columns} & {*identifiers}:
         raise DataError(f"{where}: has not as many records as were to be written; write it again")
-    columns = {name: _texts(column) for name, column in released.items()}
-    known = set(roles)
-    for identifier in names:
-        own, own_cells = _texts(original[identifier])
-        values = set(own_cells) - {None}
-        for name, (texts, cells) in columns.items():
-            text = not pd.api.types.is_numeric_dtype(released[name])
-            if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
-                raise DataError(
-                    f"{where}: column {shortened(name)} has the values of the direct identifier "
-                    f"{shortened(identifier)}; name it as one too"
-                )
-            if text and (rows := _told(own, texts)).any():
-                label = shortened(str(original.index[int(rows.argmax())]))
-                more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-                raise DataError(
-                    f"{where}: column {shortened(name)}: row {label}{more}: holds the record's own "
-                    f"{shortened(identifier)}, a direct identifier; recode or remove the column"
-                )
+    if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
+        raise DataError(held.told(where))
 
 
 def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.digits import percent
 from kanon_lab.errors import shortened
-from kanon_lab.protection.chain import Protection, without_variables
+from kanon_lab.notes import Note
 from kanon_lab.protection.exposure import Exposure, exposed_by_columns
 from kanon_lab.protection.limits import LIMITS
+from kanon_lab.protection.state import Chain
 from kanon_lab.protection.verdict import DECISIVE, final_claims, final_diversity
 from kanon_lab.risk import file_risk, records_above, with_household_composition
 
@@ -41,17 +41,14 @@ class Caution:
         Records; None where it is a share.
     columns : tuple of str
         Those that give it away.
-    text : str
-        In English, one line.
-    parts : dict
-        What is put into a wording of it.
+    text : Note
+        In one line.
     """
 
     key: str
     count: int | None
     columns: tuple[str, ...]
-    text: str
-    parts: dict[str, Any] = field(default_factory=dict, repr=False)
+    text: Note
 
     def to_dict(self) -> dict[str, Any]:
         """``key``, ``count``, ``columns`` and ``text``."""
@@ -94,12 +91,12 @@ class Judged:
         return {"limits": rows, "met": self.met, "cautions": [each.to_dict() for each in self.cautions]}
 
 
-def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
+def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
     """Hold a release against limits.
 
     Parameters
     ----------
-    protection : Protection
+    protection : Chain
     limits : mapping
         As `kanon_lab.protection.limits.as_limits` gives it.
     k_required : int, optional
@@ -130,14 +127,13 @@ def judge(protection: Protection, limits: Mapping[str, Any], *, k_required: int 
 class _Release:
     """What is counted of a release, each once."""
 
-    def __init__(self, protection: Protection, k: int):
+    def __init__(self, protection: Chain, k: int):
         self.protection, self.k, self.last = protection, k, protection.state.measured
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
-        spec, removed = protection.spec, protection.state.removed
-        self.table = class_table(protection.state.working, without_variables(spec, removed), where=protection.where)
-        shown = spec.household is not None and spec.household not in removed
-        self.composition = with_household_composition(self.table)["sample_uniques"] if shown else None
+        self.table = class_table(protection.state.working, protection.released_spec, where=protection.where)
+        counted = protection.shows_households
+        self.composition = with_household_composition(self.table)["sample_uniques"] if counted else None
 
     def failing(self, claim: str) -> int:
         return int(self.claims.set_index("claim")["records"][claim])
@@ -181,36 +177,26 @@ def _row(name: str, limit: float, found: float | None, *, variable=None, level=N
 def _cautions(release: _Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
+    spec = protection.spec
     for row in release.exposure.columns.sort_values("records", ascending=False, kind="stable").itertuples():
         if row.records:
-            names, keys = (" + ".join(shortened(name) for name in each) for each in (row.columns, row.keys))
-            parts = {"names": names, "keys": keys, "direction": row.direction}
-            yield Caution("exposed", row.records, row.columns, _exposed(row, names, keys, k), parts)
-    decisive = release.failing("compatible")
-    for claim, what in (
-        ("own_class", "records are in a released class of fewer than {k}, if a missing value is a value of its own"),
-        ("true_key", "persons are found among fewer than {k} records by somebody who knows their keys as they were"),
-    ):
-        if (failing := release.failing(claim)) > decisive:
-            yield Caution(claim, failing, protection.spec.key_variables, f"{failing:,} {what.format(k=k)}")
-    household = (str(protection.spec.household),)
-    counted = last.with_household_size
+            names, keys = (" + ".join(map(shortened, each)) for each in (row.columns, row.keys))
+            said = {"names": names, "role": row.role, "keys": keys, "records": row.records, "k": k}
+            yield Caution("exposed", row.records, row.columns, Note(f"caution_exposed_{row.direction}", **said))
+    for claim in ("own_class", "true_key"):
+        if (failing := release.failing(claim)) > release.failing("compatible"):
+            yield _caution(claim, failing, spec.key_variables, k=k)
+    household, counted = (str(spec.household),), last.with_household_size
     if counted is not None and (unique := counted["sample_uniques"]) > release.table.sample_uniques:
-        text = f"{unique:,} records are unique once the members of each household are counted"
-        yield Caution("household_size", unique, household, text)
+        yield _caution("household_size", unique, household)
     if release.composition:
-        text = f"{release.composition:,} records are unique to somebody who knows the keys of all who live with them"
-        yield Caution("household_composition", release.composition, household, text)
+        yield _caution("household_composition", release.composition, household)
     if (linked := last.numeric_linkage) is not None and linked > _MOST_LINKED:
-        text = f"{percent(linked)} of the records are found by their quantities"
-        yield Caution("numeric_linkage", None, protection.spec.numeric_variables, text, {"share": linked})
-    if names := tuple(name for name in protection.spec.key_variables if name in protection.state.truth.perturbed):
-        yield Caution("perturbed", None, names, "classes, k and the risks take perturbed keys for true")
+        yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
+    if names := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
+        yield _caution("perturbed", None, names)
 
 
-def _exposed(row: Any, names: str, keys: str, k: int) -> str:
-    how = f"tells the original {keys}" if row.direction == "tells" else f"follows from {keys}"
-    return (
-        f"{names} ({row.role}) {how}: by it {row.records:,} records are among fewer than {k} alike; recode or remove "
-        "it too"
-    )
+def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
+    counted = {} if records is None else {"records": records}
+    return Caution(key, records, columns, Note(f"caution_{key}", names=columns, **counted, **parts))

@@ -10,8 +10,8 @@ import pandas as pd
 from kanon_lab.data.statistical import Labels
 from kanon_lab.data.values import Code
 from kanon_lab.errors import shortened
-from kanon_lab.protection.chain import Protection
-from kanon_lab.protection.state import Step
+from kanon_lab.notes import Note
+from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.recode.columns import as_text, distinct
 
@@ -38,7 +38,7 @@ class ReleasedLabels:
     vanished: dict[str, int]
 
 
-def released_labels(protection: Protection) -> ReleasedLabels:
+def released_labels(protection: Chain) -> ReleasedLabels:
     """The labels of codes after the last step.
 
     A label stays where every record with its code had this code, and none other, before each step that recodes; a code
@@ -62,22 +62,22 @@ def released_labels(protection: Protection) -> ReleasedLabels:
     return ReleasedLabels(labels, remade, vanished)
 
 
-def label_notes(protection: Protection) -> Iterator[str]:
+def label_notes(protection: Chain) -> Iterator[Note]:
     """What is not labelled any more; neither codes nor labels are quoted."""
     if not protection.given_labels:
         return
     found = released_labels(protection)
     if found.remade:
-        yield f"labels left out, since a step merged or changed their codes: {_counts(found.remade)}"
+        yield Note("labels_remade", columns=_counts(found.remade))
     if found.vanished:
-        yield f"labels left out, since no released record has their codes: {_counts(found.vanished)}"
+        yield Note("labels_vanished", columns=_counts(found.vanished))
 
 
-def _counts(labels: Mapping[str, int]) -> str:
-    return ", ".join(f"{shortened(name)} {count:,}" for name, count in labels.items())
+def _counts(labels: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{shortened(name)} {count:,}" for name, count in labels.items())
 
 
-def _carried(protection: Protection, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
+def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
     """Labels by the texts of codes after every step, whether or not some record has them."""
     found, before = dict(labels), protection.start.working
     for step in protection.steps:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import shortened
-from kanon_lab.protection.chain import Protection
+from kanon_lab.notes import Note
+from kanon_lab.protection.state import Chain
 from kanon_lab.protection.steps import shuffled_by
 from kanon_lab.protection.truth import joint_codes, texts_of
 from kanon_lab.recode.columns import distinct
@@ -72,14 +73,12 @@ def _tail(count: int, sizes: np.ndarray, n: int) -> float:
     return float(betainc(count, mean / rare - count + 1, rare))
 
 
-def order_notes(protection: Protection) -> Iterator[str]:
+def order_notes(protection: Chain) -> Iterator[Note]:
     """What the order of the released records tells, and which step ends that; nothing where it is random."""
-    spec, state = protection.spec, protection.state
-    ways = {_way(step) for step in protection.steps} - {None}
-    released = spec.household is not None and spec.household not in state.removed
+    ways, released = {_way(step) for step in protection.steps}, protection.shows_households
     if "record" in ways:
         return
-    original = protection.original.loc[state.working.index]
+    original = protection.original.loc[protection.state.working.index]
     block = _blocks(protection, original) if released else np.arange(len(original))
     if not (released and "household" in ways):
         yield from _between(protection, original, block)
@@ -94,46 +93,38 @@ def _way(step: object) -> str | None:
     return shuffled_by(step.settings) if step.name == "shuffle_records" else None
 
 
-def _blocks(protection: Protection, original: pd.DataFrame) -> np.ndarray:
+def _blocks(protection: Chain, original: pd.DataFrame) -> np.ndarray:
     """Numbers, from 0 on, of the runs of records of one household."""
     home, _ = distinct(original[protection.spec.household], protection.where)
     return np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
 
 
-def _tested(protection: Protection) -> list[str]:
+def _tested(protection: Chain) -> list[str]:
     """Columns whose values an order may tell: those with a role, and those that are not released."""
     spec = protection.spec
     names = [*spec.variables, *spec.ghosts, *protection.state.removed]
     return [name for name in dict.fromkeys(names) if name in protection.original]
 
 
-def _between(protection: Protection, original: pd.DataFrame, block: np.ndarray) -> Iterator[str]:
+def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
     """Neighbours that are alike: of records, or of households where these are released."""
     first, names, found = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
     for name in names:
         codes, _ = distinct(original[name], protection.where)
         share, expected, p = alike_neighbours(codes[first])
         if p < LEVEL / len(names):
-            found[name] = f"{shortened(name)} ({share:.1%}; at random {expected:.1%})"
+            found[name] = Note("alike_neighbours", column=shortened(name), often=share, at_random=expected)
     if not found:
         return
-    same = protection.state.working.index.equals(protection.original.index)
-    began = "the order in which they came, which" if same else "an order that"
-    yield (
-        f"the records stand in {began} is not random: who has another extract of the input can join the two by it, "
-        f"and neighbours are alike more often than by chance (runs tests, level {LEVEL}) in "
-        f"{', '.join(found.values())}; apply shuffle_records"
-    )
+    key = "order_as_it_came" if protection.in_order else "order_not_random"
+    yield Note(key, columns=tuple(found.values()), level=LEVEL)
     for name in found:
         told, lost = neighbours_tell(protection, name, block)
         if told:
-            yield (
-                f"{shortened(name)}: {told:,} of {lost:,} suppressed values are those that the released records before "
-                "and after show; apply shuffle_records"
-            )
+            yield Note("told_by_neighbours", variable=shortened(name), told=told, suppressed=lost)
 
 
-def neighbours_tell(protection: Protection, name: str, block: np.ndarray) -> tuple[int, int]:
+def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
     """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
 
     An outsider who takes a value for that of the next released ones, if those before and after are the same, is right
@@ -151,7 +142,7 @@ def neighbours_tell(protection: Protection, name: str, block: np.ndarray) -> tup
     return int((lost & (before == after) & (before == truth)).sum()), int(lost.sum())
 
 
-def _within(protection: Protection, original: pd.DataFrame, block: np.ndarray) -> Iterator[str]:
+def _within(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Iterator[Note]:
     """What the places of members tell: whether the first of a household is above or below the second."""
     from scipy.stats import binomtest
 
@@ -166,7 +157,4 @@ def _within(protection: Protection, original: pd.DataFrame, block: np.ndarray) -
         if n and binomtest(above, n).pvalue < LEVEL / len(names):
             found.append(shortened(name))
     if found:
-        yield (
-            f"the places of members in their households are not random (sign tests, level {LEVEL}) and tell "
-            f"{', '.join(found)}; apply shuffle_records by within_household"
-        )
+        yield Note("order_of_members", columns=tuple(found), level=LEVEL)

@@ -9,15 +9,15 @@ import pandas as pd
 
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection.chain import Protection
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.identifiers import prove_absent
+from kanon_lab.protection.state import Chain
 
 #: Role of a column that the spec does not name.
 NO_ROLE = "no role"
 
 
-def released_columns(protection: Protection) -> pd.DataFrame:
+def released_columns(protection: Chain) -> pd.DataFrame:
     """What became of each column that is released, from the file as it came to the last step.
 
     Returns
@@ -44,7 +44,7 @@ def untouched(columns: pd.DataFrame) -> list[str]:
     return columns.loc[same & (columns["role"] == NO_ROLE), "column"].tolist()
 
 
-def role_of(name: str, protection: Protection) -> str:
+def role_of(name: str, protection: Chain) -> str:
     """The roles of a column, between commas; ``household key`` is a key variable of the household level."""
     spec, levels = protection.spec, (step.households for step in protection.steps if step.households is not None)
     roles = {
@@ -60,7 +60,7 @@ def role_of(name: str, protection: Protection) -> str:
     return ", ".join(role for role, names in roles.items() if name in names) or NO_ROLE
 
 
-def proof(protection: Protection, where: str, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
+def proof(protection: Chain, where: str, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
     """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
     released, spec = protection.frame, protection.spec
     of_records = protection.original.loc[protection.state.working.index]
@@ -75,7 +75,7 @@ def proof(protection: Protection, where: str, *, neutralised: bool = False) -> C
 
 
 def write_release(
-    protection: Protection, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
+    protection: Chain, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
 ) -> dict[str, int]:
     """Write the protected file, proved to hold no direct identifier before it gets its name.
 

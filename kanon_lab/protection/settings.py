@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.protection.chain import Protection
-from kanon_lab.protection.state import Step
+from kanon_lab.protection.state import Chain, Step
 from kanon_lab.utility import IndicatorSet
 
 _PLAIN = (str, bool, int, float, datetime.date, type(None))
 
 
-def chain_settings(protection: Protection) -> dict[str, Any]:
+def chain_settings(protection: Chain) -> dict[str, Any]:
     """Roles that are given, what is measured, the seed, and the steps with their seeds."""
     spec = protection.spec
     roles = {role.name: getattr(spec, role.name) for role in fields(spec)}

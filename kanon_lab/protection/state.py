@@ -1,17 +1,18 @@
-"""What is kept of a file between steps, and of each step."""
+"""A file between steps, what a step did, and a chain of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pandas as pd
 
+from kanon_lab.data.statistical import Labels
+from kanon_lab.keys import KeySpec
+from kanon_lab.protection.cost import Baseline
 from kanon_lab.protection.measured import Measured
 from kanon_lab.protection.truth import Truth
-
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Step:
     claims : DataFrame or None
         What a suppression may claim; see `kanon_lab.suppress.protection_claims`. After another suppression true keys
         are those before the first; ``suppress_risk`` then makes no claim of them.
-    households : Protection or None
+    households : Chain or None
         Of ``household_level``: the protection of the file of households.
     """
 
@@ -70,4 +71,91 @@ class Step:
     suppressed: dict[str, int]
     state: State
     claims: pd.DataFrame | None = field(repr=False)
-    households: Protection | None = field(repr=False)
+    households: Chain | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A file and the steps applied to it, as data: what is said of a release is taken from this.
+
+    Attributes
+    ----------
+    original : DataFrame
+        The file as it came.
+    spec : KeySpec
+        The roles of its variables.
+    k, risks, estimator
+        What is measured after each step; see `kanon_lab.protection.protect`.
+    seed : int
+        From which each random step's seed is made, unless it has its own.
+    where : str
+        What the file is called in messages.
+    baseline : Baseline
+        What its utility is compared by.
+    start : State
+        The file without its direct identifiers.
+    steps : tuple of Step
+        Those applied, in their order.
+    given_labels, given_variable_labels
+        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
+    """
+
+    original: pd.DataFrame = field(repr=False)
+    spec: KeySpec
+    k: tuple[int, ...]
+    risks: tuple[float, ...]
+    estimator: str
+    seed: int
+    where: str
+    baseline: Baseline = field(repr=False)
+    start: State = field(repr=False)
+    steps: tuple[Step, ...] = ()
+    given_labels: Labels = field(default_factory=dict, repr=False)
+    given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def state(self) -> State:
+        """The file after the last step."""
+        return self.steps[-1].state if self.steps else self.start
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The file as it would be released: without direct identifiers and removed variables.
+
+        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
+        """
+        released = self.state.working.drop(columns=list(self.state.removed))
+        released.attrs = {}  # a parquet file would hold them
+        return released if self.in_order else released.reset_index(drop=True)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the records stand in the order in which they came."""
+        return self.state.working.index.equals(self.original.index)
+
+    @property
+    def aligned(self) -> pd.DataFrame:
+        """What is released, in the order in which the records came, and under their labels."""
+        return self.state.working.drop(columns=list(self.state.removed)).loc[self.original.index]
+
+    @property
+    def released_spec(self) -> KeySpec:
+        """The roles that matter of what is released; see `without_variables`."""
+        return without_variables(self.spec, self.state.removed)
+
+    @property
+    def shows_households(self) -> bool:
+        """Whether there are households, and their identifier is released."""
+        return self.spec.household is not None and self.spec.household not in self.state.removed
+
+
+def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
+    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
+
+    Weight, household and strata stay: they are used without being released.
+    """
+    gone = set(removed)
+    keys = tuple(name for name in spec.key_variables if name not in gone)
+    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
+    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
+    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,8 @@ from kanon_lab.perturb.noise import KEEPS as NOISES
 from kanon_lab.perturb.noise import MOST_NOISE
 from kanon_lab.perturb.pram import DEFAULT_KEEP, asked_matrices
 from kanon_lab.protection.file_settings import SEED, HouseholdLevel, K
+from kanon_lab.protection.state import Chain, Step
+from kanon_lab.protection.truth import Rule
 from kanon_lab.recode.columns import refuse, with_columns
 from kanon_lab.recode.steps import RECODINGS, recoded
 from kanon_lab.risk import ESTIMATORS
@@ -41,12 +43,6 @@ from kanon_lab.suppress import Suppression, local_suppression, suppress_above_ri
 from kanon_lab.suppress.local import asked_combinations, asked_ranks
 from kanon_lab.suppress.options import check_key, check_policy
 
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
-    from kanon_lab.protection.state import Step
-
-#: What a step does to one column.
-Rule = Callable[[pd.Series], pd.Series]
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
 
@@ -63,14 +59,14 @@ class Applied:
         Columns that are not released from now on.
     claims : DataFrame or None
         What a suppression may claim; see `kanon_lab.suppress.protection_claims`.
-    households : Protection or None
+    households : Chain or None
         The protection of the file of households.
     """
 
     frame: pd.DataFrame
     removed: tuple[str, ...] = ()
     claims: pd.DataFrame | None = None
-    households: Protection | None = None
+    households: Chain | None = None
 
 
 class Apply(Protocol):

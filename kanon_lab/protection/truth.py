@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,14 +17,8 @@ from kanon_lab.errors import KanonLabError
 from kanon_lab.recode.columns import as_text, distinct
 from kanon_lab.suppress.counting import compatible_records
 
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
-    from kanon_lab.protection.state import State
-    from kanon_lab.protection.steps import Kind
-
 #: What a step does to one column.
 Rule = Callable[[pd.Series], pd.Series]
-Levels = tuple["Protection | None", "str | None"]
 
 
 @dataclass(frozen=True)
@@ -47,38 +40,6 @@ class Truth:
     values: Mapping[str, pd.Series] = field(repr=False)
     perturbed: frozenset[str] = frozenset()
     blurred: frozenset[str] = frozenset()
-
-    def after(
-        self, kind: Kind, settings: Mapping[str, Any], before: State, after: pd.DataFrame, levels: Levels, where: str
-    ) -> Truth:
-        """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
-
-        Parameters
-        ----------
-        kind, settings
-            Of the step.
-        before : State
-            The file before it.
-        after : DataFrame
-            The working file after it.
-        levels : tuple of (Protection or None, str or None)
-            The protection of the household level, if this was the step, whose own truth holds for the members; and the
-            identifier of the household.
-        """
-        (households, household), rules = levels, kind.rules(settings, where)
-        inner = None if households is None else households.state.truth
-        perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
-        quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
-        values = dict(self.values)
-        for name, true in values.items():
-            shown, rule = before.working[name].loc[true.index], rules.get(name)
-            if inner is not None and name in inner.values:
-                codes, ids = distinct(before.working[household].loc[true.index], where)
-                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
-                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, where)
-            elif rule is not None or (inner is not None and name not in perturbed):
-                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, where)
-        return Truth(values, self.perturbed | perturbed, (self.blurred - {*rules}) | quantities)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -12,11 +12,9 @@ from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.plan import Plan, household_plan
+from kanon_lab.protection.state import Chain
 from kanon_lab.protection.steps import Applied
 from kanon_lab.suppress.result import without_cells
-
-if TYPE_CHECKING:
-    from kanon_lab.protection.chain import Protection
 
 
 def household_level(
@@ -26,7 +24,7 @@ def household_level(
     *,
     seed: int,
     where: str,
-    protected: Callable[[pd.DataFrame, Plan, str], Protection],
+    protected: Callable[[pd.DataFrame, Plan, str], Chain],
 ) -> Applied:
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 

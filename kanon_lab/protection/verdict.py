@@ -11,8 +11,8 @@ import pandas as pd
 
 from kanon_lab.keys import KeySpec, check_k
 from kanon_lab.measures import UNWEIGHTED, measure
-from kanon_lab.protection.chain import Protection, without_variables
 from kanon_lab.protection.cost import indicators_after
+from kanon_lab.protection.state import Chain
 from kanon_lab.protection.truth import true_and_shown
 from kanon_lab.settings import names_in
 from kanon_lab.suppress import CLAIMS
@@ -24,7 +24,7 @@ from kanon_lab.utility.indicators import KEYS
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
 
 
-def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
+def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     """The three claims of `kanon_lab.suppress.protection_claims` for the file as it would be released.
 
     Returns
@@ -43,20 +43,19 @@ def final_claims(protection: Protection, k_required: int) -> pd.DataFrame:
     A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
     value became in other records, or else what the step makes of it.
     """
-    state = protection.state
-    names = without_variables(protection.spec, state.removed).key_variables
-    codes = true_and_shown(state.truth, state.working.loc[protection.original.index], names, protection.where)
+    names = protection.released_spec.key_variables
+    codes = true_and_shown(protection.state.truth, protection.aligned, names, protection.where)
     everywhere = np.zeros(len(protection.original), dtype=np.int64)
     return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
 
 
-def claims_since(protection: Protection) -> pd.DataFrame:
+def claims_since(protection: Chain) -> pd.DataFrame:
     """The claims of the last step, a suppression, where a step before it has suppressed or perturbed keys.
 
     What was suppressed or perturbed before is unknown to the step, but an outsider may know it: true keys are those of
     `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
     """
-    step, spec = protection.steps[-1], without_variables(protection.spec, protection.state.removed)
+    step, spec = protection.steps[-1], protection.released_spec
     keys, claims = spec.key_variables, step.claims
     hidden = any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys)
     if not hidden and protection.state.truth.perturbed.isdisjoint(keys):
@@ -80,7 +79,7 @@ def _sets_of_keys(wanted: Iterable[Mapping], keys: Sequence[str]) -> Iterator[li
             yield from map(list, combinations(range(len(keys)), each["size"]))
 
 
-def final_indicators(protection: Protection) -> pd.DataFrame:
+def final_indicators(protection: Chain) -> pd.DataFrame:
     """The survey's own indicators in the end beside those of the file as it came.
 
     Returns
@@ -89,16 +88,15 @@ def final_indicators(protection: Protection) -> pd.DataFrame:
         As `kanon_lab.utility.compare_indicators`, and ``records`` of the file as it came; without rows where none is
         asked for. An estimate of few records tells their values: it is for those who hold the file.
     """
-    baseline, removed = protection.baseline, list(protection.state.removed)
+    baseline = protection.baseline
     if baseline.wanted is None:
         return pd.DataFrame(columns=["status", "overlap", "records"])
-    released = protection.state.working.loc[protection.original.index].drop(columns=removed)
-    now = indicators_after(protection.original, released, baseline, protection.where)
+    now = indicators_after(protection.original, protection.aligned, baseline, protection.where)
     records = baseline.estimates[[*KEYS, "records"]]
     return compare_indicators(baseline.estimates, now).merge(records, on=[*KEYS])
 
 
-def final_diversity(protection: Protection) -> tuple[dict[str, dict], list[str]]:
+def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     """Diversity of the released sensitive variables, and notes on it, as `kanon_lab.measures.Measures.to_dict` has it.
 
     Raises
@@ -113,9 +111,8 @@ def final_diversity(protection: Protection) -> tuple[dict[str, dict], list[str]]
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
 
 
-def _released_roles(protection: Protection) -> KeySpec:
+def _released_roles(protection: Chain) -> KeySpec:
     """Without what a diversity needs not, and without removed variables."""
-    removed = protection.state.removed
-    spec = without_variables(protection.spec, removed)
-    sensitive = tuple(name for name in spec.sensitive_variables if name not in removed)
+    spec = protection.released_spec
+    sensitive = tuple(name for name in spec.sensitive_variables if name not in protection.state.removed)
     return replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())

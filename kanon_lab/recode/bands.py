@@ -39,8 +39,7 @@ def cut_bands(
     bands : sequence of float, optional
         Edges of the bands, rising. None (or an infinite number) as the first or last leaves that side open.
     width : float, optional
-        Instead of `bands`: bands of this width from `start` (0 unless said) to `stop` (unless said, as far as the
-        values reach).
+        Instead of `bands`: bands of this width from `start` (by default 0) to `stop` (as far as the values reach).
     closed : {"left", "right"}
         The edge that belongs to a band: edges 0, 10, 20 make [0, 10) and [10, 20), or (0, 10] and (10, 20]. So under
         ``"right"`` the lowest edge lies outside.
@@ -56,8 +55,7 @@ def cut_bands(
 
     Returns
     -------
-    Series
-        Text under the index and name of `series`.
+    Series of text
 
     Notes
     -----

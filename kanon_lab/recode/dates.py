@@ -36,15 +36,14 @@ def recode_dates(
     to : {"month", "quarter", "year", "decade", "age"}
         ``2001-05``, ``2001-Q2``, ``2001``, ``2000-2009``, or the age in completed years at `reference`.
     reference : date or ISO text
-        Day at which age is taken; required for age, and for nothing else. Who was born on 29 February grows older on
-        1 March of years without that day.
+        Day at which age is taken, and for nothing else. Who was born on 29 February grows older on 1 March of years
+        without that day.
     date_format : str
         How text holds a date (`datetime.strptime`).
 
     Returns
     -------
-    Series
-        Text, or for age whole numbers (``Int64``), under the index and name of `series`.
+    Series of text, or for age of whole numbers (``Int64``)
 
     Examples
     --------
@@ -66,10 +65,15 @@ def recode_dates(
     refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format), where)
     if to != "age":
         return spread(date_labels(dates, to), codes, series)
-    day = _reference(reference)
+    day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
+    if pd.isna(day):
+        raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
+    day = day.normalize()
     late = "the date is after the reference date; mend one of them"
     refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late, where)
-    ages = pd.array(_completed_years(dates, day), dtype="Int64").take(codes, allow_fill=True)
+    before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
+    ages = np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
+    ages = pd.array(ages, dtype="Int64").take(codes, allow_fill=True)
     return pd.Series(ages, index=series.index, name=series.name)
 
 
@@ -125,15 +129,3 @@ def date_labels(dates: pd.DatetimeIndex, unit: str) -> list[str | None]:
         "decade": lambda y, m: f"{y // 10 * 10:04}-{y // 10 * 10 + 9:04}",
     }[unit]
     return [labels(y, m) if is_known else None for y, m, is_known in zip(year, month, known)]
-
-
-def _completed_years(dates: pd.DatetimeIndex, day: pd.Timestamp) -> np.ndarray:
-    before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
-    return np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
-
-
-def _reference(reference: str | datetime.date) -> pd.Timestamp:
-    day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
-    if pd.isna(day):
-        raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
-    return day.normalize()

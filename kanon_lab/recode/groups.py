@@ -34,8 +34,7 @@ def group_categories(
 
     Returns
     -------
-    Series
-        Text under the index and name of `series`.
+    Series of text
 
     Raises
     ------
@@ -43,8 +42,8 @@ def group_categories(
         A group names a value that the column does not have, while others are in no group: it may be misspelt, and what
         it was meant to protect would be released.
 
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.1.1.
 
     Examples
@@ -59,8 +58,7 @@ def group_categories(
         raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")
     label_of = _labels(groups)
     codes, values = distinct(series, where)
-    # To a mapping True is 1, to a reader not.
-    labels = [label_of.get((isinstance(value, (bool, np.bool_)), composed(value))) for value in values]
+    labels = [label_of.get(_matched(value)) for value in values]
     rest = np.array([label is None for label in labels], dtype=bool)
     if others == "raise":
         fault = "a value that no group has; put it in one (text and numbers differ), or say with others what it becomes"
@@ -69,6 +67,11 @@ def group_categories(
         _check_absent(series, values, label_of)
         labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]
     return spread(labels, codes, series)
+
+
+def _matched(value: Hashable) -> tuple[bool, Hashable]:
+    """What a value is matched by: to a mapping True is 1, to a reader not."""
+    return isinstance(value, (bool, np.bool_)), composed(value)
 
 
 def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
@@ -85,17 +88,15 @@ def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
         for value in members:
             if not pd.api.types.is_scalar(value) or pd.isna(value):
                 raise OptionError(f"groups: {shortened(str(label))!r} has a missing value or a list; a gap stays a gap")
-            key = (isinstance(value, (bool, np.bool_)), composed(value))
-            if key in label_of:
+            if _matched(value) in label_of:
                 raise OptionError(f"groups: the value {shortened(repr(value))} is named twice; put it in one group")
-            label_of[key] = as_text(label)
+            label_of[_matched(value)] = as_text(label)
     return label_of
 
 
 def _check_absent(series: pd.Series, values: pd.Index, label_of: Mapping) -> None:
     """Raise an `OptionError` where a group names a value that the column has neither in a row nor as a category."""
-    known = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
-    known = {(isinstance(value, (bool, np.bool_)), composed(value)) for value in known}
+    known = set(map(_matched, series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values))
     for key in label_of:
         if key not in known:
             raise OptionError(

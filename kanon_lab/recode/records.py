@@ -25,7 +25,6 @@ def generalise(
     ----------
     frame : DataFrame
     hierarchies : mapping of str to Hierarchy
-        By variable.
     levels : mapping of str to int
         By variable; a variable without a level stays as it is.
 

@@ -32,8 +32,8 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     series : Series
         Numbers; each is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
         that stands for it is a little less. Missing ones stay missing.
-    base : float
-        From 1e-15 to 1e15, such as 0.01, 0.5, 25 or 1000.
+    base : float, 1e-15 to 1e15
+        Such as 0.01, 0.5, 25 or 1000.
     half : {"even", "up"}
         Where a number half-way between two multiples goes. ``"even"``: to the even one (75 and 85 both become 80),
         which leaves sums unbiased. ``"up"``: to the one farther from 0 (85 becomes 90, -85 becomes -90).
@@ -41,11 +41,11 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     Returns
     -------
     Series
-        Under the index and name of `series`: int64 for whole numbers and a whole base, otherwise float64; nullable
-        where `series` is; decimals stay decimals. Never -0, which would tell that a number was negative.
+        int64 for whole numbers and a whole base, otherwise float64; nullable where `series` is; decimals stay decimals.
+        Never -0, which would tell that a number was negative.
 
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.3; its figures are those of half-even.
 
     Examples

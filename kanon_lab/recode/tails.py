@@ -39,22 +39,17 @@ def top_code(
         Text for the coded values, such as ``"65+"``; the column is then text.
     value : float or "mean", optional
         A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
-        column's sum. Of an ordered categorical, a category.
+        column's sum, and is refused of one or two records, whom it would tell. Of an ordered categorical, a category.
 
     Returns
     -------
     Series
-        Under the index and name of `series`. With a label, text; otherwise int64 where both the column and what is put
-        in are whole numbers (a mean never is), else float64; nullable where `series` is; decimals stay decimals. An
-        ordered categorical stays one, with the categories that are left and the new one at their end.
+        With a label, text; otherwise int64 where both the column and what is put in are whole numbers (a mean never
+        is), else float64; nullable where `series` is; decimals stay decimals. An ordered categorical stays one, with
+        the categories that are left and the new one at their end.
 
-    Raises
-    ------
-    DataError
-        The mean would be of one or two records, and tell them.
-
-    Notes
-    -----
+    References
+    ----------
     INE Chile (2023), section 8.2.1.2.
 
     Examples

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import platform
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.errors import DataError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import Protection, protect, prove_absent, released_columns
+from kanon_lab.notes import key_of
+from kanon_lab.protection import Protection, protect, released_columns
 from kanon_lab.protection.chain import without_variables
+from kanon_lab.protection.identifiers import held_identifier
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
 _MOST_SEARCHED = 50_000
-# Beginnings of notes on a file that quote codes, and where an error says which records it is about.
-_OF_CODES = ("code ", "codes ")
-_ROWS = re.compile(r": row \d+(?: \(and \d+ more\))?(?=: holds )")
 
 
 @dataclass(frozen=True)
@@ -232,7 +229,7 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     """The frame, what is known of the file, and the labels of its codes."""
     if isinstance(file, pd.DataFrame):
         return file, {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    notes = tuple(note for note in file.notes if not note.startswith(_OF_CODES))
+    notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
@@ -291,12 +288,9 @@ def _identifiers(protection: Protection) -> str | None:
         return None
     step = _search_step(protection)
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
-    try:
-        originals = protection.original.loc[order].reset_index(drop=True)
-        prove_absent(released, originals, names, where=protection.where, roles=[*spec.variables, *spec.ghosts])
-    except DataError as error:
-        return _ROWS.sub("", str(error))
-    return None
+    originals = protection.original.loc[order].reset_index(drop=True)
+    held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
+    return None if held is None else held.told(protection.where, rows=False)
 
 
 def _search_step(protection: Protection) -> int:

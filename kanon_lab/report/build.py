@@ -21,9 +21,9 @@ from kanon_lab.protection.yaml_file import dump_yaml
 from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
 from kanon_lab.report.html import report_page
-from kanon_lab.report.internal import banner
 from kanon_lab.report.run import RELEASE, STEPS
 from kanon_lab.report.safe import shown_settings
+from kanon_lab.report.words import Words
 
 NOTEBOOK = "report"
 _REQUEST = "request.json"
@@ -110,7 +110,7 @@ def make_report(
         A step failed. Its executed notebook, without what the error may quote, is kept beside the page as
         ``NAME.failed.ipynb``.
     MissingPackageError
-        papermill or nbconvert is not installed.
+        papermill is not installed.
     """
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
@@ -125,7 +125,7 @@ def make_report(
         asked = {"internal": internal, "protected": None if target is None else target.name}
         executed = _executed(Path(folder), {**request, **asked}, kept, progress)
         found = recorded(executed)
-        marked = banner(config.language) if internal else ""
+        marked = Words(config.language).say("internal_banner") if internal else ""
         page = report_page(executed, title=found["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
             raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")

@@ -9,13 +9,13 @@ person, and then both pages together tell that it was.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.notes import Note
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few
 
@@ -31,14 +31,11 @@ _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
-# A number of records or cells, or a share of households, in a note.
-_COUNT_IN_NOTE = re.compile(
-    r"(?<![\w.])(\d[\d,]*)(?= (?:of (?:the )?(?:\d|records)|(?:more )?records|suppressed|values are|zeros|persons))"
-)
-_VALUES_IN_NOTE = re.compile(r"(?<![\w.])(\d[\d,]*)(?= (?:different values|values\)))")
+# Parts of notes: records or cells, and shares of households or neighbours.
+_COUNTED = ("records", "count", "told", "cells", "shown", "suppressed", "uniques")
+_SHARED = ("share", "often", "at_random")
 # What would tell everybody where it is worth trying seeds.
-_GUESSED = "who tries seeds finds this one"
-_SHARE_IN_NOTE = re.compile(r"(?<![\w.])(\d+\.\d+)%")
+_GUESSED = "seed_"
 
 
 def step_of(records: int, part: int = _PART) -> int:
@@ -70,11 +67,11 @@ def public(analysis: Analysis) -> Analysis:
         analysis,
         **frames,
         file={name: analysis.file[name] for name in _FILE if name in analysis.file}
-        | {"notes": tuple(map(rounding.note, analysis.file.get("notes", ())))},
+        | {"notes": tuple(analysis.file.get("notes", ()))},
         summary=rounding.summary(analysis.summary),
         judged=rounding.judged(analysis.judged),
         map=rounding.map(analysis.map, analysis.map_axes),
-        notes=tuple(rounding.note(note) for note in analysis.notes if _GUESSED not in note),
+        notes=tuple(rounding.note(note) for note in analysis.notes if not note.key.startswith(_GUESSED)),
         seeds=analysis.seeds.iloc[:0],
     )
 
@@ -229,10 +226,7 @@ class _Rounding:
         return self.step * (found // self.step if met else math.ceil(found / self.step))
 
     def _caution(self, caution: Caution) -> Caution:
-        parts = {name: caution.parts[name] for name in _PARTS if name in caution.parts}
-        if "share" in caution.parts:
-            parts["share"] = self.whole(caution.parts["share"], True)
-        return replace(caution, count=self.count(caution.count), text="", parts=parts)
+        return replace(caution, count=self.count(caution.count), text=self.note(caution.text))
 
     def map(self, found: Any, axes: tuple[str, str]) -> Any:
         """The map of recipes by its two measures."""
@@ -246,14 +240,20 @@ class _Rounding:
         return replace(found, points=points, spread=spread)
 
     def note(self, note: str) -> str:
-        """A note with its counts in steps."""
+        """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
+        if not isinstance(note, Note):
+            return note
+        return Note(note.key, **{name: self._part(name, part) for name, part in note.parts.items()})
 
-        def told(number: re.Match) -> str:
-            count = self.count(int(number[1].replace(",", "")))
-            return f"fewer than {count.step}" if isinstance(count, Few) else f"{count:,}"
-
-        shares = _SHARE_IN_NOTE.sub(lambda share: f"{float(share[1]):.0f}%", _COUNT_IN_NOTE.sub(told, note))
-        return _VALUES_IN_NOTE.sub(lambda number: f"{self.distinct(int(number[1].replace(',', '')), True):,}", shares)
+    def _part(self, name: str, part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(self._part(name, each) for each in part)
+        if isinstance(part, str):
+            return self.note(part)
+        if name in _SHARED:
+            return f"{round(100 * part, 1):.0f}%"
+        kinds = {**dict.fromkeys(_COUNTED, self.count), "values": self.distinct, "linked": self.whole}
+        return kinds[name](part, True) if name in kinds else part
 
 
 _KIND = Callable[[_Rounding, Any, bool], Any]
@@ -310,5 +310,3 @@ _MEASURES: dict[str, _KIND] = {
 }
 _EXACT_LIMITS = ("k", "distinct")
 _COUNTED_LIMITS = ("above_risk", "household_uniques", "exposed_by_columns")
-# Of the wording of a caution, what is no number.
-_PARTS = ("names", "keys", "direction")

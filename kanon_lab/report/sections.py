@@ -27,8 +27,8 @@ _LOSSES = {
 }
 # Limits on a share.
 _SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
-# Words of the notes about columns that undo the protection of others or find persons by themselves.
-_GRAVE = ("whoever knows a person's value finds the record", "say the same in other words")
+# Notes about columns that undo the protection of others or find persons by themselves.
+_GRAVE = ("alone", "stale_ghosts")
 _DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
 
 
@@ -140,12 +140,8 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
     said, found = a.summary, []
     if said["identifiers_found"]:
         found.append(w.say("identifiers_found", error=said["identifiers_found"]))
-    for each in a.judged.cautions:
-        parts = {"records": each.count, "k": said["k"], "names": w.listed(each.columns), **each.parts}
-        parts["share"] = w.percent(parts.get("share"))
-        direction = f"_{each.parts['direction']}" if each.key == "exposed" else ""
-        found.append(w.say(f"caution_{each.key}{direction}", **parts))
-    grave = [note for note in a.notes if any(words in note for words in _GRAVE)]
+    found += [w.note(each.text) for each in a.judged.cautions]
+    grave = [note for note in a.notes if note.key in _GRAVE]
     found += [w.say("caution_grave", note=w.note(note)) for note in grave]
     if others := len(a.notes) - len(grave):
         found.append(w.say("caution_note" if others == 1 else "caution_notes", count=others, title=w.say("h_release")))
@@ -182,7 +178,7 @@ def _main(a: Analysis, w: Words) -> pd.DataFrame:
 def _variables(a: Analysis, w: Words) -> list:
     named = {"least": a.summary["least"]}
     frame = a.variables.assign(
-        role=[_roles(role, w) for role in a.variables["role"]],
+        role=[*map(w.roles, a.variables["role"])],
         fate=[w.say(f"fate_{fate}") for fate in a.variables["fate"]],
         kind=[w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]],
     )
@@ -202,10 +198,6 @@ def _category(row: Any, w: Words) -> str:
     if isinstance(row.category, str):
         return row.category
     return w.say("other_categories")
-
-
-def _roles(roles: str, w: Words) -> str:
-    return w.listed(w.say(f"role_{role}") for role in roles.split(", "))
 
 
 def _classes(a: Analysis, w: Words) -> list:
@@ -345,7 +337,7 @@ def _unseen(a: Analysis, front: pd.DataFrame, loss: str, w: Words) -> list:
 
 
 def _release(a: Analysis, w: Words) -> list:
-    columns = a.released.assign(role=[_roles(role, w) for role in a.released["role"]])
+    columns = a.released.assign(role=[*map(w.roles, a.released["role"])])
     parts = [w.paragraph(w.say("notes_text")), w.bullets(w.note(note) for note in a.notes)]
     parts = parts if a.notes else [w.paragraph(w.say("no_notes"))]
     text = w.paragraph(w.say("released_text", columns=len(columns)))

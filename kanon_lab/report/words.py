@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
+from kanon_lab.notes import Note, in_english, worded
 from kanon_lab.page import scrolling_table
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
 # Where a chart's specification holds words: titles, and values that are words.
 _OF_CHARTS = ("title", "domain", "sort", "words", "side", "label")
-_HOLE = re.compile(r"\{\w+\}")
-# The size of a single household, which a report does not tell.
-_LARGEST = re.compile(r" \(up to [\d,]+\)")
-# How many values are out of range, be it one.
-_BELOW = re.compile(r"[\d,]+ (?=values are below the least original one)")
 _NUMBER_CELL = re.compile(r'(<td class="number">)([^<]*)')
 
 
@@ -41,6 +37,9 @@ class Few(int):
         made = super().__new__(cls, 1)
         made.step = step
         return made
+
+    def __format__(self, form: str) -> str:
+        return texts()["few"]["en"].format(step=self.step)
 
 
 @cache
@@ -156,10 +155,23 @@ class Words:
             frame["version"] = [self.say(f"version_{each}") for each in frame["version"]]
         return self.named(frame)
 
-    def note(self, text: str) -> str:
-        """A note of `kanon_lab.protection.Protection.notes` in the language; one that is not known stays English."""
-        text = _BELOW.sub("", _LARGEST.sub("", text))
-        return text if self.language == "en" else self._translated(text, "note_")
+    def roles(self, roles: str) -> str:
+        """The roles of a column in the language, as `kanon_lab.protection.released.role_of` has them."""
+        return self.listed(self.say(f"role_{role}") for role in roles.split(", "))
+
+    def note(self, note: str) -> str:
+        """A note in the language; a text without a key stays as it is."""
+        if not isinstance(note, Note):
+            return note
+        return worded(note.key, note.parts, "en_page" if self.language == "en" else self.language, self._part)
+
+    def _part(self, name: str, part: Any) -> str:
+        """A part of a note."""
+        if isinstance(part, tuple):
+            return self.listed(self._part(name, each) for each in part)
+        if isinstance(part, str):
+            return self.roles(part) if name == "role" and self.language != "en" else self.note(part)
+        return self.number(part) if isinstance(part, Integral) else self._local(in_english(name, part))
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A chart's specification with its words and numbers in the language, as far as they are known."""
@@ -174,42 +186,28 @@ class Words:
         if isinstance(value, list):
             return [self._chart(each, name) for each in value]
         if name == "calculate":
-            for row in _rows("chart_"):
-                value = value.replace(f"'{row['en']}'", f"'{row[self.language]}'")
+            for english, text in _of_charts(self.language).items():
+                value = value.replace(f"'{english}'", f"'{text}'")
             return value
         if not isinstance(value, str) or name not in _OF_CHARTS:
             return value
         # Groups of the whole file stand behind an empty name and a new line.
         start = "\n" if value.startswith("\n") else ""
-        return start + self._translated(value.removeprefix(start), "chart_")
+        return start + self._of_chart(value.removeprefix(start))
 
-    def _translated(self, text: str, kind: str) -> str:
-        """A text by the templates of its kind, and so are their parts; what is not known stays as it is."""
-        for pattern, row in _patterns(kind):
-            if found := pattern.fullmatch(text):
-                parts = {
-                    name: self.listed(self._part(each, name, kind) for each in part.split(", "))
-                    for name, part in found.groupdict().items()
-                }
-                return row[self.language].format(**parts)
+    def _of_chart(self, text: str) -> str:
+        """A word or number of a chart, with or without its unit; what is not known stays as it is."""
+        if (told := _of_charts(self.language).get(text)) is not None:
+            return told
+        if (name := text.removesuffix(" (%)")) != text:
+            return f"{self._of_chart(name)} (%)"
         return self._local(text) if _FIGURE.fullmatch(text) else text
-
-    def _part(self, text: str, name: str, kind: str) -> str:
-        """A part of such a text: ``r`` is a role of a column."""
-        return self.say(f"role_{text}") if name == "r" else self._translated(text, kind)
 
     def _local(self, text: str) -> str:
         return text if self.language == "en" else text.translate(_SWAPPED)
 
 
-def _rows(kind: str) -> list[dict[str, str]]:
-    return [row for key, row in texts().items() if key.startswith(kind)]
-
-
 @cache
-def _patterns(kind: str) -> list[tuple[re.Pattern, dict[str, str]]]:
-    """Patterns of English texts of a kind, those with most words first, and their rows."""
-    rows = sorted(_rows(kind), key=lambda row: -len(_HOLE.sub("", row["en"])))
-    return [
-        (re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(row["en"])), re.DOTALL), row) for row in rows
-    ]
+def _of_charts(language: str) -> dict[str, str]:
+    """English texts of charts with those of a language."""
+    return {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}

@@ -36,28 +36,25 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     -------
     DataFrame
         Rows ``prosecutor``, ``journalist`` and ``marketer``; columns ``meaning``, ``highest`` and ``mean`` (risk, over
-        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has a mean only, since no single
-        target matters to that attacker; the rest is missing.
-
-    Raises
-    ------
-    OptionError
-        A threshold outside 0-1, or another estimator.
-    DataError
-        The weights of a class add up to less than its records.
+        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has a mean only, since no single target
+        matters to that attacker; the rest is missing.
 
     Notes
     -----
     The marketer guesses, for each record of the file, one of the F_k persons of the population who share its key. Of
     the links of a class f_k/F_k are right on average, and of all links the sum of these over the classes, divided by n:
-    the mean of 1/F_k over records. The journalist's mean is the same number, read as the risk of a record taken at
-    random. It is ours: El Emam and Dankar (2008) measure the journalist by the highest risk, and averages under that
-    name elsewhere are defined otherwise. Without weights F_k = f_k, and all three means are the same.
+    the mean of 1/F_k over records (Dankar and El Emam 2010). The journalist's mean is the same number, read as the risk
+    of a record taken at random. It is ours: El Emam and Dankar (2008) measure prosecutor and journalist by the highest
+    risk, and averages under that name elsewhere are defined otherwise. Without weights F_k = f_k, and all three means
+    are the same.
 
-    References
-    ----------
-    El Emam and Dankar (2008) for the highest risk of prosecutor and journalist; Dankar and El Emam (2010) for the
-    marketer.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10, 15, 40]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight"))
+    >>> kanon_lab.risk.attacker_risks(table)["highest"].tolist()
+    [1.0, 0.04, nan]
     """
     threshold = as_share(threshold, "threshold")
     refuse_light_classes(table, table.f_k, table.F_k)

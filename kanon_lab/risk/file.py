@@ -14,7 +14,7 @@ from kanon_lab.risk.weights import refuse_light_classes
 
 @dataclass(frozen=True)
 class FileRisk:
-    """Risk of re-identification in a file.
+    """Risk of re-identification in a file; what is of households is None without them.
 
     Attributes
     ----------
@@ -22,17 +22,15 @@ class FileRisk:
         Behind every individual risk (`kanon_lab.risk.ESTIMATORS`).
     risk : ndarray of float, shape (n,)
         Individual risk of each record, in (0, 1], in the order of the frame.
-    global_risk : float
-        Its mean over records, 0-1.
-    expected_reidentifications : float
-        Its sum over records.
+    global_risk, expected_reidentifications : float
+        Its mean (0-1) and its sum over records.
     household_risk : float or None
-        Mean over records of the risk of their household; None without households.
+        Mean over records of the risk of their household, 0-1.
     expected_household_reidentifications : float or None
         Sum over households, each once, of their risk: the households expected to be re-identified, which are those with
-        some member who is; None without households.
+        some member who is.
     expected_persons_in_reidentified_households : float or None
-        Sum over records of the risk of their household: the persons in those households; None without households.
+        Sum over records of the risk of their household: the persons in those households.
     sum_population_frequency : float
         Sum over records of F_k.
     """
@@ -58,16 +56,13 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     estimator : {"benedetti-franconi", "exact", "inverse"}
         See `kanon_lab.risk.ESTIMATORS`; ``inverse`` where F_k was counted in a known population.
 
-    Returns
-    -------
-    FileRisk
-
-    Raises
-    ------
-    OptionError
-        Another estimator.
-    DataError
-        The weights of a class add up to less than its records, or a record has no household.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10.0, 15.0, 40.0]})
+    >>> found = kanon_lab.risk.file_risk(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight")))
+    >>> found.risk.round(4).tolist(), round(found.expected_reidentifications, 4)
+    ([0.0679, 0.0679, 0.0946], 0.2303)
     """
     refuse_light_classes(table, table.f_k, table.F_k)
     risk = individual_risk(table.f_k, table.F_k, estimator=estimator)[table.class_of_record]

@@ -20,16 +20,7 @@ TOLERANCE = 0.1
 
 @dataclass(frozen=True)
 class Block:
-    """Key variables that interact with each other and with no other.
-
-    Attributes
-    ----------
-    names : tuple of str
-    keys : tuple of int
-        Their columns among the codes.
-    margins : tuple of tuple of int
-        The interactions, none inside another: positions in `keys`.
-    """
+    """Key variables that interact with each other and with no other."""
 
     names: tuple[str, ...]
     keys: tuple[int, ...]
@@ -53,37 +44,14 @@ def blocks(terms: tuple[tuple[str, ...], ...], names: tuple[str, ...]) -> list[B
 
 
 def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> tuple[np.ndarray, int, float]:
-    """Expected counts of the combinations that occur, by maximum likelihood.
+    """Expected counts, by maximum likelihood, of the combinations that occur; the rounds of fitting, and the gap left.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (rows, keys)
-        The combinations that occur, from 0 on; all others of these codes have a count of 0.
-    counts : ndarray of int, shape (rows,)
-    parts : list of Block
-        The model; see `blocks`.
-
-    Returns
-    -------
-    expected : ndarray of float, shape (rows,)
-    rounds : int
-        Of fitting, the most that a block needed; 0 where each has a closed form.
-    gap : float
-        The most records by which a count in a margin is still off, 0 to `TOLERANCE`.
-
-    Raises
-    ------
-    OptionError
-        A block's table has more than `MOST_CELLS` cells.
-    DataError
-        A block is not fitted to within `TOLERANCE` after `MOST_ROUNDS` rounds.
-
-    Notes
-    -----
-    Blocks are independent of each other in the model, so the expected count is the product of their shares, and only
-    the table of one block at a time is held. A block of one margin has that margin's counts; another starts from equal
-    cells, and is scaled to each margin in turn until all agree. Where the zeros of a sparse table drive further
-    cells towards 0, the gap shrinks ever more slowly.
+    `codes` (shape (rows, keys), from 0 on) are the combinations that occur, `counts` their records; all others of these
+    codes have a count of 0. Blocks are independent of each other in the model, so the expected count is the product of
+    their shares, and only the table of one block at a time is held. A block of one margin has that margin's counts (0
+    rounds); another starts from equal cells, and is scaled to each margin in turn until all agree. Where the zeros of a
+    sparse table drive further cells towards 0, the gap (the most records by which a margin is still off, up to
+    `TOLERANCE`) shrinks ever more slowly.
     """
     total = counts.sum()
     expected, rounds, gap = np.full(len(codes), float(total)), 0, 0.0
@@ -104,24 +72,10 @@ def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> 
 
 
 def raked(codes: np.ndarray, counts: np.ndarray, totals: np.ndarray, parts: list[Block]) -> np.ndarray:
-    """Counts scaled by factors of the model's terms until they have the margins of the totals.
+    """Counts (1 or more) scaled by factors of the model's terms until they have the margins of the totals (0 or more).
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (rows, keys)
-        As in `fitted_counts`.
-    counts : ndarray of int, shape (rows,)
-        1 or more.
-    totals : ndarray of float, shape (rows,)
-        0 or more; of each combination, such as a sum over its records.
-    parts : list of Block
-        The model; see `blocks`. Its tables are no larger than `MOST_CELLS`.
-
-    Returns
-    -------
-    ndarray of float, shape (rows,)
-        0 or more. Over `counts` it is a mean per record, smoothed by the model, and the very mean where that is a
-        product of factors of the terms. Margins agree to a share of `SETTLED`, or as far as `MOST_ROUNDS` lead.
+    Over `counts` the result is a mean per record, smoothed by the model, and the very mean where that is a product of
+    factors of the terms. Margins agree to a share of `SETTLED`, or as far as `MOST_ROUNDS` lead.
     """
     margins = []
     for block in parts:

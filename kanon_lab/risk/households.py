@@ -12,7 +12,10 @@ from kanon_lab.risk.arguments import as_risk
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
-    """Risk of each record's household: 1 - prod(1 - r) over its members.
+    """Risk of each record's household: 1 - prod(1 - r) over its members (INE Chile 2023, section 7.8).
+
+    Members are taken to be re-identified independently of each other; `household_risks` has the bounds that hold
+    without that. Members that are not in the file do not count.
 
     Parameters
     ----------
@@ -24,19 +27,11 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     ndarray of float, shape (n,)
         0-1, the same for all members of a household and at least the risk of each.
 
-    Raises
-    ------
-    OptionError, DataError
-        As in `household_risks`.
-
-    Notes
-    -----
-    Members are taken to be re-identified independently of each other; `household_risks` has the bounds that hold
-    without that. Members that are not in the file do not count.
-
-    References
-    ----------
-    INE Chile (2023), section 7.8.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.household_risk([0.1, 0.2, 0.5], [7, 7, 8]).round(4).tolist()
+    [0.28, 0.28, 0.5]
     """
     risk, homes = _checked(risk, household)
     return _some_member(risk, homes)[homes.codes]
@@ -50,30 +45,26 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     risk : array of float, shape (n,)
         Individual risk of each record, 0-1.
     household : array or Series, shape (n,)
-        The household of each record: numbers or texts.
+        The household of each record: numbers or texts, none missing.
 
     Returns
     -------
     DataFrame
         One row a household, under its identifier (numbers, then texts): ``members`` (records); ``risk``, that some
-        member is re-identified if that happens to each independently, 1 - prod(1 - r); ``lower``, the largest r, and
-        ``upper``, the sum of the r and 1 at most: the risk lies between them whatever the dependence. All are 0-1.
-
-    Raises
-    ------
-    OptionError
-        Arrays of different lengths, or a risk outside 0-1.
-    DataError
-        A record has no household.
+        member is re-identified if that happens to each independently, 1 - prod(1 - r) (INE Chile 2023, section 7.8,
+        which does not say that this assumes independence); ``lower``, the largest r, and ``upper``, the sum of the r
+        and 1 at most: the risk lies between them whatever the dependence. All are 0-1.
 
     Notes
     -----
     ``lower`` is reached where whoever finds one member finds those with a larger risk too, ``upper`` where at most one
     member is found: the inequalities of Fréchet for the union of events.
 
-    References
-    ----------
-    INE Chile (2023), section 7.8, for ``risk``; it does not say that this assumes independence.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.household_risks([0.1, 0.2, 0.5], [7, 7, 8]).round(4).loc[7].to_dict()
+    {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
     risk, homes = _checked(risk, household)
     lower = np.zeros(len(homes.values))
@@ -91,25 +82,24 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
 def household_size(household: pd.Series) -> pd.Series:
     """Number of records in each record's household: a size variable, counted from the file.
 
+    Whoever has the identifier of the household can do the same, so removing a size variable hides nothing (INE Chile
+    2023, section 7.8); it may differ from that variable where members were not interviewed.
+
     Parameters
     ----------
     household : Series
-        The household of each record: numbers or texts.
+        The household of each record: numbers or texts, none missing.
 
     Returns
     -------
     Series of int
         Under the index of `household`.
 
-    Raises
-    ------
-    DataError
-        A record has no household.
-
-    Notes
-    -----
-    Whoever has the identifier of the household can do the same, so removing a size variable hides nothing (INE Chile
-    2023, section 7.8); it may differ from that variable where members were not interviewed.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.household_size(pd.Series(["a", "b", "a"])).tolist()
+    [2, 1, 2]
     """
     household = pd.Series(household)
     homes = _homes(household)
@@ -130,12 +120,12 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
         ``classes``, ``k_achieved`` and ``sample_uniques``, as of a class table with that key. As many classes as
         before: the keys gave the size away already.
 
-    Raises
-    ------
-    OptionError
-        The spec names no household.
-    DataError
-        A record has no household.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 30], "home": [1, 1, 2]})
+    >>> kanon_lab.risk.with_household_size(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home")))
+    {'classes': 2, 'k_achieved': 1, 'sample_uniques': 1}
     """
     household = _named(table)
     members = np.bincount(household)[household]
@@ -163,12 +153,13 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
         ``classes``, ``k_achieved`` and ``sample_uniques``, where the classes of all members (and so their number) are
         one more key variable. A missing key is a value of its own, whatever the policy.
 
-    Raises
-    ------
-    OptionError
-        The spec names no household.
-    DataError
-        A record has no household.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 4, 30, 5], "home": [1, 1, 2, 2]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home"))
+    >>> kanon_lab.risk.with_household_composition(table)
+    {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
     household = _named(table)
     members, class_ = np.bincount(household), table.class_of_record[np.lexsort((table.class_of_record, household))]

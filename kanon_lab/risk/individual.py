@@ -27,7 +27,7 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     f_k : array of int, shape (n,)
         Sample frequencies, 1 or more.
     F_k : array of float, shape (n,)
-        Estimated population frequencies, f_k or more.
+        Estimated population frequencies, finite, f_k or more.
     estimator : {"benedetti-franconi", "exact", "inverse"}
         See `ESTIMATORS`.
 
@@ -36,17 +36,11 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     ndarray of float, shape (n,)
         In (0, 1]; 1/f_k where F_k = f_k.
 
-    Raises
-    ------
-    OptionError
-        Another estimator, or arrays of different lengths.
-    DataError
-        An f_k below 1, an F_k that is below f_k or not finite.
-
     Notes
     -----
     F_k given f_k is taken as negative binomial with success probability p = f_k/F_k. The expectation of 1/F_k is then
-    (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p)).
+    (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p))
+    (Benedetti and Franconi 1998; Franconi and Polettini 2004).
 
     This is valid for a sample with weights, where each person of a class is in the sample independently with the same
     probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
@@ -55,9 +49,11 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     such records may be wrong by half or more. `kanon_lab.risk.loglinear` learns from the classes around. Where F_k was
     counted, ``inverse`` is the risk.
 
-    References
-    ----------
-    Benedetti and Franconi (1998); Franconi and Polettini (2004).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.individual_risk([1, 2, 5], [100, 20, 5]).round(4).tolist()
+    [0.0465, 0.0827, 0.2]
     """
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")

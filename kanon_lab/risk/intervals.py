@@ -19,9 +19,8 @@ class Interval:
 
     Attributes
     ----------
-    width : float
+    width, by : float, {"sd", "rank"}
         As given.
-    by : {"sd", "rank"}
     inside : DataFrame
         Under the index of the files, one column a variable: whether the original value lies within the interval.
         Missing where there is no original value, and so nothing to be disclosed.
@@ -32,11 +31,9 @@ class Interval:
         One row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (those of them
         within the interval), ``share`` (0-1), ``half_width`` (of the interval: in units of the variable by ``sd``, in
         released records by ``rank``).
-    share : float
-        Share of records at risk: with all their values inside, 0-1, among those with a value. The mean over variables
-        that papers report is ``variables["share"].mean()``.
-    share_any : float
-        Share of them with some value inside, 0-1.
+    share, share_any : float
+        Shares of records with all their values inside (at risk), and with some, 0-1, among those with a value. The mean
+        over variables that papers report is ``variables["share"].mean()``.
     """
 
     width: float
@@ -68,20 +65,9 @@ def interval_disclosure(
         Half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the released
         values, at most 1, by ``rank``.
     by : {"sd", "rank"}
-        An interval of equal length about every released value; or from the released value that many ranks below it to
-        the one as many above, its equals counting as one rank, and not beyond the smallest and largest.
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    DataError
-        The indices differ, there are no records, a variable is not one column of both files or is not numbers, or has
-        no original value.
-    OptionError
-        No variable, another kind of interval, or a width out of its range.
+        An interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004); or from the
+        released value that many ranks below it to the one as many above, its equals counting as one rank, and not
+        beyond the smallest and largest (Domingo-Ferrer and Torra 2001).
 
     Notes
     -----
@@ -93,9 +79,12 @@ def interval_disclosure(
     sdcMicro's ``dRisk`` takes the standard deviation of the released values and counts a record with one variable
     outside as inside.
 
-    References
-    ----------
-    Domingo-Ferrer and Torra (2001) by rank; Mateo-Sanz, Sebé and Domingo-Ferrer (2004) by standard deviation.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before, after = pd.DataFrame({"income": [10, 20, 90]}), pd.DataFrame({"income": [11, 20, 50]})
+    >>> kanon_lab.risk.interval_disclosure(before, after, width=0.1).inside["income"].tolist()
+    [True, True, False]
     """
     if by not in ("sd", "rank"):
         raise OptionError(f"by must be sd or rank, not {by!r}")

@@ -56,10 +56,8 @@ def linkage_attack(
 
     Parameters
     ----------
-    register : DataFrame
-        One row a person.
-    released : DataFrame
-        One row a record.
+    register, released : DataFrame
+        One row a person, and one row a record.
     keys : sequence of str, or str
         Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
         was: 34 does not match 30-39.
@@ -73,23 +71,18 @@ def linkage_attack(
     missing : {"wildcard", "category", "error"}
         What a missing key in either table means; see `kanon_lab.keys.MISSING_POLICIES`.
 
-    Returns
-    -------
-    LinkageResult
-
-    Raises
-    ------
-    DataError
-        A variable is absent, a table has no rows, a key is numbers in one table and text in the other, a key is missing
-        under the policy ``error``, or with a truth an identity stands twice.
-    OptionError
-        No key, a variable in two roles, another policy, a truth under another index, or an identity that is named as
-        a column of the result.
-
     Notes
     -----
     "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
     at all, and a record of somebody else may be the one that is compatible. The truth tells them apart.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> register = pd.DataFrame({"age": [30, 41]}, index=["Ana", "Eva"])
+    >>> released = pd.DataFrame({"age": [30, 30, 41], "illness": ["flu", "none", "none"]})
+    >>> kanon_lab.risk.linkage_attack(register, released, "age", sensitive="illness").summary["persons"].to_dict()
+    {'register': 2, 'compatible': 2, 'unique': 1, 'one_to_one': 1, 'learned': 1, 'learned_from_several': 0}
     """
     if identity in _FINDINGS:
         raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")

@@ -70,28 +70,16 @@ def loglinear(
         Key variables that interact, such as ``[("region", "age")]``; all main effects are in the model anyway, and so
         are the interactions of fewer variables inside those given (the model is hierarchical).
     sampling_fraction : float, optional
-        Probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a probability for
-        each class, from the weights.
-
-    Returns
-    -------
-    LogLinear
-
-    Raises
-    ------
-    OptionError
-        An interaction that is not two or more different key variables, a fraction outside its range, no fraction where
-        the spec has no weight, or interactions that need too large a table.
-    DataError
-        A missing key under the policy ``wildcard``, weights that add up to less than the records, of the file or of a
-        class, or a model whose fitting does not settle.
+        Probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a probability for each
+        class, from the weights.
 
     Notes
     -----
     The population count F_k is Poisson with mean lambda_k, and each person of the class is in the sample independently
-    with probability pi_k. So f_k is Poisson with mean mu_k = pi_k lambda_k, and F_k - f_k is Poisson with mean
-    x = mu_k (1 - pi_k)/pi_k, whatever f_k is. Then P(F_k = 1 | f_k = 1) = exp(-x), and the expected 1/F_k is the
-    integral of s^(f_k - 1) exp(-x (1 - s)) from 0 to 1, which for f_k = 1 is (1 - exp(-x))/x.
+    with probability pi_k. So f_k is Poisson with mean mu_k = pi_k lambda_k, and F_k - f_k is Poisson with mean x = mu_k
+    (1 - pi_k)/pi_k, whatever f_k is. Then P(F_k = 1 | f_k = 1) = exp(-x), and the expected 1/F_k is the integral of
+    s^(f_k - 1) exp(-x (1 - s)) from 0 to 1, which for f_k = 1 is (1 - exp(-x))/x (Skinner and Holmes 1998; Elamir and
+    Skinner 2006).
 
     mu_k is fitted to the records, without weights. pi_k comes from the weights, as design weights: a record of weight w
     stands for w - 1 persons outside the sample, and the mean of w - 1 in its class estimates (1 - pi_k)/pi_k. One
@@ -108,12 +96,15 @@ def loglinear(
     The individual risk of `kanon_lab.risk.individual_risk` knows only the records of a class and their weights; the
     model learns from the classes around it too. It is as good as its interactions. With too few, combinations that
     nobody has take up expected counts, and the risk of sample uniques is often too high; with too many, mu_k comes near
-    f_k, and it is too low (Skinner and Shlomo 2008). Neither is a rule. `kanon_lab.risk.fitting` says how the model is
-    fitted.
+    f_k, and it is too low (Skinner and Shlomo 2008). Neither is a rule.
 
-    References
-    ----------
-    Skinner and Holmes (1998); Elamir and Skinner (2006); Skinner and Shlomo (2008).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmmm"), "age": [30, 41, 30, 30, 41]})
+    >>> model = kanon_lab.risk.loglinear(kanon_lab.class_table(frame, ["sex", "age"]), sampling_fraction=0.1)
+    >>> model.expected.round(2).tolist(), round(model.tau_1, 6), round(model.tau_2, 4)
+    ([1.2, 0.8, 1.8, 1.2], 0.000787, 0.324)
     """
     terms = _terms(interactions, table.spec.key_variables)
     parts = blocks(terms, table.spec.key_variables)

@@ -72,24 +72,20 @@ def record_linkage(
     Linked
         Of the targets.
 
-    Raises
-    ------
-    DataError
-        As in `interval_disclosure`.
-    OptionError
-        No variable, or another scale.
-
     Notes
     -----
     Distances are Euclidean. A released record is compared on the variables of which it has a value, with the original
     records that have a value of all of these; without any it is not linked, and counts as such. A variable whose
-    original values are all equal tells nobody apart and is left out of the distance.
+    original values are all equal tells nobody apart and is left out of the distance. The share measures a protection,
+    not a file: unprotected, it is 1 where no two records agree (Pagliuca and Seri 1999; Domingo-Ferrer and Torra 2001;
+    INE Chile 2023, section 7.6.1).
 
-    The share measures a protection, not a file: unprotected, it is 1 where no two records agree.
-
-    References
-    ----------
-    Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001); INE Chile (2023), section 7.6.1.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before, after = pd.DataFrame({"income": [10, 20, 90]}), pd.DataFrame({"income": [11, 11, 80]})
+    >>> kanon_lab.risk.record_linkage(before, after).records["linked"].tolist()
+    [1.0, 0.0, 1.0]
     """
     if not isinstance(scale, str) or scale not in SCALES:
         raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {shortened(repr(scale))}")

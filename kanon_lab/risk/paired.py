@@ -19,17 +19,7 @@ _MOST = 1e150
 
 @dataclass(frozen=True)
 class Paired:
-    """The same variables of the same records, as they came and as released.
-
-    Attributes
-    ----------
-    variables : tuple of str
-    index : Index, length n
-    original, released : ndarray of float, shape (n, variables)
-        Not a number where missing.
-    sd : ndarray of float, shape (variables,)
-        Standard deviation (n - 1) of the known original values; 0 where they are all equal.
-    """
+    """The same variables of the same records, as they came and as released; not a number where missing."""
 
     variables: tuple[str, ...]
     index: pd.Index
@@ -39,16 +29,7 @@ class Paired:
 
 
 def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[str] | str | None) -> Paired:
-    """The variables of two files that have the same index; by default all columns of the original.
-
-    Raises
-    ------
-    DataError
-        The files have different indices or no records, a variable is not one column of both or not numbers, or no
-        record of the original has a value of it.
-    OptionError
-        No variable.
-    """
+    """The variables of two files that have the same index; by default all columns of the original."""
     if not original.index.equals(released.index):
         raise DataError(
             f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
@@ -62,16 +43,7 @@ def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[s
 def numbers_of(
     frame: pd.DataFrame, variables: Iterable[str] | str | None, where: str, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names of variables, and their numbers, shape (n, variables), not a number where missing.
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column or not numbers, or no record has a value of it, unless it
-        may lack values.
-    OptionError
-        No variable.
-    """
+    """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
     names = tuple(frame.columns) if variables is None else _names(variables)
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")

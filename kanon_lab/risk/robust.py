@@ -77,17 +77,11 @@ def robust_disclosure(
     seed : int
         Of the estimate of location and spread, which is drawn from subsets of the records.
 
-    Returns
-    -------
-    Robust
-
     Raises
     ------
     DataError
-        As in `interval_disclosure`; or too few records have all values; or half of them or more have one value of a
-        variable, or variables that follow from each other, so that there is no robust spread.
-    OptionError
-        No variable, or a number out of its range.
+        Too few records have all values; or half of them or more have one value of a variable, or variables that follow
+        from each other, so that there is no robust spread.
     MissingPackageError
         scikit-learn is not installed.
 
@@ -96,13 +90,17 @@ def robust_disclosure(
     Location and covariance are minimum covariance determinant estimates, from at most 10,000 records drawn at random. A
     record is at risk under RMDID1 when at least one of its released values lies within `width` * distance^2 standard
     deviations of the original; and under RMDID2 unless, besides, `neighbours` other released records are within
-    Euclidean distance `near`. A suppressed value is not inside; a released record without all values has no neighbours.
-    sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the square, and standardises
-    each of the two files by itself.
+    Euclidean distance `near` (Templ and Meindl 2008). A suppressed value is not inside; a released record without all
+    values has no neighbours. sdcMicro's ``dRiskRMD`` takes a twentieth of the distance where its documentation has the
+    square, and standardises each of the two files by itself.
 
-    References
-    ----------
-    Templ and Meindl (2008).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before = pd.DataFrame({"income": [*np.linspace(900, 1100, 40), 9000.0]})
+    >>> found = kanon_lab.risk.robust_disclosure(before, before + 30)
+    >>> found.records["rmdid1"].to_numpy().nonzero()[0].tolist()
+    [0, 39, 40]
     """
     width, near = check_positive(width, "width"), check_positive(near, "near")
     neighbours = check_k(neighbours, "neighbours")
@@ -134,10 +132,8 @@ class Outliers:
         The distance above which a record is an outlier.
     which : ndarray of bool, shape (n,)
         The outliers.
-    records : int
-        Their number.
-    share : float
-        The same among the records with a distance, 0-1.
+    records, share : int, float
+        Their number, and the same among the records with a distance, 0-1.
     seed : int
     """
 
@@ -170,28 +166,18 @@ def outliers(
         Share of the records of a normal distribution that are no outliers, between 0 and 1.
     seed : int
         Of the estimate of location and spread.
-    where : str
-        What to call the frame in messages.
-
-    Returns
-    -------
-    Outliers
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column or not numbers, or has no value; too few records have all
-        values; or half of them or more have one value of a variable, or variables that follow from each other.
-    OptionError
-        No variable, or a quantile out of its range.
-    MissingPackageError
-        scikit-learn is not installed.
 
     Notes
     -----
     The threshold is the root of the quantile of a chi-squared distribution with as many degrees of freedom as there are
     variables; location and spread are estimated as in `robust_disclosure`. Skewed quantities, such as incomes, are
     better taken as logarithms first.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.outliers(pd.DataFrame({"rooms": [3, 4, 5, 4, 3, 5, 4, 40]})).which.tolist()
+    [False, False, False, False, False, False, False, True]
     """
     quantile = check_positive(quantile, "quantile", 1)
     names, values = numbers_of(frame, variables, where)

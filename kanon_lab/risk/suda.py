@@ -72,50 +72,45 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     """Find the minimal sample uniques of a file and score its records by them.
 
     A minimal sample unique of a record is a set of key variables on which no other record is compatible with it, while
-    on every smaller set of them some other is. The fewer variables it takes, and the more such sets there are, the
-    more likely the record is unique in the population too.
+    on every smaller set of them some other is. The fewer variables it takes, and the more such sets there are, the more
+    likely the record is unique in the population too.
 
     Parameters
     ----------
-    table : ClassTable
     max_size : int, optional
         The most keys in an MSU, 1 or more; by default all of them. With more than 20 keys it has to be given.
     sampling_fraction : float, optional
         Share of the population that is in the sample, above 0 and up to 1. Default: the number of records over the sum
         of their weights; where the spec names no weight 0.1, which is a guess: give it. SUDA scores do not need it.
 
-    Returns
-    -------
-    Suda
-
-    Raises
-    ------
-    OptionError
-        A `max_size` that is no whole number from 1 to the number of keys, keys with too many subsets, or a sampling
-        fraction out of its range.
-    DataError
-        The weights add up to less than the records.
-
     Notes
     -----
     With m keys and M the largest size, an MSU of s keys adds the product of m - i for i from s to the smaller of M and
     m - 1: by default (m - s)!. The product for s = m is empty, so an MSU of all keys adds 1, as in sdcMicro; every
-    record that is unique in the file has a score above 0, unless `max_size` is smaller than all its MSUs.
+    record that is unique in the file has a score above 0, unless `max_size` is smaller than all its MSUs (Elliot,
+    Manning and Ford 2002; Manning, Haglin and Keane 2008).
 
-    With U unique records, P records in pairs (f_k = 2) and sampling fraction f, DIS is U f / (U f + P (1 - f)). A
-    DIS-SUDA score is 1 / (1 + n (1/DIS - 1) / (s^q A)) for a record with score s, where n records have a score, A is
-    the sum of s^-q over them and q = 1 + (8 - m)/20 (at least 1/20): the odds of a right match are taken as
-    proportional to s^q, and the harmonic mean of the scores is DIS. This is the formula of sdcMicro's program,
-    whose sampling fraction is 0.01 unless it is given. DIS holds where each person is in the sample independently with
-    the same probability f; where fractions differ, n over the sum of the weights is only their mean.
+    With U unique records, P records in pairs (f_k = 2) and sampling fraction f, DIS is U f / (U f + P (1 - f)) (Skinner
+    and Elliot 2002). A DIS-SUDA score (Elliot and Manning 2003) is 1 / (1 + n (1/DIS - 1) / (s^q A)) for a record with
+    score s, where n records have a score, A is the sum of s^-q over them and q = 1 + (8 - m)/20 (at least 1/20): the
+    odds of a right match are taken as proportional to s^q, and the harmonic mean of the scores is DIS. This is the
+    formula of sdcMicro's program, whose sampling fraction is 0.01 unless it is given. DIS holds where each person is in
+    the sample independently with the same probability f; where fractions differ, n over the sum of the weights is only
+    their mean.
 
     Under the policy ``wildcard`` an MSU consists of keys that the record knows, and a record that misses some of them
     is compatible; sdcMicro takes such a record for a different one.
 
-    References
-    ----------
-    Elliot, Manning and Ford (2002); Skinner and Elliot (2002); Elliot and Manning (2003); Manning, Haglin and Keane
-    (2008).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 41, 30, 52], "job": list("aaab")})
+    >>> kanon_lab.risk.suda(kanon_lab.class_table(frame, ["sex", "age", "job"])).msus
+        variables  size  records
+    0      (age,)     1        2
+    1      (job,)     1        1
+    2  (sex, age)     2        2
+    3  (sex, job)     2        1
     """
     keys = len(table.spec.key_variables)
     max_size = keys if max_size is None else check_k(max_size, "max_size")

@@ -23,10 +23,8 @@ class UpperTail:
         As given, 0-1.
     threshold : float
         The value at the quantile: one of the file's own, so not to be published as it stands.
-    records : int
-        How many have a value strictly above it.
-    share : float
-        The same as a share of the records with a value, 0-1.
+    records, share : int, float
+        How many have a value strictly above it, and the same as a share of the records with a value, 0-1.
     missing : int
         Records without a value; they are not in the tail.
     which : ndarray of bool, shape (n,)
@@ -44,7 +42,10 @@ class UpperTail:
 def upper_tail(
     values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None, where: str = "the data"
 ) -> UpperTail:
-    """Find the records whose value is above a quantile.
+    """Find the records whose value is above a quantile (INE Chile 2023, section 7.6.3).
+
+    The quantile is the smallest value that at least this share of the records, or of the weights, do not exceed. R's
+    default interpolates between neighbours instead.
 
     Parameters
     ----------
@@ -53,29 +54,13 @@ def upper_tail(
     quantile : float
         Above 0 and at most 1.
     weight : Series, optional
-        Sampling weights under the same index: then the quantile is that of the population.
-    where : str
-        What to call the data in messages.
+        Sampling weights, above 0, under the same index: then the quantile is that of the population.
 
-    Returns
-    -------
-    UpperTail
-
-    Raises
-    ------
-    DataError
-        There are no records, or no value; a value is no number; or a weight is no number above 0.
-    OptionError
-        A quantile out of its range, or weights under another index.
-
-    Notes
-    -----
-    The quantile is the smallest value that at least this share of the records, or of the weights, do not exceed. R's
-    default interpolates between neighbours instead.
-
-    References
-    ----------
-    INE Chile (2023), section 7.6.3.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.upper_tail(pd.Series([5, 9, 2, 7]), quantile=0.75).which.tolist()
+    [False, True, False, False]
     """
     quantile = check_positive(quantile, "quantile", 1)
     _, column = numbers_of(values.to_frame(), None, where)

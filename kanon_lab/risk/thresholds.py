@@ -20,10 +20,8 @@ class Above:
         Whether the threshold was given, or found as a quantile of the risks.
     threshold : float
         The risk above which a record counts, 0-1.
-    records : int
-        How many are strictly above it.
-    share : float
-        The same as a share of all records, 0-1.
+    records, share : int, float
+        How many are strictly above it, and the same as a share of all records, 0-1.
     which : ndarray of bool, shape (n,)
         The records above it.
     """
@@ -36,7 +34,7 @@ class Above:
 
 
 def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> Above:
-    """Count the records whose risk is strictly above a threshold.
+    """Count the records whose risk is strictly above a threshold (INE Chile 2023, section 7.7.2).
 
     Parameters
     ----------
@@ -45,17 +43,8 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
     threshold : float, optional
         An absolute threshold, 0-1.
     quantile : float, optional
-        A relative one, 0-1: the quantile of the risks with this share of the records below it, interpolated linearly
-        between neighbours in order (0.75 is the upper quartile).
-
-    Returns
-    -------
-    Above
-
-    Raises
-    ------
-    OptionError
-        Not just one of the two thresholds, one outside 0-1, or risks that are no numbers from 0 to 1.
+        A relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
+        interpolated linearly between neighbours in order (0.75 is the upper quartile).
 
     Notes
     -----
@@ -65,9 +54,11 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
     A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
     many share the risk at the threshold, as the records of one class do.
 
-    References
-    ----------
-    INE Chile (2023), section 7.7.2.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.risk.records_above([0.02, 0.3, 0.5], threshold=0.3).records
+    1
     """
     risk = as_risk(risk)
     if len(risk) == 0:

@@ -20,32 +20,11 @@ def minimal_uniques(
 ) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
     """Walk the sets of keys on which classes are unique, and on no smaller set within.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (P, keys)
-        Distinct rows. From 0 to radix - 1, or -1 for a missing value, which is compatible with any.
-    radices : sequence of int
-        How many codes each key may hold.
-    candidates : ndarray of bool, shape (P,)
-        The rows that are one record and compatible with no other row.
-    max_size : int
-        The most keys in a set.
+    `codes` (shape (P, keys), distinct rows) go from 0 to radix - 1, or are -1 where missing, which is compatible with
+    any; `candidates` (bool, shape (P,)) are one record each and compatible with no other row. Yields a subset
+    (positions of keys, rising) and the candidates that know all its keys, are compatible with no other row on them, and
+    are compatible with some on every smaller set of them.
 
-    Yields
-    ------
-    subset : tuple of int
-        Positions of keys, rising.
-    rows : ndarray of int
-        The candidates that know all keys of the subset, are compatible with no other row on them, and are compatible
-        with some on every smaller set of them.
-
-    Raises
-    ------
-    OptionError
-        More subsets than can be looked at.
-
-    Notes
-    -----
     Every subset comes after the smaller ones within. What is unique on one of those is unique here too, and standing
     alone it changes nobody else's count, so it is left out; hence who is found alone among the rest is so for the first
     time. From a subset to the next one by one more key, groups are only split further.

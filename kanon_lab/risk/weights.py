@@ -11,13 +11,7 @@ from kanon_lab.risk.individual import too_light
 
 
 def fraction_by_weights(table: ClassTable) -> float | None:
-    """Records over the sum of their weights, in (0, 1]; None where the spec names no weight.
-
-    Raises
-    ------
-    DataError
-        The weights add up to less than the records.
-    """
+    """Records over the sum of their weights, in (0, 1], a `DataError` if above; None where the spec names no weight."""
     weights = table.weight_of_record
     if weights is None:
         return None

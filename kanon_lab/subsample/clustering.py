@@ -60,7 +60,8 @@ def _seen(
 ) -> tuple[float, bool, str] | None:
     """The mean number of records of a unit, whether its name tells it, and the line; None where nothing is to say."""
     column = frame[name]
-    if role is None and not (pd.api.types.is_integer_dtype(column) or _is_text(column)):
+    text = isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column)
+    if role is None and not (text or pd.api.types.is_integer_dtype(column)):
         return None
     try:
         unit, _ = distinct(column, table.where)
@@ -69,8 +70,8 @@ def _seen(
     records = np.bincount(unit[unit >= 0])
     if len(records) < _LEAST_UNITS or records.max() > _MOST_SHARE * len(frame):
         return None
-    mean = records.mean()
-    if mean < _LEAST_MEAN or (role is None and (mean < _LEAST_MEAN_UNNAMED or _runs(unit) > len(records))):
+    mean, runs = records.mean(), 1 + int((unit[1:] != unit[:-1]).sum())
+    if mean < _LEAST_MEAN or (role is None and (mean < _LEAST_MEAN_UNNAMED or runs > len(records))):
         return None
     ratio = _alike(unit, _classes(frame, name, spec, table))
     if ratio < _LEAST_RATIO:
@@ -83,14 +84,6 @@ def _seen(
         f"column as {told} (--{told})"
     )
     return mean, role is not None, line
-
-
-def _is_text(column: pd.Series) -> bool:
-    return isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column)
-
-
-def _runs(unit: np.ndarray) -> int:
-    return 1 + int((unit[1:] != unit[:-1]).sum())
 
 
 def _classes(frame: pd.DataFrame, name: str, spec: KeySpec, table: ClassTable) -> np.ndarray:

@@ -30,8 +30,8 @@ def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
     ----------
     sizes : array of int, shape (classes,)
         Class sizes of a population; or those of a sample, with fractions of that sample. 0 is no class.
-    fractions : array of float
-        Sampling fractions, from 1e-9 up to 1.
+    fractions : array of float, 1e-9 to 1
+        Sampling fractions.
 
     Returns
     -------
@@ -72,10 +72,10 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
     ----------
     sizes : array of int, shape (classes,)
         Class sizes of the population. 0 is no class.
-    fractions : array of float
-        Sampling fractions of the sample and of the subsample within, from 1e-9 to below 1.
-    p_a : float
-        Chance that both sources describe a person alike, 0-1.
+    fractions : array of float, 1e-9 to below 1
+        Sampling fractions of the sample and of the subsample within.
+    p_a : float, 0-1
+        Chance that both sources describe a person alike.
 
     Returns
     -------

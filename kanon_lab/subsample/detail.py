@@ -35,20 +35,19 @@ def frequency_control(
         The column with the area.
     variables : sequence of str, or str
         Columns to be crossed with it, one at a time.
-    least : int
-        The security threshold (*llindar de seguretat*): records that a category must have in an area, 1 or more.
+    least : int, 1 or more
+        The security threshold (*llindar de seguretat*): records that a category must have in an area.
     fraction : float, optional
         Sampling fraction of the records, from 1e-9 to below 1: adds how many persons the rarest stand for.
 
     Returns
     -------
     DataFrame
-        One row a variable and category that occurs, in the order of the variables, rarest first, those alike in the
-        order of their values: ``variable``, ``category``, ``records``, ``areas`` (those where it occurs),
-        ``areas_below`` (those where it occurs in fewer than `least` records), ``least_records`` (in the area where it
-        is rarest, but occurs), ``least_area`` (of several the first in the order of their values); and with a fraction
-        ``least_persons`` (`least_records` over it). An area where nobody has the category exposes nobody, and is not
-        counted; so is a record without an area or without a value.
+        One row a variable and category that occurs, in the order of the variables, rarest first: ``variable``,
+        ``category``, ``records``, ``areas`` (those where it occurs), ``areas_below`` (those where it occurs in fewer
+        than `least` records), ``least_records`` (in the area where it is rarest, but occurs), ``least_area`` (of
+        several the first in the order of their values); and with a fraction ``least_persons`` (`least_records` over
+        it). An area where nobody has the category, and a record without an area or a value, are not counted.
 
     References
     ----------
@@ -105,19 +104,16 @@ def _crossed(column: pd.Series, areas: Coded, least: int, where: str) -> pd.Data
 def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: float, p_a: float = 1.0) -> pd.DataFrame:
     """The risk in an area of M persons, by M, where the area has the mix of the whole country.
 
-    Such an area is like a random sample of the country, of the fraction M / N. So its uniques lie on the country's own
-    curve G(s): those of the area at s = M / N, those of its sample at f M / N, those of the subsample at f f M / N.
-
     Parameters
     ----------
     sizes : array of int, shape (classes,)
         Class sizes of the country under the key without its geography. 0 is no class.
     populations : array of float
         Persons of the area, above 0 and up to those of the country.
-    fraction : float
-        Sampling fraction f, from 1e-9 to below 1.
-    p_a : float
-        Chance that both sources describe a person alike, 0-1.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction f.
+    p_a : float, 0-1
+        Chance that both sources describe a person alike.
 
     Returns
     -------
@@ -129,8 +125,9 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
 
     Notes
     -----
-    This is the risk that smallness alone brings. Real areas differ from each other, and may have more uniques or fewer:
-    fewer where small classes live together in one area.
+    Such an area is like a random sample of the country, of the fraction M / N: its uniques lie on the country's own
+    curve G(s), at s = M / N, those of its sample at f M / N, those of the subsample at f f M / N. This is the risk that
+    smallness alone brings. Real areas may have more uniques, or fewer where small classes live together in one area.
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.subsample.clustering import clustering
-from kanon_lab.subsample.models import Estimate, NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
+from kanon_lab.subsample.models import NoEstimateError, pitman, poisson_gamma, subsample, tangent, zayatz
 from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
 
 if TYPE_CHECKING:
@@ -50,18 +50,17 @@ def population_uniques(
     ----------
     sizes : array of int, shape (classes,), or DataFrame
         Records of the sample in each class, f_k; 0 is no class. Or the sample itself, one row a record, with its spec:
-        then the notes say where a column shows that records were not drawn one by one. Survey weights cannot be told
-        from sizes: for those see `kanon_lab.subsample.subsample_risk`, as only the study's method takes records with
-        chances of their own.
+        then the notes say where a column shows that records were not drawn one by one. Weights are for
+        `subsample_risk`: only the study's method takes records with chances of their own.
     spec : KeySpec or sequence of str
         The key variables of a sample, a missing one being a value of its own or an error; only with a DataFrame.
-    fraction : float
-        Sampling fraction, from 1e-9 to below 1. The population has N = n / fraction persons.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction. The population has N = n / fraction persons.
     methods : sequence of str, or str
         Some of `METHODS`.
     cells : int, optional
-        Number of possible combinations of key values, for the two ways of the Poisson-gamma model; at least that of the
-        classes and at most 2 ** 53. Without it the number has no limit.
+        Possible combinations of key values, for the two ways of the Poisson-gamma model; from the number of classes to
+        2 ** 53. Without it the number has no limit.
 
     Returns
     -------
@@ -80,7 +79,6 @@ def population_uniques(
     p(d) = f s_1 / sum_k s_k k f (1 - f)^(k - 1) and p(c) = p(d) s_1 / n, with s_k sample classes of k records. Zayatz's
     formula is the same one with hypergeometric chances, those of a sample of fixed size. ``tangent`` is p(d) =
     f^(2 s_2 / s_1), and p(c) likewise: the curve's slope as estimated at the sample, laid on to the whole population.
-
     Where no record is unique in the sample these three give 0, though nothing is there to be sure of; the note says so.
 
     References
@@ -125,7 +123,14 @@ def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:
     """`population_uniques` of arguments that are checked."""
-    estimators = _estimators(cells)
+    estimators = {
+        "subsample": subsample,
+        "tangent": tangent,
+        "zayatz": zayatz,
+        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
+        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
+        "pitman": pitman,
+    }
     rows = []
     for method in methods:
         try:
@@ -166,17 +171,6 @@ def check_cells(cells: object, counts: SizeCounts) -> int | None:
     if cells > MOST_RECORDS:
         raise OptionError("cells must be at most 2 ** 53; with more leave it out, which takes them to have no limit")
     return int(cells)
-
-
-def _estimators(cells: int | None) -> dict[str, Callable[[SizeCounts, float], Estimate]]:
-    return {
-        "subsample": subsample,
-        "tangent": tangent,
-        "zayatz": zayatz,
-        "poisson-gamma": partial(poisson_gamma, cells=cells, likelihood=False),
-        "poisson-gamma-ml": partial(poisson_gamma, cells=cells, likelihood=True),
-        "pitman": pitman,
-    }
 
 
 def _chance(value: float) -> float:

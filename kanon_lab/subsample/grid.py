@@ -31,23 +31,22 @@ def detail_grid(
     Parameters
     ----------
     cells : DataFrame
-        The population: one row a person, or a cell of it with the column `persons`. Not changed.
+        The population: one row a person, or a cell of it with the column `persons`.
     spec : KeySpec or sequence of str
         Its key variables.
     levels : mapping
-        As in `kanon_lab.subsample.scenario_grid`.
-    fractions : iterable of float
-        From 1e-9 to below 1.
+        As in `scenario_grid`.
+    fractions : iterable of float, 1e-9 to below 1
     persons : str, optional
         The column of counts.
-    p_a : float
-        As in `kanon_lab.subsample.expected_study`.
+    p_a : float, 0-1
+        As in `expected_study`.
 
     Returns
     -------
     DataFrame
         A row a combination and fraction, combinations in the order of `levels`: a column of labels a variable, and the
-        columns of `kanon_lab.subsample.expected_study`.
+        columns of `expected_study`.
 
     Examples
     --------

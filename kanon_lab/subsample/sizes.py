@@ -87,9 +87,10 @@ def population_sizes(
     Parameters
     ----------
     frame : DataFrame
-        One row a person, or with `persons` one row a group of persons. Not changed.
+        One row a person, or with `persons` one row a group of persons.
     spec : KeySpec or sequence of str
-        Its key variables, and what a missing key means; a weight variable of the spec is not used.
+        Its key variables, and what a missing key means; a weight variable of the spec is not used. Under ``wildcard``
+        no key may be missing: persons would have no classes.
     persons : str, optional
         Column of whole numbers above 0, in all below 2 ** 53: how many persons each row stands for.
     recode : mapping of str to mapping, None or "remove", optional
@@ -100,11 +101,6 @@ def population_sizes(
     -------
     ndarray of int, shape (classes,)
         Persons a class, in the order of the class table.
-
-    Raises
-    ------
-    DataError
-        A key is missing under ``wildcard``, under which persons have no classes.
 
     Examples
     --------

@@ -53,19 +53,18 @@ def subsample_risk(
     Parameters
     ----------
     frame : DataFrame
-        One row a record of the sample, at least 100. Not changed. The order of rows decides which of them are drawn.
+        The sample, 100 records or more. The order of rows decides which of them are drawn.
     spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables. Where it names a household, subsamples take whole
-        households.
-    fraction : float
-        Sampling fraction of the sample, from 1e-9 to below 1; the subsample has the same. Not with a weight.
-    repeats : int
-        Subsamples, from 1 to 100,000.
+        The roles of its variables, or the keys. Where it names a household, subsamples take whole households.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction of the sample; the subsample has the same. Not with a weight.
+    repeats : int, 1 to 100,000
+        Subsamples.
     scheme : {"bernoulli", "fixed"}
         Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
         rounded. ``fixed`` is not for weights.
-    p_a : float
-        Chance that what the outsider knows of a person is coded as in the file and without error, 0-1.
+    p_a : float, 0-1
+        Chance that what the outsider knows of a person is coded as in the file and without error.
     seed : int, 0 to below 2 ** 63
     cluster : str, optional
         Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
@@ -90,20 +89,18 @@ def subsample_risk(
 
     p(b) = f; p(c) = (u1 / n1)(u / u2); p(d) = u / u2; p(identification) = p(a) p(b) p(c) p(d).
 
-    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities.
+    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities. Under the
+    policy ``wildcard`` a record is unique when no other is compatible with it.
 
     With weights w each record is drawn with the chance 1 / w, and p(b) is n1 over the sum of weights. p(c) is then that
     of a person in the sample, as equation (1) has it, p(c|a,b): it is not the share of the population that is unique
-    where unique persons were drawn with other chances than the rest. This is ours, not the study's. The more weights
-    differ, the larger is n2 / n1 beside p(b): the step from sample to subsample is another than the one that it stands
-    for, as a note then says.
+    where unique persons were drawn with other chances than the rest. The more weights differ, the larger is n2 / n1
+    beside p(b): the step from sample to subsample is another than the one that it stands for, as a note then says.
 
-    Under the policy ``wildcard`` a record is unique when no other is compatible with it.
-
-    The subsample must be to the sample what this is to the population, so it repeats the design: units that the survey
-    drew as wholes are drawn as wholes. A unit of several weights is drawn with the mean of its records' chances. Where
-    none is named and a column shows that there are some, ``warnings`` of the result says so. Naming them mends the
-    step, not the guess that uniqueness goes on falling as steeply beyond the sample. This is ours, not the study's.
+    The subsample repeats the design: units that the survey drew as wholes are drawn as wholes, one of several weights
+    with the mean of its records' chances. Where none is named and a column shows that there are some, ``warnings`` of
+    the result says so. Naming them mends the step, not the guess that uniqueness goes on falling as steeply beyond the
+    sample. Weights and units are ours, not the study's.
 
     References
     ----------
@@ -189,24 +186,18 @@ def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) 
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
     expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
-        keys=uniques.spec.key_variables,
-        n1=design.n1,
+        keys=spec.key_variables,
         u1=uniques.u1,
-        fraction=design.fraction,
         p_a=p_a,
-        scheme=design.scheme,
-        repeats=design.repeats,
-        seed=design.seed,
-        missing=uniques.spec.missing,
-        weight=uniques.spec.weight,
+        missing=spec.missing,
+        weight=spec.weight,
         draws=draws,
         expected=expected,
         notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
-        cluster=design.cluster,
-        household=design.household,
-        cluster_fraction=design.cluster_fraction,
         units=None if design.units is None else design.units.number,
+        **{name: getattr(design, name) for name in drawn},
     )
 
 

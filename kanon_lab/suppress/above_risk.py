@@ -41,8 +41,8 @@ def suppress_above_risk(
     frame : DataFrame
     spec : KeySpec or sequence of str
         The roles of the variables; with a weight, or every record weighs 1.
-    threshold : float
-        Of individual risk, 0-1.
+    threshold : float, 0-1
+        Of individual risk.
     variables : sequence of str, or str
         Key variables in the order in which they are removed: the second only from records that are still above the
         threshold without the first, and so on.
@@ -103,19 +103,11 @@ def _claims(
         "own_class": _capped_risk(released, replace(spec, missing="category"), estimator, where),
         "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
     }
-    above = {claim: records_above(risk, threshold=threshold) for claim, risk in risks.items()}
-    keys = ", ".join(map(str, spec.key_variables))
-    rows = [
-        (
-            claim,
-            keys,
-            None,
-            each.records,
-            each.share,
-            RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator),
-        )
-        for claim, each in above.items()
-    ]
+    keys, rows = ", ".join(map(str, spec.key_variables)), []
+    for claim, risk in risks.items():
+        above = records_above(risk, threshold=threshold)
+        meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
+        rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 

@@ -38,8 +38,7 @@ def protection_claims(
         The same records in the same order; the released key values are the original ones, or missing.
     spec : KeySpec or sequence of str
         Only the key variables and strata are used. Within strata, only records of the same stratum count.
-    k_required : int
-        From 1 on.
+    k_required : int, from 1 on
 
     Returns
     -------

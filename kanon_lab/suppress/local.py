@@ -44,7 +44,7 @@ def local_suppression(
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
     k_required : int
-        From 1 on, at most the records of the smallest stratum.
+        From 1 to the records of the smallest stratum.
     importance : mapping of str to int, optional
         By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
         which all less important ones together were not enough when it was decided. Keys that are not named are less
@@ -64,8 +64,8 @@ def local_suppression(
     value each, and no other record loses any. Under ``category`` a few others may, to keep the last ones company, and
     a record that misses values already may lose none, where others lose theirs and join it. Fewer cells would do under
     ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
-    to tell apart as before. So the claims are counted in three ways (`kanon_lab.suppress.protection_claims`). Under
-    ``category`` all three hold.
+    to tell apart as before. So the claims are counted in three ways (`protection_claims`). Under ``category`` all three
+    hold.
 
     References
     ----------

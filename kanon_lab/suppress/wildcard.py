@@ -71,7 +71,9 @@ def _with_values_back(
     """Codes with values of one column back in classes that lost more than one, where every class keeps k."""
     lost = (codes < 0) & (start >= 0)
     rows = np.flatnonzero(lost[:, column] & (lost.sum(axis=1) > 1))
-    enough = compatible_records(_with(codes[rows], column, start[rows, column]), codes, records) >= k
+    trial = codes[rows]
+    trial[:, column] = start[rows, column]
+    enough = compatible_records(trial, codes, records) >= k
     for back in np.array_split(rows[enough], parts):
         while len(back):
             trial = codes.copy()
@@ -85,10 +87,4 @@ def _with_values_back(
             met, meets = (compatible_records(each[back], trial[short], ones) for each in (codes, trial))
             keep = (met == meets) & ~short[back]
             back = back[keep] if not keep.all() else back[:0]
-    return codes
-
-
-def _with(codes: np.ndarray, column: int, values: np.ndarray) -> np.ndarray:
-    codes = codes.copy()
-    codes[:, column] = values
     return codes

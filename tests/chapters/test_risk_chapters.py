@@ -14,8 +14,8 @@ from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
 from kanon_lab.keys import KeySpec
 from kanon_lab.measures import measure
-from kanon_lab.published import published_figures
 from kanon_lab.recode import recode_step
+from kanon_lab.studies import published_figures
 from kanon_lab.suppress import local_suppression
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from kanon_lab import published
+from kanon_lab import studies
 from kanon_lab.population import PERIODS
-from kanon_lab.published import published_figures
+from kanon_lab.studies import published_figures
 
 
 def test_recorded_shares_of_the_country(book):
@@ -46,16 +46,16 @@ def test_recorded_weekend_dip(book):
 
 def test_recorded_audit(book):
     audit = book["audit"]
-    for source in published.SOURCES:
+    for source in studies.SOURCES:
         assert audit[f"{source}-figures"] == len(published_figures(source))
-    for name in (*published.SOURCES, "all"):
-        assert sum(audit[f"{name}-{kind}"] for kind in published.KINDS) == audit[f"{name}-figures"]
+    for name in (*studies.SOURCES, "all"):
+        assert sum(audit[f"{name}-{kind}"] for kind in studies.KINDS) == audit[f"{name}-figures"]
         found = [audit[f"{name}-recomputed-{outcome}"] for outcome in ("exact", "near", "off")]
         assert sum(found) == audit[f"{name}-recomputed"]
     assert audit["aepd-recomputed-near"] == 0  # its chapter has only those that agree and those that do not
     assert (
         audit["all-figures"]
-        == sum(audit[f"{source}-figures"] for source in published.SOURCES)
+        == sum(audit[f"{source}-figures"] for source in studies.SOURCES)
         == len(audit["every-figure"])
     )
     assert audit["every-figure"]["figure_id"].is_unique

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kanon_lab.cli import run
-from kanon_lab.published import KINDS, SOURCES, VERDICTS, published_figures
+from kanon_lab.studies import KINDS, SOURCES, VERDICTS, published_figures
 
 STUDY = "gil-bellosta-2011"
 
@@ -182,7 +182,7 @@ def test_every_source_has_a_citation():
     """As the book's bibliography has it."""
     from pathlib import Path
 
-    from kanon_lab.published import CITATIONS
+    from kanon_lab.studies import CITATIONS
 
     bibliography = (Path(__file__).resolve().parents[2] / "book" / "references.bib").read_text("utf-8")
     assert set(CITATIONS) == set(SOURCES)

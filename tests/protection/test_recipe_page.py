@@ -9,13 +9,12 @@ from kanon_lab import load_microdata
 from kanon_lab.cli import run
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe
+from kanon_lab.protection import STEPS, as_indicators, as_recipe, protect, read_recipe
 from kanon_lab.protection.recipe import HOUSEHOLD_SETTINGS, RECIPE_SETTINGS
 from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.recode import RECODE_STEPS
 from kanon_lab.recode.configuration import HIERARCHY_KINDS, hierarchies
 from kanon_lab.tradeoff import MEASURES, risk_utility_map
-from kanon_lab.protection import as_indicators
 
 PAGE = PAGES["recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file
+from kanon_lab.notes import Note
 from kanon_lab.report.allowed import allowed
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
@@ -144,16 +145,24 @@ def test_few_records_are_words_and_none_only_of_the_release():
     assert isinstance(told.summary["before"]["k_achieved"], Few) and told.summary["after"]["k_achieved"] >= 2
     counts = [*told.sizes["records"], *told.risks["records"], *told.riskiest["records"]]
     assert all(isinstance(each, Few) or each % step == 0 for each in counts)
-    assert Words("es").number(Few(50)) == "menos de 50" and Words("en").say("caution_own_class", records=Few(50), k=3)
+    assert Words("es").number(Few(50)) == "menos de 50" and f"{Few(50)}" == "fewer than 50"
 
 
 def test_notes_have_their_counts_in_steps():
     found = analyse(FRAME, as_config(SETTINGS), name="x")
-    note = "a1 (no role, 8 values) tells the original b in 12 of the 330 records where that was changed"
+    counts = {"values": 8, "told": 12, "cells": 330}
+    note = Note("tells_key", column="a1", role="no role", variable="b", **counts)
     (told,) = public(dataclasses.replace(found, notes=(note,))).notes
-    assert (
-        told == "a1 (no role, 8 values) tells the original b in fewer than 50 of the 350 records where that was changed"
-    )
+    said = "a1 (no role, 8 values) tells the original b in fewer than 50 of the 350 records where that was changed"
+    assert told.startswith(said) and Words("en").note(told) == told
+    assert "b en menos de 50 de los 350 registros" in Words("es").note(told) and "sin papel" in Words("es").note(told)
+    alike = Note("alike_neighbours", column="c", often=0.0912, at_random=0.05)
+    (order,) = public(
+        dataclasses.replace(found, notes=(Note("order_not_random", columns=(alike,), level=0.001),))
+    ).notes
+    assert "level 0.001) in c (9%; at random 5%); apply" in order and "(9.1%; at random 5.0%)" in alike
+    assert "nivel 0,001) en c (9%; al azar 5%)" in Words("es").note(order)
+    assert "(9,1%; al azar 5,0%)" in Words("es").note(alike)
 
 
 def test_no_guess_of_the_input_is_confirmed(tmp_path):

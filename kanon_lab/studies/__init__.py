@@ -1,0 +1,50 @@
+"""What only the four studies need: their published figures and the audit, the inverse problem, the synthetic census."""
+
+from kanon_lab.studies.audit import VERDICTS, Audit, audit
+from kanon_lab.studies.census import (
+    CATALAN_KEYS,
+    CATALAN_LEVELS,
+    Census,
+    catalan_census,
+    catalan_codes,
+    census_parameters,
+)
+from kanon_lab.studies.explain import explanation
+from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, published_figures
+from kanon_lab.studies.inverse import Reconstruction, reconstruct_cells
+from kanon_lab.studies.printed import (
+    PRINTED_RANGES,
+    assign_labels,
+    compare_cells,
+    compare_reconstructions,
+    one_person_transfers,
+    printed_row,
+    printed_table,
+)
+
+__all__ = [
+    "CATALAN_KEYS",
+    "CATALAN_LEVELS",
+    "CITATIONS",
+    "KINDS",
+    "PRINTED_RANGES",
+    "SOURCES",
+    "VERDICTS",
+    "Audit",
+    "Census",
+    "Reconstruction",
+    "as_printed",
+    "assign_labels",
+    "audit",
+    "catalan_census",
+    "catalan_codes",
+    "census_parameters",
+    "compare_cells",
+    "compare_reconstructions",
+    "explanation",
+    "one_person_transfers",
+    "printed_row",
+    "printed_table",
+    "published_figures",
+    "reconstruct_cells",
+]

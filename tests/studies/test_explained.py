@@ -1,0 +1,75 @@
+"""Every figure says where it is printed, what it is computed from, how, by which code, and which chapter argues it."""
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kanon_lab.studies import SOURCES, audit
+from kanon_lab.studies.explain import _explanations, explanation, explanations
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+
+
+@cache
+def figures(source):
+    audited = audit(source).figures.drop(columns=["place", "chapter"])
+    return audited.join(explanations(audited["figure_id"]))
+
+
+def named(rows):
+    """What fails, by the pattern of the explanation: a few names tell more than hundreds."""
+    return sorted(rows["figures"].unique())
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_figure_of_a_table_has_a_place(source):
+    every = figures(source)
+    assert named(every[(every["place"] == "") & (every["table"] != "text")]) == []
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("what", ["inputs", "formula", "code"])
+def test_what_is_computed_says_from_what_how_and_where(source, what):
+    every = figures(source)
+    assert named(every[every["kind"].isin(["recomputed", "fitted"]) & (every[what] == "")]) == []
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_figure_is_argued_in_a_chapter(source):
+    every = figures(source)
+    there = {path.stem for path in BOOK.glob("*.md")}
+    assert named(every[~every["chapter"].isin(there)]) == []
+
+
+def meanings(code):
+    """All that a dotted name may mean: a function and the module that it comes from may have one name."""
+    first, *names = code.split(".")
+    found, path = [import_module(first)], first
+    for name in names:
+        path += f".{name}"
+        found = [getattr(each, name) for each in found if hasattr(each, name)]
+        try:
+            found.append(import_module(path))
+        except ModuleNotFoundError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("code", sorted({row["code"] for _, row in _explanations()} - {""}))
+def test_the_code_that_is_named_exists(code):
+    assert [found for found in meanings(code) if not isinstance(found, ModuleType)]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_explanation_is_of_some_figure(source):
+    """A pattern that nothing meets, or only figures that a row above it has taken, is a slip."""
+    patterns = [row["figures"] for _, row in _explanations() if row["figures"].startswith(f"{source}/")]
+    assert {*patterns} - {*figures(source)["figures"]} <= {f"{source}/*"}
+    assert len(patterns) == len({*patterns})
+
+
+def test_what_nobody_explains_is_empty():
+    assert set(explanation("golle-2006/table-1").values()) == {""}
