@@ -85,7 +85,7 @@ class Settings(BaseModel):
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @property
-    def given(self) -> dict[str, Any]:
+    def said(self) -> dict[str, Any]:
         """The settings that are given."""
         names = {name: field.alias or name for name, field in type(self).model_fields.items()}
         return {names[name]: getattr(self, name) for name in names if name in self.model_fields_set}
@@ -248,19 +248,27 @@ TRUTH, TEXT = checked(bool, _truth), checked(str, _text)
 LIST = checked(list[Any], _list)
 
 
+_LAST = ("strata", "seed")
+
+
+def _needed(field: Any) -> bool:
+    """Whether a setting must be given: not where that of the file stands in for it."""
+    return field.is_required() and _extra(field)["unless"] is None
+
+
 def rows(model: type[Settings]) -> list[dict[str, str]]:
     """What a page tells of each setting, in Markdown: its name, what it says, what holds unless given, an example."""
     found = []
-    for name, field in model.fields().items():
-        extra, required = _extra(field), field.is_required()
-        unless = extra["unless"]
+    # What must be given comes first, and what many steps have comes last.
+    for name, field in sorted(model.fields().items(), key=lambda each: (not _needed(each[1]), each[0] in _LAST)):
+        extra, unless = _extra(field), _extra(field)["unless"]
         if unless is None:
-            unless = "" if required or name in model.kinds else f"`{_yaml(field.default)}`"
+            unless = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
         told = {key: text for key, text in extra.items() if key not in ("example", "unless", "goes", "need")}
         found.append(
             {
                 "Setting": f"`{name}`",
-                "What it says": field.description + ("; required" if required else ""),
+                "What it says": field.description + ("; required" if _needed(field) else ""),
                 "Goes with": ", ".join(f"`{kind}`" for kind in extra["goes"]),
                 "Unless given": unless,
                 **told,
@@ -270,10 +278,10 @@ def rows(model: type[Settings]) -> list[dict[str, str]]:
     return found
 
 
-def table(model: type[Settings]) -> str:
+def table(model: type[Settings], *, without: Iterable[str] = ()) -> str:
     """The settings of a model as a table of a page; columns that say nothing are left out."""
     found = rows(model)
-    names = [name for name in found[0] if any(row.get(name) for row in found)]
+    names = [name for name in found[0] if name not in without and any(row.get(name) for row in found)]
     lines = [names, ["---"] * len(names), *([row.get(name, "") for name in names] for row in found)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -303,6 +311,8 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     def made(each: type[Settings]) -> dict[str, Any]:
         found = each.model_json_schema(ref_template="#/$defs/{model}")
         definitions.update({name: _told(part) for name, part in found.pop("$defs", {}).items()})
+        if each.kinds:
+            found["oneOf"] = [{"required": [kind]} for kind in each.kinds]
         return _told(found)
 
     whole = made(model)
@@ -310,23 +320,29 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     properties = {name: {"anyOf": [made(each), {"type": "null"}]} for name, each in steps.items()}
     one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     definitions["step"] = one | {"properties": properties}
-    for each in (whole, *definitions.values()):
-        for name, part in each.get("properties", {}).items():
+    for each in (whole, *(definitions[name] for name in parts)):
+        for name, part in each["properties"].items():
             if name in parts:
-                part["$ref"] = f"#/$defs/{name}"
+                part["anyOf"][0] = {"$ref": f"#/$defs/{name}"}
             elif name == "steps":
-                part |= {"type": "array", "items": {"$ref": "#/$defs/step"}}
+                part["anyOf"][0]["items"] = {"$ref": "#/$defs/step"}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
 def _told(found: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one model with what a reader is told of each setting, in plain text."""
+    """The schema of one model with what a reader is told of each setting, in plain text; any may be null."""
     found = {name: value for name, value in found.items() if name not in ("title", "description")}
+    required = []
     for name, part in found["properties"].items():
         says, example, unless = part.pop("description"), part.pop("example"), part.pop("unless")
+        if name in found.get("required", ()) and unless is None:
+            required.append(name)
         for each in ("title", "default", "goes", "need", "Household level"):
             part.pop(each, None)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", says)
         says += f". Unless given: {unless}" if unless else ""
-        part["description"] = f"{says}. Example: {name}: {example}"
-    return found
+        found["properties"][name] = {
+            "description": f"{says}. Example: {name}: {example}",
+            "anyOf": [part, {"type": "null"}],
+        }
+    return {**found, "required": required}

@@ -130,7 +130,7 @@ class IndicatorSettings(Settings):
 
     def made(self, weight: str | None) -> IndicatorSet:
         """The indicators, estimated with a weight."""
-        given = self.given
+        given = self.said
         design = Design(weight, **{name: given.pop(name) for name in ("strata", "sampling_unit") if name in given})
         return IndicatorSet(**given, design=design)
 
@@ -291,7 +291,7 @@ class FileSettings(RecipeSettings):
     @property
     def reading(self) -> dict[str, Any]:
         """Those settings that say how to read the file."""
-        return {name: value for name, value in self.given.items() if name not in RecipeSettings.model_fields}
+        return {name: value for name, value in self.said.items() if name not in RecipeSettings.model_fields}
 
 
 class MapSettings(Settings):
@@ -341,5 +341,5 @@ OF_REPORTS = ("title", "least", "map")
 LimitSettings: type[Settings] = create_model(
     "LimitSettings",
     __base__=Settings,
-    **{name: (checked(each.shape), setting(None, each.says, each.example)) for name, each in LIMITS.items()},
+    **{name: (checked(each.shape), setting(None, each.says, each.example, unless="")) for name, each in LIMITS.items()},
 )

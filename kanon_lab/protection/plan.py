@@ -130,7 +130,7 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
-    roles = {role: value for role, value in given.given.items() if role in _ROLES}
+    roles = {role: value for role, value in given.said.items() if role in _ROLES}
     spec = KeySpec(**roles)
     found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "k": given.k}
     limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)

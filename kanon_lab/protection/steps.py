@@ -330,12 +330,8 @@ class Shuffle(StepSettings):
     """Values change owners, and what they have to do with others stays."""
 
     variables: COLUMNS = setting(REQUIRED, "quantities", "[income]")
-    given_columns: COLUMNS = setting(
-        None,
-        "columns whose relation with them is kept; no gaps",
-        "[age, education]",
-        unless="`[]`",
-        alias="given",
+    given: COLUMNS = setting(
+        None, "columns whose relation with them is kept; no gaps", "[age, education]", unless="`[]`"
     )
     missing: one_of(MISSING) = setting("error", "as in `microaggregate`, of the variables", "leave")
     strata: COLUMNS = _strata("values are shuffled within these")
@@ -347,11 +343,11 @@ def _recode(frame, spec, settings, *, seed, where, step) -> Applied:
 
 
 def _suppress(frame, spec, settings, *, seed, where) -> Applied:
-    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).given, where=where))
+    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said, where=where))
 
 
 def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
-    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).given, where=where))
+    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said, where=where))
 
 
 def _suppressed(result: Suppression) -> Applied:
@@ -457,7 +453,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
 def _perturb(frame, spec, settings, *, seed, where, step) -> Applied:
     """A method of `kanon_lab.perturb`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
-    options = read(kind.model, settings).given
+    options = read(kind.model, settings).said
     names = options.pop("variables")
     options.setdefault("strata", spec.strata)
     if step == "pram":  # what the users publish are weighted shares

@@ -91,7 +91,7 @@ class HierarchySettings(Settings):
 
     def made(self, name: str) -> Hierarchy:
         """The hierarchy of a variable; one in a file is read."""
-        options = self.given
+        options = self.said
         (kind,) = [each for each in self.kinds if each in options]
         if not isinstance(self.top or "", str):
             raise OptionError("top must be text, such as '*'")

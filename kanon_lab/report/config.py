@@ -153,7 +153,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     if given.map is not None:
         with _begun(where), _begun("map"):
             of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
-            options |= _map(given.map.given, of_recipe)
+            options |= _map(given.map.said, of_recipe)
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 
 
