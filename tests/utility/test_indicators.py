@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
+from kanon_lab.protection import as_indicators
 from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
 from kanon_lab.utility.indicators import indicators
-from kanon_lab.utility.wanted import IndicatorSet, as_indicators
+from kanon_lab.utility.wanted import IndicatorSet
 
 PEOPLE = pd.DataFrame(
     {
