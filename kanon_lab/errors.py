@@ -1,7 +1,8 @@
 """The errors a user can meet: each one line that says what was wrong, where, and what to do."""
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 # Control, format (among them those that turn the direction of text) and surrogate characters, separators of lines.
 _UNSHOWN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -37,6 +38,12 @@ def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     return known[close[0]] if close else None
 
 
+def meant(name: object, names: Iterable[str], otherwise: str) -> str:
+    """How to mend a name that is none of `names`: "did you mean ...?" with the nearest one, or else what to do."""
+    close = nearest(str(name), names)
+    return f"did you mean {shortened(close)}?" if close else otherwise
+
+
 class KanonLabError(Exception):
     """Base of every error that kanon_lab raises on purpose.
 
@@ -49,7 +56,14 @@ class KanonLabError(Exception):
 
 
 class DataError(KanonLabError):
-    """A file or frame that cannot be used as it is."""
+    """A file or frame that cannot be used as it is. `about` puts its name in front."""
+
+    place = ""
+    of_a_part = False
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{visible(self.place)}: {message}" if self.place else message
 
 
 class AbsentFileError(DataError):
@@ -58,6 +72,10 @@ class AbsentFileError(DataError):
 
 class OptionError(KanonLabError):
     """An option, argument or configuration value that cannot be used."""
+
+
+class UnfitOptionError(OptionError, DataError):
+    """An option that could be used with other data, and not with these."""
 
 
 class NetworkError(KanonLabError):
@@ -70,3 +88,19 @@ class StorageError(KanonLabError):
 
 class MissingPackageError(KanonLabError):
     """An optional package that a function needs and that is not installed."""
+
+
+@contextmanager
+def about(place: str, *, part: bool = False) -> Iterator[None]:
+    """Put the name of a file, or of one of two tables, before each `DataError` that is raised inside.
+
+    The innermost name stands; before that of a part of a file (``part``) comes the name of the file.
+    """
+    try:
+        yield
+    except DataError as error:
+        if not error.place and not str(error).startswith(f"{place}: "):
+            error.place, error.of_a_part = place, part
+        elif error.of_a_part:
+            error.place, error.of_a_part = f"{place}, {error.place}", part
+        raise

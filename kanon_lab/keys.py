@@ -87,15 +87,15 @@ class KeySpec:
         """Every ghost variable."""
         return tuple(name for names in self.ghost_variables.values() for name in names)
 
-    def check(self, frame: pd.DataFrame, where: str = "the data") -> None:
+    def check(self, frame: pd.DataFrame) -> None:
         """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
         columns = list(frame.columns)
         for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
             if (count := columns.count(name)) != 1:
                 fault = "stands twice" if count else "is not there"
-                raise DataError(f"{where}: column {shortened(str(name))} {fault}{_remedy(name, columns)}")
+                raise DataError(f"column {shortened(str(name))} {fault}{_remedy(name, columns)}")
         if len(frame) == 0:
-            raise DataError(f"{where}: has no records; nothing can be measured")
+            raise DataError("has no records; nothing can be measured")
 
 
 def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:

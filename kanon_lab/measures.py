@@ -64,18 +64,11 @@ class Measures:
     def to_dict(self) -> dict:
         """The measures by name, in types that JSON has; names and meanings are those of ``kanon-lab measure --json``.
 
-        Returns
-        -------
-        dict
-            ``n`` (records), ``keys``, ``weight``, ``household``, ``missing`` (the policy), ``classes`` (patterns under
-            ``wildcard``), ``k_achieved``, ``sample_uniques``, ``violations`` (k as str), ``own_class`` (the last three
-            with a missing key as a value of its own, where keys are missing under ``wildcard``; else None),
-            ``estimator``, ``global_risk`` (0-1), ``expected_reidentifications`` (records), ``records_above`` (records
-            by threshold as str), ``household_risk`` (0-1), ``expected_household_reidentifications`` (households),
-            ``expected_persons_in_reidentified_households`` (records) and ``with_household_size``, these four None
-            without a household, ``sum_population_frequency`` (sum over records of F_k), ``diversity`` (per variable the
-            file's worst value of each of `kanon_lab.diversity.MEASURES`, None where it is infinite; ``recursive_c`` and
-            ``distance``) and ``notes``.
+        ``missing`` is the policy, ``classes`` are patterns under ``wildcard``, ``violations`` have k as str and
+        ``records_above`` thresholds as str; ``own_class`` has ``k_achieved``, ``sample_uniques`` and ``violations``
+        with a missing key as a value of its own, where keys are missing under ``wildcard``, else None; what is of
+        households is None without them; ``diversity`` has per variable the file's worst value of each of
+        `kanon_lab.diversity.MEASURES`, None where it is infinite, ``recursive_c`` and ``distance``.
         """
         spec, table, risk = self.table.spec, self.table, self.risk
         return {
@@ -120,7 +113,6 @@ def measure(
     recursive_c: float = 2.0,
     distance: str = "equal",
     bands: Mapping[str, Bands] | None = None,
-    where: str = "the data",
 ) -> Measures:
     """Measure the anonymity, the risk and the diversity of a microdata file.
 
@@ -142,33 +134,25 @@ def measure(
         Between values of a sensitive variable, for t-closeness. `kanon_lab.diversity.diversity` takes a hierarchy.
     bands : mapping of str to Bands, optional
         For sensitive variables that are quantities, the bands to put them into first.
-    where : str
-        What to call the frame in messages.
-
-    Returns
-    -------
-    Measures
-
-    Raises
-    ------
-    DataError
-        A variable is absent, there are no records, a weight is not a finite number above 0, the weights of a class add
-        up to less than its records, a record has no household, a sensitive variable has no value, one is missing under
-        the policy ``error``, or one is outside its bands. Records are named by the index of the frame.
-    OptionError
-        An unknown estimator or distance, a k, threshold or c out of its range, or bands of a variable that is not
-        sensitive.
 
     Notes
     -----
     The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
-    note says.
+    note says. Faults are named by the row's label in the index of the frame.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 30, 41, 52], "weight": [9.0, 11.0, 20.0, 40.0]})
+    >>> found = kanon_lab.measure(frame, kanon_lab.KeySpec(["sex", "age"], weight="weight"))
+    >>> found.k_achieved, found.violations, round(found.risk.global_risk, 4)
+    (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
     _check_options(k, thresholds, recursive_c, distance)
     spec, bands = as_spec(spec), bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
     above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}

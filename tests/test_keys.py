@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec, as_spec
 
 
@@ -40,8 +40,8 @@ def test_roles_that_clash_are_refused(arguments, message):
 
 def test_a_column_that_is_absent_or_twice_there_is_refused():
     frame = pd.DataFrame([[1, 2, 3]], columns=["region", "age", "age"])
-    with pytest.raises(DataError, match="survey: column regoin is not there; did you mean region?"):
-        KeySpec("regoin").check(frame, "survey")
+    with pytest.raises(DataError, match="survey: column regoin is not there; did you mean region?"), about("survey"):
+        KeySpec("regoin").check(frame)
     with pytest.raises(DataError, match="column age stands twice"):
         KeySpec("age").check(frame)
     with pytest.raises(DataError, match="has no records"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.data import read_microdata
 from kanon_lab.diversity import MEASURES
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.measures import UNWEIGHTED, measure
 
@@ -333,9 +333,9 @@ def test_what_the_ordered_distance_takes_for_an_order_is_told_in_notes(values, m
 )
 def test_data_that_have_no_measures_are_refused_in_one_line(change, fault):
     frame = EIGHT.assign(h=1, s=1).assign(**change)
-    with pytest.raises(DataError, match=fault) as caught:
+    with pytest.raises(DataError, match=fault) as caught, about("survey"):
         spec = KeySpec(["Key1", "Key2", "Key3", "Key4"], weight="w", household="h", sensitive_variables="s")
-        measure(frame, spec, where="survey")
+        measure(frame, spec)
     assert "\n" not in str(caught.value)
 
 

@@ -24,14 +24,14 @@ class Coded:
     values: pd.Index
 
 
-def coded(column: pd.Series, where: str) -> Coded:
+def coded(column: pd.Series) -> Coded:
     """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
     elif (narrow := _narrow(column)) is not None:
         codes, values = narrow
     else:
-        codes, values = distinct(column, where)
+        codes, values = distinct(column)
     return _canonical(codes, values)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from kanon_lab.classes.coding import Coded, coded, distinct_rows
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.table import ClassTable
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec
 
 _POPULATION = "the population"
@@ -44,10 +44,11 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     spec = table.spec
     if count in spec.key_variables:
         raise OptionError(f"count: {shortened(str(count))} is a key variable; name the column of persons")
-    KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population, _POPULATION)
-    persons = _persons(population, count)
+    with about("the population"):
+        KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population)
+        persons, aligned = _persons(population, count), _aligned(population, table)
     sample = table.policy_codes.astype(np.int64)
-    both = np.concatenate([sample, _aligned(population, table)])
+    both = np.concatenate([sample, aligned])
     group, some = distinct_rows(both)
     of_person = np.bincount(group[len(sample) :], weights=persons, minlength=len(some))
     missing = spec.missing == "wildcard" and (both < 0).any()
@@ -56,7 +57,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     if short.any():
         row = shortened(str(table.index[int(short[table.class_of_record].argmax())]))
         raise DataError(
-            f"{table.where}: row {row}: its class has more records than persons in the population, as have "
+            f"row {row}: its class has more records than persons in the population, as have "
             f"{int(short.sum())} of {table.n_classes} classes; recode both alike, or give the whole population"
         )
     return replace(table, F_k=F_k)
@@ -67,14 +68,12 @@ def _persons(population: pd.DataFrame, count: str | None) -> np.ndarray:
         return np.ones(len(population))
     column = population[count]
     if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
-        raise DataError(f"{_POPULATION}: column {shortened(str(count))} is not numbers; give counts of persons")
+        raise DataError(f"column {shortened(str(count))} is not numbers; give counts of persons")
     persons = column.to_numpy(dtype=float, na_value=np.nan)
     wrong = ~(np.isfinite(persons) & (persons >= 0))
     if wrong.any():
         row = shortened(str(population.index[int(wrong.argmax())]))
-        raise DataError(
-            f"{_POPULATION}: row {row}: column {shortened(str(count))} is no count of persons; give a number from 0 on"
-        )
+        raise DataError(f"row {row}: column {shortened(str(count))} is no count of persons; give a number from 0 on")
     return persons
 
 
@@ -82,11 +81,11 @@ def _aligned(population: pd.DataFrame, table: ClassTable) -> np.ndarray:
     """Key codes of the population: those of the table, or beyond them for values that the sample does not have."""
     columns = []
     for name, labels in zip(table.spec.key_variables, table.labels, strict=True):
-        column: Coded = coded(population[name], _POPULATION)
+        column: Coded = coded(population[name])
         if (absent := column.codes < 0).any() and table.spec.missing == "error":
             row = shortened(str(population.index[int(absent.argmax())]))
             raise DataError(
-                f"{_POPULATION}: row {row}: a missing value in column {shortened(str(name))}; fill it in, or choose "
+                f"row {row}: a missing value in column {shortened(str(name))}; fill it in, or choose "
                 "another policy for missing values"
             )
         place = pd.Index(labels).get_indexer(column.values)

@@ -19,7 +19,7 @@ MOST_KEYS = 12
 MOST_K = 1_000
 
 
-def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str = "the data") -> pd.DataFrame:
+def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataFrame:
     """Records in groups of k or fewer, for every set of key variables that an intruder may know.
 
     Parameters
@@ -50,7 +50,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20, where: str 
     if len(names) > MOST_KEYS:
         raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
     check_last_k(k_max)
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     positions = range(len(names))
     subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
     rows = []

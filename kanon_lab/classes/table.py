@@ -72,7 +72,6 @@ class ClassTable:
     F_k: np.ndarray = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
-    where: str = field(repr=False)
 
     @property
     def n(self) -> int:
@@ -144,7 +143,7 @@ class ClassTable:
         """Number of each record's household, from 0; None where the spec names none. Each record must have one."""
         if self.spec.household is None:
             return None
-        codes = coded(self._others[self.spec.household], self.where).codes
+        codes = coded(self._others[self.spec.household]).codes
         self._refuse(codes < 0, self.spec.household, "no household", "fill it in or drop the record")
         return codes
 
@@ -162,7 +161,7 @@ class ClassTable:
     def sensitive_counts(self, variable: str | pd.Series) -> ValueCounts:
         """How often each value of a sensitive or numeric variable, or of a Series by record, occurs in each class."""
         column = self.column(variable)
-        values = coded(column, self.where)
+        values = coded(column)
         absent = values.codes < 0
         if absent.any() and self.spec.missing == "error":
             self._refuse(
@@ -172,7 +171,7 @@ class ClassTable:
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
             absent[:] = False
         if absent.all():
-            raise DataError(f"{self.where}: column {shortened(str(column.name))} has no value; leave it out")
+            raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
         own = self._own_counts(values.codes, absent, m)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
@@ -204,10 +203,10 @@ class ClassTable:
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
         if rows.any():
-            _refuse(rows, self.index, column, fault, remedy, self.where)
+            _refuse(rows, self.index, column, fault, remedy)
 
 
-def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, where: str = "the data") -> ClassTable:
+def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:
     """Group the records of a file by their key values.
 
     Parameters
@@ -231,14 +230,14 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, whe
     (2, 0, [2, 2, 2, 2])
     """
     spec = as_spec(spec)
-    spec.check(frame, where)
-    columns = [coded(frame[name], where) for name in spec.key_variables]
+    spec.check(frame)
+    columns = [coded(frame[name]) for name in spec.key_variables]
     absent = [column.codes.dtype.kind == "i" and (column.codes < 0).any() for column in columns]
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         name = spec.key_variables[at]
-        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY, where)
-    weights = _weights(frame, spec, where)
+        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY)
+    weights = _weights(frame, spec)
     radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
     class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
@@ -250,7 +249,7 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, whe
         f_k = compatible_sums(codes, records)
         F_k = f_k.astype(float) if weights is None else compatible_sums(codes, sums)
     others = frame[[name for name in spec.variables if name not in spec.key_variables]].copy(deep=False)
-    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others, where)
+    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others)
 
 
 def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
@@ -263,7 +262,7 @@ def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) 
     return codes
 
 
-def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | None:
+def _weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     if spec.weight is None:
         return None
     column = frame[spec.weight]
@@ -271,33 +270,33 @@ def _weights(frame: pd.DataFrame, spec: KeySpec, where: str) -> np.ndarray | Non
         column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([_holds_numbers(column)])
     )
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
-        _refuse_texts(column, where)
-    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND, where)
+        _refuse_texts(column)
+    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     for fault, rows in {
         "a missing weight": np.isnan(weights),
         "an infinite weight": np.isinf(weights),
         "a weight that is not above 0": weights <= 0,
     }.items():
-        _refuse(rows, frame.index, spec.weight, fault, _MEND, where)
+        _refuse(rows, frame.index, spec.weight, fault, _MEND)
     with np.errstate(over="ignore"):
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
         largest = weights == weights.max()
-        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it", where)
+        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
     return weights
 
 
-def _refuse_texts(column: pd.Series, where: str) -> None:
+def _refuse_texts(column: pd.Series) -> None:
     """Say which cells keep a column of weights from being numbers; one that is no number makes all of them text."""
     texts = column.astype("str").str.strip()
     bad = column.notna().to_numpy() & ~np.isfinite(pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float))
     fault, remedy = "a weight that is no number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
-    _refuse(bad, column.index, column.name, fault, remedy, where)
+    _refuse(bad, column.index, column.name, fault, remedy)
     raise DataError(
-        f"{where}: column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
+        f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
         "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
     )
 
@@ -312,8 +311,8 @@ def _is_number(value: object) -> bool:
     return known or (pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str, where: str) -> None:
+def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
     if rows.any():
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-        raise DataError(f"{where}: row {row}{more}: {fault} in column {column}; {remedy}")
+        raise DataError(f"row {row}{more}: {fault} in column {column}; {remedy}")

@@ -11,7 +11,7 @@ from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
-from kanon_lab.errors import OptionError, StorageError, shortened, visible
+from kanon_lab.errors import OptionError, StorageError, about, shortened, visible
 
 _EXAMPLES = """
 \b
@@ -99,7 +99,8 @@ def map(  # noqa: A001 (the name of the command)
     for target in filter(None, (out, write_recipe)):
         _check_target(target, overwrite, file, recipe_path, candidates)
     read = read_file(file, **reading_options(candidates[0].recipe, na, missing_codes))
-    found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path, where=file)
+    with about(file):
+        found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
     result = {**OFFICE, "file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
     result["notes"] = [*candidates[0].recipe.notes, *found.notes(risk), *reading_notes(read)]

@@ -7,7 +7,7 @@ import click
 from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_json, reader_may_leave, without_folders
 from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, shortened, visible
+from kanon_lab.errors import OptionError, about, shortened, visible
 
 _EXAMPLES = """
 \b
@@ -138,7 +138,8 @@ def measure(
     options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
     options["thresholds"] = shares(threshold, "--threshold")
     read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
-    measured = measure(read.numbered, spec, k=k, **options, where=file)
+    with about(file):
+        measured = measure(read.numbered, spec, k=k, **options)
     result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():

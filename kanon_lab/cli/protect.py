@@ -6,7 +6,7 @@ from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
 from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
 from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
-from kanon_lab.errors import OptionError, visible
+from kanon_lab.errors import OptionError, about, visible
 
 _EXAMPLES = """
 \b
@@ -87,8 +87,10 @@ def protect(
     if out is not None:
         refuse_hierarchies(out, recipe)
     read = read_file(file, **reading_options(recipe, na, missing_codes))
-    protection = recipe.apply(read, where=file, progress=True)
-    proof(protection, out or file)(protection.frame)
+    with about(file):
+        protection = recipe.apply(read, progress=True)
+    with about(out or file):
+        proof(protection)(protection.frame)
     result = _result(protection, recipe, least, reading_notes(read))
     if out is not None:
         result["notes"] += _of_labels(protection, files.file_format(out))

@@ -6,7 +6,7 @@ from kanon_lab.cli.measure import aligned, names, one_name
 from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
 from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, visible
+from kanon_lab.errors import OptionError, about, visible
 
 _EXAMPLES = """
 \b
@@ -110,7 +110,8 @@ def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, m
     if not {*spec.variables} <= {*read.frame}:
         read_file(file, columns=spec.variables)  # it says which one is not there
     scheme = "fixed" if fixed_size else "bernoulli"
-    risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options, where=file)
+    with about(file):
+        risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options)
     result = {**OFFICE, "file": file, **risk.to_dict()}
     result["notes"] += reading_notes(read)
     with reader_may_leave():

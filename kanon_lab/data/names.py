@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
-from kanon_lab.errors import DataError, nearest, shortened
+from kanon_lab.errors import DataError, meant, shortened
 
 _MOST = 8
 
@@ -48,7 +48,6 @@ def wanting(absent: str, names: list[str], where: str, *, sure: bool) -> DataErr
 
 
 def _remedy(absent: str, names: list[str]) -> str:
-    if close := nearest(absent, names):
-        return f"; did you mean {shortened(close)}?"
+    few = ", ".join(map(shortened, names[:_MOST]))
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return f"; it has {', '.join(map(shortened, names[:_MOST]))}{more}"
+    return f"; {meant(absent, names, f'it has {few}{more}')}"

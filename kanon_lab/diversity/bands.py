@@ -12,7 +12,7 @@ from kanon_lab.recode import Hierarchy
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands of a numeric variable.
+    """Bands of a numeric variable that make a sensitive variable with few values of it.
 
     Parameters
     ----------
@@ -21,10 +21,11 @@ class Bands:
     closed : {"left", "right"}
         The edge that belongs to a band: bands of 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
 
-    Raises
-    ------
-    OptionError
-        Fewer than two edges, edges that do not rise or are no numbers, or another side.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.diversity.Bands([0, 10, None], closed="left").labels
+    ('[0, 10)', '>= 10')
     """
 
     edges: Sequence[float | None]
@@ -43,25 +44,7 @@ class Bands:
     def _hierarchy(self) -> Hierarchy:
         return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
 
-    def cut(self, column: pd.Series, *, where: str = "the data") -> pd.Series:
-        """The band of each value.
-
-        Parameters
-        ----------
-        column : Series
-            Numbers; missing values stay missing.
-        where : str
-            What to call the data in messages.
-
-        Returns
-        -------
-        Series
-            An ordered categorical with the index and name of `column`.
-
-        Raises
-        ------
-        DataError
-            A value is no number or lies outside the bands.
-        """
-        banded = self._hierarchy.recode(column, 1, where=where)
+    def cut(self, column: pd.Series) -> pd.Series:
+        """The band of each number as an ordered categorical; missing values stay missing."""
+        banded = self._hierarchy.recode(column, 1)
         return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))

@@ -28,16 +28,20 @@ DISTANCES = {
 
 
 def equal_distance(counts: ValueCounts | Shares) -> np.ndarray:
-    """Half the sum of absolute differences of shares between class and file.
+    """Half the sum of absolute differences of shares between class and file (Li, Li and Venkatasubramanian 2007).
 
     Returns
     -------
     ndarray of float, shape (n_classes,)
         0-1; missing in a class without a known value.
 
-    References
-    ----------
-    Li, Li and Venkatasubramanian (2007), equal distance.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.equal_distance(table.sensitive_counts("illness")).tolist()
+    [0.25, 0.25]
     """
     shares = as_shares(counts)
     # What the class has too much of is what it has too little of: values that it lacks need not be visited.
@@ -45,7 +49,7 @@ def equal_distance(counts: ValueCounts | Shares) -> np.ndarray:
 
 
 def ordered_distance(counts: ValueCounts | Shares) -> np.ndarray:
-    """Sum of absolute cumulative differences of shares, by one less than the number of values.
+    """Sum of absolute cumulative differences of shares, by one less than the number of values (Li et al. 2007).
 
     Returns
     -------
@@ -58,9 +62,13 @@ def ordered_distance(counts: ValueCounts | Shares) -> np.ndarray:
     while that of the file, Q, grows: the sum of |P - Q| from one to the other splits where Q passes P, and either part
     comes from sums of Q made once. So the time does not grow with classes times values.
 
-    References
-    ----------
-    Li, Li and Venkatasubramanian (2007), ordered distance.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "rooms": [1, 2, 3, 4]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("sex", sensitive_variables="rooms"))
+    >>> kanon_lab.diversity.ordered_distance(table.sensitive_counts("rooms")).round(4).tolist()
+    [0.3333, 0.3333]
     """
     shares = as_shares(counts)
     counts, occurs = shares.counts, shares.counts.overall > 0
@@ -88,7 +96,6 @@ def hierarchical_distance(counts: ValueCounts | Shares, hierarchy: Hierarchy) ->
 
     Parameters
     ----------
-    counts : ValueCounts or Shares
     hierarchy : Hierarchy
         Of the sensitive variable: nested, with one value at its top. A missing value that counts as a value joins the
         others at the top.
@@ -98,22 +105,21 @@ def hierarchical_distance(counts: ValueCounts | Shares, hierarchy: Hierarchy) ->
     ndarray of float, shape (n_classes,)
         0-1; missing in a class without a known value.
 
-    Raises
-    ------
-    OptionError
-        The hierarchy does not nest, or its top level has several values.
-    DataError
-        It does not cover a value.
-
     Notes
     -----
     Every value lies at the same depth, so an edge between two levels is 1/(2 height) long, and the distance is the
     mean, over the levels below the top, of the equal distances after recoding to that level. It is the sum of costs of
-    the paper in another order.
+    Li, Li and Venkatasubramanian (2007) in another order.
 
-    References
-    ----------
-    Li, Li and Venkatasubramanian (2007), hierarchical distance.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> illness = {"flu": "chest", "cold": "chest", "ulcer": "belly"}
+    >>> hierarchy = kanon_lab.recode.Hierarchy.from_mapping(illness, top="any")
+    >>> frame = pd.DataFrame({"sex": list("fffm"), "illness": ["flu", "cold", "cold", "ulcer"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("sex", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.hierarchical_distance(table.sensitive_counts("illness"), hierarchy).round(4)
+    array([0.25, 0.75])
     """
     if not hierarchy.nested:
         raise OptionError("the hierarchical distance needs a hierarchy whose levels nest; this one is declared not to")

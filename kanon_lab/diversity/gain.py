@@ -9,17 +9,21 @@ from kanon_lab.diversity.shares import Shares, as_shares
 
 
 def delta_disclosure(counts: ValueCounts | Shares) -> np.ndarray:
-    """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file.
+    """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file .
 
     Returns
     -------
     ndarray of float, shape (n_classes,)
         0 or more; infinite in a class that lacks a value of the file; missing in a class without a known value. The
-        class is delta-disclosure private for every delta **above** it.
+        class is delta-disclosure private (Brickell and Shmatikov 2008) for every delta **above** it.
 
-    References
-    ----------
-    Brickell and Shmatikov (2008), delta-disclosure privacy.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.delta_disclosure(table.sensitive_counts("illness")).round(4).tolist()
+    [0.6931, inf]
     """
     shares = as_shares(counts)
     delta = shares.largest(np.abs(np.log(shares.p / shares.q)))
@@ -33,27 +37,36 @@ def beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
     Returns
     -------
     ndarray of float, shape (n_classes,)
-        The smallest beta of basic beta-likeness: 0 or more; missing in a class without a known value.
+        The smallest beta of basic beta-likeness (Cao and Karras 2012): 0 or more; missing in a class without a known
+        value.
 
-    References
-    ----------
-    Cao and Karras (2012), basic beta-likeness.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.beta_likeness(table.sensitive_counts("illness")).round(4).tolist()
+    [1.0, 0.3333]
     """
     shares = as_shares(counts)
     return shares.by_class(shares.largest(_gains(shares)))
 
 
 def enhanced_beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
-    """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q).
+    """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q) (Cao and Karras 2012).
 
     Returns
     -------
     ndarray of float, shape (n_classes,)
         0 or more; infinite where a gain exceeds -ln q, which no beta mends; missing in a class without a known value.
 
-    References
-    ----------
-    Cao and Karras (2012), enhanced beta-likeness.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.enhanced_beta_likeness(table.sensitive_counts("illness")).round(4).tolist()
+    [1.0, inf]
     """
     shares = as_shares(counts)
     gains = _gains(shares)

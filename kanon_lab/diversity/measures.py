@@ -68,7 +68,7 @@ class Diversity:
     file: dict[str, float | None]
 
     def failing(self, **required: float) -> pd.DataFrame:
-        """The classes that miss a requirement.
+        """The classes that miss a requirement: rows of `classes`, none if the file meets what is required.
 
         Parameters
         ----------
@@ -77,19 +77,13 @@ class Diversity:
             (``delta_disclosure`` must stay below its own, as it is defined). A class without a known value misses
             nothing.
 
-        Returns
-        -------
-        DataFrame
-            Those rows of `classes`; none if the file meets what is required.
-
-        Raises
-        ------
-        OptionError
-            No or an unknown measure is required, or it is not a number.
-
         Examples
         --------
-        ``diversity.failing(distinct=3)["records"].sum()`` records stand in classes with fewer than three values.
+        >>> import kanon_lab
+        >>> frame = pd.DataFrame({"age": [30, 30, 41, 41, 41], "illness": ["flu", "none", "none", "none", "none"]})
+        >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+        >>> int(kanon_lab.diversity.diversity(table, "illness").failing(distinct=2)["records"].sum())
+        3
         """
         if not required:
             raise OptionError(f"nothing is required: name one of {', '.join(MEASURES)}")
@@ -113,13 +107,8 @@ class Diversity:
 class PSensitivity:
     """p-sensitive k-anonymity that a file achieves.
 
-    Attributes
-    ----------
-    k_achieved : int
-    p_achieved : int
-        The smallest number of distinct values of any sensitive variable in any class.
-    by_variable : dict
-        The same for each variable.
+    `p_achieved` is the smallest number of distinct values of any sensitive variable in any class, `by_variable` the
+    same for each variable.
     """
 
     k_achieved: int
@@ -129,14 +118,7 @@ class PSensitivity:
 
 @dataclass(frozen=True)
 class AlphaK:
-    """(alpha, k)-anonymity that a file achieves.
-
-    Attributes
-    ----------
-    k_achieved : int
-    alpha : float
-        The largest share (0-1) in any class of any value, or of the one that was asked for.
-    """
+    """(alpha, k)-anonymity that a file achieves; alpha is the largest share in any class of any value, or of one."""
 
     k_achieved: int
     alpha: float
@@ -155,7 +137,6 @@ def diversity(
 
     Parameters
     ----------
-    table : ClassTable
     variable : str or Series
         A sensitive or numeric variable of the table's spec, or one value a record in the order of its frame.
     recursive_c : float
@@ -168,22 +149,20 @@ def diversity(
     bands : Bands, optional
         Bands to put a numeric variable into first.
 
-    Returns
-    -------
-    Diversity
-
-    Raises
-    ------
-    OptionError
-        An unknown variable or distance, a c that is not above 0, or a hierarchy missing, not wanted or unfit.
-    DataError
-        No value is known; or one is missing under the policy ``error``, outside the bands, or not in the hierarchy.
-
     Notes
     -----
     A record whose sensitive value is missing adds no diversity under the policy ``wildcard``, since it might have any
-    value; under ``category`` missing is a value as any other. The shares of the file count every record once, without
-    weights.
+    value; under ``category`` missing is a value as any other; under ``error`` it is refused. The shares of the file
+    count every record once, without weights.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> found = kanon_lab.diversity.diversity(table, "illness")
+    >>> found.classes["distinct"].tolist(), found.file["distinct"], found.file["t_closeness"]
+    ([2, 1], 1, 0.25)
     """
     if distance not in DISTANCES:
         raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {distance!r}")
@@ -191,11 +170,11 @@ def diversity(
         raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
     column = table.column(variable)
     if bands is not None:
-        column = bands.cut(column, where=table.where)
+        column = bands.cut(column)
     counts = _counts(table, column)
     shares = as_shares(counts)
     if distance == "hierarchical":
-        _check_covered(column, hierarchy, table.where)
+        _check_covered(column, hierarchy)
         t_closeness = hierarchical_distance(shares, hierarchy)
     else:
         t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(shares)
@@ -218,24 +197,20 @@ def diversity(
 
 
 def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
-    """The p and the k for which a file is p-sensitive k-anonymous.
+    """The p and the k for which a file is p-sensitive k-anonymous (Truta and Vinay 2006).
 
     Parameters
     ----------
-    table : ClassTable
     variables : names, optional
         The sensitive variables; those of the spec if not given.
 
-    Raises
-    ------
-    OptionError
-        There is no sensitive variable, or one is unknown.
-    DataError
-        A variable has no known value, or a missing one under the policy ``error``.
-
-    References
-    ----------
-    Truta and Vinay (2006).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.p_sensitivity(table)
+    PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
     by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
@@ -245,26 +220,22 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
 
 
 def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = None) -> AlphaK:
-    """The alpha and the k for which a file is (alpha, k)-anonymous.
+    """The alpha and the k for which a file is (alpha, k)-anonymous (Wong et al. 2006).
 
     Parameters
     ----------
-    table : ClassTable
     variable : str or Series
         As in `diversity`.
     value : optional
         The one sensitive value that matters; all of them if not given.
 
-    Raises
-    ------
-    OptionError
-        The variable is unknown, or has no such value.
-    DataError
-        No value is known, or one is missing under the policy ``error``.
-
-    References
-    ----------
-    Wong et al. (2006).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.alpha_k(table, "illness", value="flu")
+    AlphaK(k_achieved=2, alpha=0.5)
     """
     counts = table.sensitive_counts(variable)
     position = None
@@ -284,11 +255,11 @@ def _counts(table: ClassTable, column: pd.Series) -> ValueCounts:
     return counts
 
 
-def _check_covered(column: pd.Series, hierarchy: Hierarchy, where: str) -> None:
+def _check_covered(column: pd.Series, hierarchy: Hierarchy) -> None:
     """Let a hierarchy that lacks a value name the first row that has it."""
     first_rows = column.drop_duplicates()
     for level in range(1, hierarchy.height + 1):
-        hierarchy.recode(first_rows, level, where=where)
+        hierarchy.recode(first_rows, level)
 
 
 def _reordered(counts: ValueCounts, categories: pd.Index) -> ValueCounts:

@@ -15,14 +15,20 @@ _ROUNDING = 1e-12
 def distinct_l(counts: ValueCounts | Shares) -> np.ndarray:
     """Number of distinct values in each class.
 
+    The name is that of Li, Li and Venkatasubramanian (2007); l-diversity is of Machanavajjhala et al. (2007).
+
     Returns
     -------
     ndarray of float, shape (n_classes,)
         1 or more; missing in a class without a known value.
 
-    References
-    ----------
-    Machanavajjhala et al. (2007), l-diversity; the name is that of Li, Li and Venkatasubramanian (2007).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.distinct_l(table.sensitive_counts("illness")).tolist()
+    [2.0, 1.0]
     """
     shares = as_shares(counts)
     return shares.by_class(np.diff(shares.start, append=len(shares.row)))
@@ -34,12 +40,16 @@ def entropy_l(counts: ValueCounts | Shares) -> np.ndarray:
     Returns
     -------
     ndarray of float, shape (n_classes,)
-        From 1 to the number of distinct values, which it reaches where all are equally frequent. Not truncated.
-        Missing in a class without a known value.
+        From 1 to the number of distinct values, which it reaches where all are equally frequent. Not truncated. Missing
+        in a class without a known value. Machanavajjhala et al. (2007), definition of entropy l-diversity.
 
-    References
-    ----------
-    Machanavajjhala et al. (2007), definition of entropy l-diversity.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.entropy_l(table.sensitive_counts("illness")).tolist()
+    [2.0, 1.0]
     """
     shares = as_shares(counts)
     count = shares.counts.count
@@ -54,9 +64,11 @@ def entropy_l(counts: ValueCounts | Shares) -> np.ndarray:
 def recursive_l(counts: ValueCounts | Shares, *, c: float) -> np.ndarray:
     """Largest l for which each class is recursively (c, l)-diverse: r_1 < c (r_l + ... + r_m).
 
+    r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class, the most frequent first. Machanavajjhala et
+    al. (2007) take 1-diversity for granted; here l = 1 is tested as any other l.
+
     Parameters
     ----------
-    counts : ValueCounts or Shares
     c : float
         Above 0: how many times as frequent as the rarer values together the most frequent one may nearly be.
 
@@ -66,19 +78,13 @@ def recursive_l(counts: ValueCounts | Shares, *, c: float) -> np.ndarray:
         Whole numbers from 0 (not even l = 1 holds, only possible where c is at most 1) to the number of distinct
         values; missing in a class without a known value.
 
-    Raises
-    ------
-    OptionError
-        c is not a number above 0.
-
-    Notes
-    -----
-    r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class, the most frequent first. The paper takes
-    1-diversity for granted; here l = 1 is tested as any other l.
-
-    References
-    ----------
-    Machanavajjhala et al. (2007), definition of recursive (c, l)-diversity.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.recursive_l(table.sensitive_counts("illness"), c=2).tolist()
+    [2.0, 1.0]
     """
     if not 0 < c < np.inf:
         raise OptionError(f"the c of recursive (c,l)-diversity must be a number above 0, not {c!r}")
@@ -100,18 +106,21 @@ def largest_share(counts: ValueCounts | Shares, *, position: int | None = None) 
 
     Parameters
     ----------
-    counts : ValueCounts or Shares
     position : int, optional
         Position of the value among those of the counts.
 
     Returns
     -------
     ndarray of float, shape (n_classes,)
-        0-1; missing in a class without a known value.
+        0-1; missing in a class without a known value (Wong et al. 2006).
 
-    References
-    ----------
-    Wong et al. (2006), alpha-deassociation.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.diversity.largest_share(table.sensitive_counts("illness")).tolist()
+    [0.5, 1.0]
     """
     shares = as_shares(counts)
     p = shares.p if position is None else np.where(shares.counts.value == position, shares.p, 0.0)

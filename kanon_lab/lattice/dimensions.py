@@ -123,7 +123,6 @@ def dimension(
     *,
     hierarchy: Hierarchy | None,
     order: Sequence[Hashable] | None,
-    where: str,
 ) -> Dimension:
     """The dimension of a key."""
     name = shortened(str(column.name))
@@ -131,13 +130,13 @@ def dimension(
     if hierarchy is not None and order is not None:
         raise OptionError(f"{name} has a hierarchy and an order; give one of them")
     if hierarchy is not None:
-        return _tree(column, codes, values, hierarchy, where)
+        return _tree(column, codes, values, hierarchy)
     if order is not None:
         order = list(order)
         if len(set(order)) != len(order):
             raise OptionError(f"the order of {name} names a value twice")
         absent = np.append([value not in order for value in values], False)
-        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order", where)
+        refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order")
         ranks = np.append([order.index(value) for value in values], len(order)).astype(np.intp)
         return Ordered(ranks[codes], np.arange(len(order), dtype=float), order, False)
     numbers = as_numbers(values)
@@ -146,12 +145,12 @@ def dimension(
     return Ordered(codes, numbers, list(values), True)
 
 
-def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy, where: str) -> Tree:
+def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
     labels = []
     for level in range(hierarchy.height + 1):
         labels.append(hierarchy.labels(values, level))
         if level and None in labels[-1]:
-            hierarchy.recode(column, level, where=where)  # raises, and names the row
+            hierarchy.recode(column, level)  # raises, and names the row
     levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")

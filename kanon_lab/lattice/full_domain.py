@@ -78,7 +78,6 @@ def search(
     distance: str = "equal",
     distance_hierarchy: Hierarchy | None = None,
     sensitive: Iterable[str] | str | None = None,
-    where: str = "the data",
 ) -> LatticeResult:
     """Find the levels that protect a file at the least loss.
 
@@ -136,7 +135,6 @@ def search(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> found = kanon_lab.lattice.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
     >>> found.levels, found.loss
@@ -161,7 +159,7 @@ def search(
     if required.needs_values and not spec.sensitive_variables:
         raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
     names = spec.sensitive_variables if required.needs_values else ()
-    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names, where=where)
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names)
     check_k_of_file(k_required, space.table.n)
     # The share may fall short of a whole number of records by rounding alone.
     allowed = floor(suppression_limit * space.table.n + 1e-9)
@@ -174,7 +172,7 @@ def search(
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
-    protected = generalise(suppress_records(frame, gone), hierarchies, recoded, where=where)
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
     return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
 
 

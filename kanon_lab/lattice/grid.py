@@ -21,7 +21,6 @@ def level_grid(
     *,
     spec: KeySpec | None = None,
     k_max: int = 20,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """How many records stand in small classes at every node: what explorers show.
 
@@ -42,7 +41,6 @@ def level_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.lattice.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
        age  n  n_classes  k_achieved  discernibility  weighted_level  1  2
@@ -54,7 +52,7 @@ def level_grid(
     spec = spec or KeySpec(tuple(hierarchies))
     columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
     check_names(spec, [*columns, "weighted_level"])
-    space = LevelSpace.of(frame, hierarchies, spec, where=where)
+    space = LevelSpace.of(frame, hierarchies, spec)
     rows = []
     for node, classes in space.nodes():
         f_k = classes.records

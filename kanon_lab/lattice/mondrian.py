@@ -51,7 +51,6 @@ def mondrian(
     strict: bool = True,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     orders: Mapping[str, Sequence[Hashable]] | None = None,
-    where: str = "the data",
 ) -> MondrianResult:
     """Recode locally: cut the records in parts as long as each keeps k, then give each part one label a key.
 
@@ -93,7 +92,6 @@ def mondrian(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [21, 25, 48, 60], 'sex': list('ffmm')})
     >>> kanon_lab.lattice.mondrian(frame, k_required=2, keys=['age', 'sex'], orders={'sex': 'fm'}).classes
          age sex  records
@@ -102,7 +100,7 @@ def mondrian(
     """
     check_k(k_required, "k_required")
     spec = KeySpec(keys, missing="category")
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     check_k_of_file(k_required, table.n)
     hierarchies, orders = dict(hierarchies or {}), dict(orders or {})
     if strange := [name for name in (*hierarchies, *orders) if name not in spec.key_variables]:
@@ -110,9 +108,9 @@ def mondrian(
     dimensions = []
     for name, codes, values in zip(spec.key_variables, table.codes.T, table.labels):
         if not len(values):
-            raise DataError(f"{where}: column {shortened(str(name))} has no value; leave the variable out")
+            raise DataError(f"column {shortened(str(name))} has no value; leave the variable out")
         by = {"hierarchy": hierarchies.get(name), "order": orders.get(name)}
-        dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by, where=where))
+        dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
     return _result(frame, spec, dimensions, parts, k_required)

@@ -81,7 +81,6 @@ class LevelSpace:
         spec: KeySpec,
         *,
         sensitive: Sequence[str] = (),
-        where: str = "the data",
     ) -> LevelSpace:
         """Group a file by its keys; a key without a hierarchy has level 0 alone."""
         if strange := [name for name in hierarchies if name not in spec.key_variables]:
@@ -89,16 +88,16 @@ class LevelSpace:
         nodes = prod(hierarchy.height + 1 for hierarchy in hierarchies.values())
         if nodes > MOST_NODES:
             raise OptionError(f"{nodes:,} nodes are too many (the most is {MOST_NODES:,}); leave out some levels")
-        table = class_table(frame, spec, where=where)
+        table = class_table(frame, spec)
         ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
         keys = tuple(
             KeyLevels.of(
-                _labels(frame[name], values, ladder, where),
+                _labels(frame[name], values, ladder),
                 [ladder.anything(level) is not None for level in range(ladder.height + 1)],
             )
             for name, values, ladder in zip(spec.key_variables, table.labels, ladders)
         )
-        return cls(table, keys, tuple(_own_values(frame, table, name, where) for name in sensitive))
+        return cls(table, keys, tuple(_own_values(frame, table, name) for name in sensitive))
 
     @cached_property
     def has_wildcards(self) -> bool:
@@ -156,23 +155,23 @@ def _walk(keys: Sequence[KeyLevels], node: Node, classes: NodeClasses, j: int) -
         yield from _walk(keys, node, classes, j + 1)
 
 
-def _labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy, where: str) -> list[list]:
+def _labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy) -> list[list]:
     """The label of each value at each level."""
     if not len(values):
-        raise DataError(f"{where}: column {shortened(str(column.name))} has no value; leave the variable out")
+        raise DataError(f"column {shortened(str(column.name))} has no value; leave the variable out")
     labels = [hierarchy.labels(values, level) for level in range(hierarchy.height + 1)]
     for level, of_values in enumerate(labels[1:], start=1):
         if None in of_values:
-            hierarchy.recode(column, level, where=where)  # raises, and names the row
+            hierarchy.recode(column, level)  # raises, and names the row
     return labels
 
 
-def _own_values(frame: pd.DataFrame, table: ClassTable, name: str, where: str) -> ValueCounts:
+def _own_values(frame: pd.DataFrame, table: ClassTable, name: str) -> ValueCounts:
     """Values of a sensitive variable among the records of each class itself, not among all that are compatible."""
     counts = table.sensitive_counts(name)
     if (table.f_k == table.records).all():
         return counts
-    own = class_table(frame, replace(table.spec, missing="category"), where=where).sensitive_counts(name)
+    own = class_table(frame, replace(table.spec, missing="category")).sensitive_counts(name)
     # Missing is its last value, and none here.
     known = own.value < len(counts.values)
     return replace(counts, class_=own.class_[known], value=own.value[known], count=own.count[known])

@@ -13,6 +13,8 @@ from kanon_lab.errors import KanonLabError
 OWN = frozenset(
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, KanonLabError)
 )
+#: And of these the name of the file stands in front.
+OF_DATA = frozenset({"DataError", "UnfitOptionError"})
 
 
 def told(name: str, words: str, own: Iterable[str] = OWN) -> str:

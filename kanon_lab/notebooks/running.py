@@ -14,7 +14,7 @@ from typing import Any
 from kanon_lab.errors import OptionError, StorageError
 from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
 from kanon_lab.notebooks.defaults import CHOOSE_KERNEL, defaults, for_the_file, is_own, other_file, papermill
-from kanon_lab.notebooks.failing import OWN, told, without_values
+from kanon_lab.notebooks.failing import OF_DATA, OWN, told, without_values
 from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_run, read_notebook
 
 
@@ -88,11 +88,12 @@ def run_notebook(
     check_open_files()
     check_parameters(source, parameters)
     secret = (asked := other_file(source, parameters)) is not None and is_own(parameters[asked])
-    given, parameters = list(parameters), for_the_file(source, parameters)
+    own = (str(parameters[asked]), list(parameters)) if secret else None
+    parameters = for_the_file(source, parameters)
     _check_kernel(source)
     with storage_errors(target), _terminated_as_interrupted():
         _prepare(target)
-        _run(source, target, parameters, progress, given if secret else None)
+        _run(source, target, parameters, progress, own)
 
 
 def _prepare(target: Path) -> None:
@@ -105,9 +106,9 @@ def _prepare(target: Path) -> None:
 
 
 def _run(
-    source: Path, target: Path, parameters: dict[str, Any], progress: bool, given: Sequence[str] | None = None
+    source: Path, target: Path, parameters: dict[str, Any], progress: bool, own: tuple[str, list[str]] | None = None
 ) -> None:
-    """Execute and keep what there is; with the parameters `given` for a user's own file no error quotes its values."""
+    """Execute and keep what there is; of a user's `own` file, with the parameters given, no error quotes values."""
     failed = target.with_name(f"{target.stem}.failed.ipynb")
     if failed.exists() and of_failed_run(failed):
         failed.unlink()
@@ -118,9 +119,9 @@ def _run(
         except NotebookError as error:
             if not partial.stat().st_size:
                 raise
-            line = str(error) if given is None else _without_values(source, partial, error, given)
-            what = "traceback in" if given is None else "the cells that ran are in"
-            cause = error if given is None else None
+            line = str(error) if own is None else _without_values(partial, error, *own)
+            what = "traceback in" if own is None else "the cells that ran are in"
+            cause = error if own is None else None
             if status(failed) is not None:
                 raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
             _strip(partial, failed=True)
@@ -128,7 +129,7 @@ def _run(
             raise NotebookError(f"{line}; {what} {failed}") from cause
 
 
-def _without_values(source: Path, partial: Path, error: NotebookError, given: Sequence[str]) -> str:
+def _without_values(partial: Path, error: NotebookError, file: str, given: Sequence[str]) -> str:
     """Take what may quote the data out of a failed notebook; the error in one line that does not."""
     import nbformat
 
@@ -137,6 +138,8 @@ def _without_values(source: Path, partial: Path, error: NotebookError, given: Se
         line, message = str(error) if isinstance(cause, RuntimeError) else told(type(cause).__name__, ""), ""
     else:
         message = told(cause.ename, cause.evalue)
+        if cause.ename in OF_DATA and not message.startswith(f"{file}: "):
+            message = f"{file}: {message}"
         remedy = "" if cause.ename in OWN else f"; check what was given: {', '.join(given)}"
         line = f"{str(error).partition(': ')[0]}: {message}{remedy}"
     nbformat.write(without_values(read_notebook(partial), message), partial)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, UnfitOptionError, shortened
 from kanon_lab.recode.columns import names_of
 
 #: What becomes of records without a value, and how it is told to a reader.
@@ -16,10 +16,10 @@ MISSING = {
 }
 
 
-def check_frame(frame: object, where: str) -> None:
+def check_frame(frame: object) -> None:
     """Raise an `OptionError` unless it is a DataFrame."""
     if not isinstance(frame, pd.DataFrame):
-        raise OptionError(f"{where} must be a DataFrame, not {type(frame).__name__}")
+        raise UnfitOptionError(f"a DataFrame is needed, not {type(frame).__name__}")
 
 
 def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:

@@ -25,29 +25,27 @@ class Numbers:
     rows: np.ndarray  # (records,) Their positions in the file; all of them, unless some are left alone
 
 
-def numeric_columns(
-    frame: pd.DataFrame, variables: Iterable[str] | str, *, missing: str = "error", where: str
-) -> Numbers:
+def numeric_columns(frame: pd.DataFrame, variables: Iterable[str] | str, *, missing: str = "error") -> Numbers:
     """The numbers of some columns."""
-    check_frame(frame, where)
+    check_frame(frame)
     names = variables_of(variables)
     check_choice(missing, "missing", MISSING)
-    _, values = numbers_of(frame, names, where)
+    _, values = numbers_of(frame, names)
     gaps = np.isnan(values)
     left = gaps.all(axis=1) if missing == "leave" else np.zeros(len(frame), dtype=bool)
     for name, gap in zip(names, gaps.T):
         remedy = "fill it in, or drop the record" if missing == "leave" else "fill it in, or choose missing: leave"
         fault = "a missing value; " + ("other values of the record are there: " if missing == "leave" else "") + remedy
-        refuse(gap & ~left, frame.index, name, fault, where)
+        refuse(gap & ~left, frame.index, name, fault)
     rows = np.flatnonzero(~left)
     for name, column in zip(names, values[rows].T):
         if column.min() == column.max():
-            raise DataError(f"{where}: column {shortened(name)} has the same value in every record; leave it out")
+            raise DataError(f"column {shortened(name)} has the same value in every record; leave it out")
     return Numbers(names, values[rows], rows)
 
 
 def strata_groups(
-    frame: pd.DataFrame, strata: Iterable[str] | str, *, rows: np.ndarray | None = None, where: str
+    frame: pd.DataFrame, strata: Iterable[str] | str, *, rows: np.ndarray | None = None
 ) -> list[np.ndarray]:
     """For each stratum the positions of its records among `rows` (by default all), rising; without strata one group."""
     names = names_of(strata, "strata")
@@ -56,18 +54,18 @@ def strata_groups(
         return [np.arange(len(rows))]
     codes = []
     for name in names:
-        column = coded(one_column(frame, name, where), where).codes[rows]
-        refuse(column < 0, frame.index[rows], name, "no stratum; fill it in", where)
+        column = coded(one_column(frame, name)).codes[rows]
+        refuse(column < 0, frame.index[rows], name, "no stratum; fill it in")
         codes.append(column)
     group, _ = distinct_rows(np.column_stack(codes))
     order = np.argsort(group, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def outlying(numbers: Numbers, rows: np.ndarray | slice, seed: int, where: str) -> Outliers:
+def outlying(numbers: Numbers, rows: np.ndarray | slice, seed: int) -> Outliers:
     """Robust distances of some records from their centre; scikit-learn takes seeds of 32 bits."""
     short = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    return outliers(pd.DataFrame(numbers.values[rows], columns=list(numbers.names)), seed=short, where=where)
+    return outliers(pd.DataFrame(numbers.values[rows], columns=list(numbers.names)), seed=short)
 
 
 def with_numbers(frame: pd.DataFrame, numbers: Numbers, values: np.ndarray) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError
 from kanon_lab.keys import check_k, check_seed
 from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.perturb.columns import changed_cells, numeric_columns, outlying, strata_groups, with_numbers
@@ -41,7 +41,6 @@ def microaggregate(
     strata: Iterable[str] | str = (),
     missing: str = "error",
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Form groups of at least k similar records, and give each record the mean of its group.
 
@@ -108,17 +107,16 @@ def microaggregate(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.microaggregate(pd.DataFrame({'income': [1, 2, 3, 10, 11, 15]}), 'income')
     >>> found.frame['income'].tolist()
     [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
     """
     k, seed = check_options(k_required, method, centre, start), check_seed(seed)
-    numbers = numeric_columns(frame, variables, missing=missing, where=where)
-    strata_rows = strata_groups(frame, strata, rows=numbers.rows, where=where)
-    _refuse_small(strata_rows, k, where)
+    numbers = numeric_columns(frame, variables, missing=missing)
+    strata_rows = strata_groups(frame, strata, rows=numbers.rows)
+    _refuse_small(strata_rows, k)
     robust = start == "robust"
-    distance = outlying(numbers, slice(None), seed, where).distances.to_numpy() if robust else None
+    distance = outlying(numbers, slice(None), seed).distances.to_numpy() if robust else None
     groups = _groups(numbers.values, strata_rows, k, method, distance)
     released, lost = np.empty_like(numbers.values), np.empty(len(numbers.names))
     for column, values in enumerate(numbers.values.T):
@@ -158,15 +156,15 @@ def check_options(k_required: object, method: object, centre: object, start: obj
     return k
 
 
-def _refuse_small(strata: list[np.ndarray], k: int, where: str) -> None:
+def _refuse_small(strata: list[np.ndarray], k: int) -> None:
     least, small = min(map(len, strata)), sum(len(rows) < k for rows in strata)
     if small and len(strata) > 1:
         raise DataError(
-            f"{where}: {small} of {len(strata)} strata have fewer than {k} records with values, the smallest {least}; "
+            f"{small} of {len(strata)} strata have fewer than {k} records with values, the smallest {least}; "
             "merge strata, or choose a smaller k_required"
         )
     if small:
-        raise OptionError(f"k_required is {k}, and {where} has {least} records with values; choose a k up to that")
+        raise UnfitOptionError(f"k_required is {k}, and {least} records have values; choose a k up to that")
 
 
 def _groups(

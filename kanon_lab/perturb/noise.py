@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError
+from kanon_lab.errors import DataError, about
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, outlying, strata_groups, with_numbers
@@ -50,7 +51,6 @@ def add_noise(
     strata: Iterable[str] | str = (),
     missing: str = "error",
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Add normal noise to quantities.
 
@@ -114,7 +114,6 @@ def add_noise(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': range(10)})
     >>> found = kanon_lab.perturb.add_noise(frame, 'income', method='restricted', strength=0.5, seed=1)
     >>> found.frame['income'].mean().round(9), found.frame['income'].var().round(9), frame['income'].var().round(9)
@@ -122,15 +121,16 @@ def add_noise(
     """
     check_choice(method, "method", KEEPS)
     strength, seed = check_positive(strength, "strength", MOST_NOISE), check_seed(seed)
-    numbers = numeric_columns(frame, variables, missing=missing, where=where)
-    groups = strata_groups(frame, strata, rows=numbers.rows, where=where)
+    numbers = numeric_columns(frame, variables, missing=missing)
+    groups = strata_groups(frame, strata, rows=numbers.rows)
     for name, column in zip(numbers.names, numbers.values.T):
-        refuse_constant(name, column, groups, where)
+        refuse_constant(name, column, groups)
     if method == "restricted":
-        _refuse_small(groups, len(numbers.names), where)
+        _refuse_small(groups, len(numbers.names))
     factors = np.ones(len(numbers.rows))
     if method == "outliers":
-        factors = _factors(numbers, groups, seed, f"{where}, within strata" if len(groups) > 1 else where)
+        with about("within strata", part=True) if len(groups) > 1 else nullcontext():
+            factors = _factors(numbers, groups, seed)
     drawn = normal_draws(seed, "noise", numbers.values.shape) * factors[:, None]
     released = np.empty_like(numbers.values)
     for group in groups:
@@ -146,21 +146,21 @@ def add_noise(
     return Perturbed(result, method, numbers.names, named, seed, cells, KEEPS[method], details)
 
 
-def _refuse_small(groups: list[np.ndarray], variables: int, where: str) -> None:
+def _refuse_small(groups: list[np.ndarray], variables: int) -> None:
     least, found = 2 * variables + 2, min(map(len, groups))
     if found < least:
         place, remedy = (" in each stratum", "join strata, or ") if len(groups) > 1 else ("", "")
         raise DataError(
-            f"{where}: restricted noise on {variables} variables needs {least} records{place}, and there are {found}; "
+            f"restricted noise on {variables} variables needs {least} records{place}, and there are {found}; "
             f"{remedy}choose the method correlated"
         )
 
 
-def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int, where: str) -> np.ndarray:
+def _factors(numbers: Numbers, groups: list[np.ndarray], seed: int) -> np.ndarray:
     """By how much the noise of each record is stronger than that of records that are not far out."""
     factors = np.empty(len(numbers.rows))
     for group in groups:
-        found = outlying(numbers, group, seed, where)
+        found = outlying(numbers, group, seed)
         factors[group] = np.maximum(1, found.distances / found.threshold)
     return factors
 

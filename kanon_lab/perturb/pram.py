@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, grouped
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.arguments import check_frame, variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
@@ -104,7 +104,6 @@ def pram(
     weight: str | None = None,
     strata: Iterable[str] | str = (),
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Each category stays or becomes another with known probabilities, each record and each variable by itself.
 
@@ -167,7 +166,6 @@ def pram(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> found = kanon_lab.perturb.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
     >>> found.details['transitions']['sex'].round(4)
             f       m
@@ -177,7 +175,7 @@ def pram(
       variable  cells     share
     0      sex     31  0.103333
     """
-    check_frame(frame, where)
+    check_frame(frame)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
     _check_roles(names, weight, strata)
     rules = asked_matrices(names, transition, keep)
@@ -185,15 +183,15 @@ def pram(
         raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
     invariant = transition is None if invariant is None else invariant
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; nothing can be perturbed")
+        raise DataError("has no records; nothing can be perturbed")
     stratum = np.empty(len(frame), dtype=np.int64)
-    for number, rows in enumerate(strata_groups(frame, strata, where=where)):
+    for number, rows in enumerate(strata_groups(frame, strata)):
         stratum[rows] = number
-    weights = None if weight is None else _weights(frame, weight, where)
+    weights = None if weight is None else _weights(frame, weight)
     orders, transitions, cells, changes = {}, {}, [], []
     for position, name in enumerate(names):
-        column = _column(frame, name, where)
-        law = _law(column, rules[name], invariant, stratum, weights, frame.index, where)
+        column = _column(frame, name)
+        law = _law(column, rules[name], invariant, stratum, weights, frame.index)
         draws = generator(seed, "pram", position).random(len(frame))
         after = law.drawn(draws)
         moved = after != column.codes
@@ -255,26 +253,25 @@ def _is_matrix(value: object) -> bool:
 def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
     for name in of:
         if name not in names:
-            near = nearest(str(name), names)
-            remedy = f"did you mean {shortened(near)}?" if near else "name it there or drop it"
+            remedy = meant(name, names, "name it there or drop it")
             raise OptionError(f"{setting}: {shortened(str(name))} is none of the variables; {remedy}")
     if lacking := [name for name in names if name not in of]:
         raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")
     return of
 
 
-def _weights(frame: pd.DataFrame, weight: str, where: str) -> np.ndarray:
-    _, column = numbers_of(frame, (weight,), where)
+def _weights(frame: pd.DataFrame, weight: str) -> np.ndarray:
+    _, column = numbers_of(frame, (weight,))
     fault = "a weight that is no number above 0; mend it or drop the record"
-    refuse(~(column[:, 0] > 0), frame.index, weight, fault, where)
+    refuse(~(column[:, 0] > 0), frame.index, weight, fault)
     return column[:, 0]
 
 
-def _column(frame: pd.DataFrame, name: str, where: str) -> _Column:
+def _column(frame: pd.DataFrame, name: str) -> _Column:
     """The categories of a variable; a `DataError` where they cannot be perturbed."""
-    found = coded(one_column(frame, name, where), where)
+    found = coded(one_column(frame, name))
     codes, size = found.codes.astype(np.int64), len(found.values)
-    called = f"{where}: column {shortened(name)}"
+    called = f"column {shortened(name)}"
     if size < 2:
         fault = "the same value in every record" if size else "no value"
         raise DataError(f"{called} has {fault}; leave it out")
@@ -282,25 +279,25 @@ def _column(frame: pd.DataFrame, name: str, where: str) -> _Column:
         raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
     labels = [category(value) for value in found.values]
     halves = [code for code, label in enumerate(labels) if not encodable(label)]
-    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it", where)
+    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it")
     first = {label: code for code, label in reversed([*enumerate(labels)])}
     alike = [code for code, label in enumerate(labels) if first[label] != code]
     fault = "a category that reads like another, as 1 and '1' do; make them one"
-    refuse(np.isin(codes, alike), frame.index, name, fault, where)
+    refuse(np.isin(codes, alike), frame.index, name, fault)
     some = np.empty(size, dtype=np.int64)
     known = np.flatnonzero(codes >= 0)
     some[codes[known]] = known
     return _Column(name, codes, labels, some)
 
 
-def _check_categories(rule: _Rule, column: _Column, index: pd.Index, where: str) -> None:
+def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
     """Raise an error unless the categories that are named are those of the data."""
     if (named := rule.categories()) is None:
         return
     setting, lacks = ("keep", "probability to stay") if rule.matrix is None else ("transition matrix", "row")
     lacking = [code for code, label in enumerate(column.labels) if label not in named]
     fault = f"a category for which the {setting} has no {lacks}; give it one"
-    refuse(np.isin(column.codes, lacking), index, column.name, fault, where)
+    refuse(np.isin(column.codes, lacking), index, column.name, fault)
     if unknown := [label for label in named if label not in column.labels]:
         # The nearest known one would be a value of the data.
         raise OptionError(
@@ -316,9 +313,8 @@ def _law(
     stratum: np.ndarray,
     weights: np.ndarray | None,
     index: pd.Index,
-    where: str,
 ) -> _Law:
-    _check_categories(rule, column, index, where)
+    _check_categories(rule, column, index)
     size, known, strata = len(column.labels), column.codes >= 0, int(stratum.max()) + 1
     cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
     shares = np.bincount(cell, None if weights is None else weights[known])
@@ -340,7 +336,7 @@ def _law(
     found = _Law(known, cell, *map(np.concatenate, (edges, targets, stay)), matrices)
     if found.stay.min() == 1:
         raise DataError(
-            f"{where}: column {shortened(column.name)}: no record could change; choose another probability to stay, "
+            f"column {shortened(column.name)}: no record could change; choose another probability to stay, "
             "fewer strata, or leave it out"
         )
     return found

@@ -41,7 +41,6 @@ def rank_swap(
     window: float = 0.05,
     strata: Iterable[str] | str = (),
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Exchange values between records whose ranks are close.
 
@@ -89,20 +88,19 @@ def rank_swap(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': [10, 20, 30, 40]})
     >>> kanon_lab.perturb.rank_swap(frame, 'income', window=0.25).frame['income'].tolist()
     [20, 10, 40, 30]
     """
-    check_frame(frame, where)
+    check_frame(frame)
     names, strata = variables_of(variables), names_of(strata, "strata")
     share, seed = check_positive(window, "window", 1), check_seed(seed)
     orders, rows = {}, []
     for number, name in enumerate(names):
-        position = _ordered(frame, name, where)
+        position = _ordered(frame, name)
         known = np.flatnonzero(position >= 0)
-        groups = [known[group] for group in strata_groups(frame, strata, rows=known, where=where)]
-        refuse_constant(name, position, groups, where)
+        groups = [known[group] for group in strata_groups(frame, strata, rows=known)]
+        refuse_constant(name, position, groups)
         rng = generator(seed, "rank_swap", number)
         windows = [max(1, int(as_decimal(share) * len(group))) for group in groups]
         order, left = np.arange(len(frame)), 0
@@ -123,16 +121,16 @@ def rank_swap(
     return Perturbed(result, "rank_swap", names, strata, seed, cells, KEEPS["rank_swap"], details)
 
 
-def _ordered(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+def _ordered(frame: pd.DataFrame, name: str) -> np.ndarray:
     """Position of each value in ascending order, -1 where it is missing."""
-    position = positions(one_column(frame, name, where), where)
+    position = positions(one_column(frame, name))
     if position is None:
         raise DataError(
-            f"{where}: column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
+            f"column {shortened(name)}: its values have no order to rank them by; make it ordered categories, "
             "or use pram"
         )
     if not (position >= 0).any():
-        raise DataError(f"{where}: column {shortened(name)} has no value; leave it out")
+        raise DataError(f"column {shortened(name)} has no value; leave it out")
     return position
 
 

@@ -60,7 +60,6 @@ def shuffle(
     strata: Iterable[str] | str = (),
     missing: str = "error",
     seed: int = 0,
-    where: str = "the data",
 ) -> Perturbed:
     """Put the values of quantities in an order that is drawn from what other variables tell of it.
 
@@ -117,29 +116,28 @@ def shuffle(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'income': range(40), 'age': [*range(20), *range(20)]})
     >>> found = kanon_lab.perturb.shuffle(frame, 'income', given='age', seed=1)
     >>> sorted(found.frame['income']) == list(range(40))
     True
     """
     strata, given, seed = names_of(strata, "strata"), names_of(given, "given"), check_seed(seed)
-    numbers = numeric_columns(frame, variables, missing=missing, where=where)
+    numbers = numeric_columns(frame, variables, missing=missing)
     if both := [name for name in numbers.names if name in given]:
         raise OptionError(f"given: {shortened(both[0])} is among the variables that are shuffled; name it in one place")
-    groups = strata_groups(frame, strata, rows=numbers.rows, where=where)
+    groups = strata_groups(frame, strata, rows=numbers.rows)
     for name, column in zip(numbers.names, numbers.values.T):
-        refuse_constant(name, column, groups, where)
-    known = [_given(frame, name, numbers.rows, where) for name in given]
+        refuse_constant(name, column, groups)
+    known = [_given(frame, name, numbers.rows) for name in given]
     drawn = normal_draws(seed, "shuffle", numbers.values.shape)
     order = np.empty(numbers.values.shape, dtype=np.intp)
     squares = np.zeros((2, len(numbers.names)))
     for group in groups:
         scores = _scores(numbers.values[group])
-        fitted, residuals, freedom = _regressed(scores, [(one, one.position[group]) for one in known], where)
+        fitted, residuals, freedom = _regressed(scores, [(one, one.position[group]) for one in known])
         left = (residuals**2).sum(axis=0)
         whole = ((scores - scores.mean(axis=0)) ** 2).sum(axis=0)
-        _refuse_told(numbers.names, left, whole, where)
+        _refuse_told(numbers.names, left, whole)
         squares += [left, whole]
         # Residuals are orthonormal columns times a triangle; so are the new ones, but for other columns.
         new = fitted + drawn[group] @ np.linalg.qr(residuals, mode="r") / np.sqrt(freedom)
@@ -155,12 +153,12 @@ def shuffle(
     return Perturbed(result, "shuffle", numbers.names, strata, seed, cells, KEEPS["shuffle"], details)
 
 
-def _given(frame: pd.DataFrame, name: str, rows: np.ndarray, where: str) -> _Given:
-    column = one_column(frame, name, where).iloc[rows]
-    position = positions(column, where)
+def _given(frame: pd.DataFrame, name: str, rows: np.ndarray) -> _Given:
+    column = one_column(frame, name).iloc[rows]
+    position = positions(column)
     ordered = position is not None
-    position = position if ordered else coded(column, where).codes
-    refuse(position < 0, column.index, name, "a missing value in a variable that is given; fill it in", where)
+    position = position if ordered else coded(column).codes
+    refuse(position < 0, column.index, name, "a missing value in a variable that is given; fill it in")
     return _Given(name, position, ordered)
 
 
@@ -171,9 +169,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
     return ndtri((mean_ranks(values) - 0.5) / len(values))
 
 
-def _regressed(
-    scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]], where: str
-) -> tuple[np.ndarray, np.ndarray, int]:
+def _regressed(scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, int]:
     """Scores as those given explain them, what is left, and its degrees of freedom."""
     from scipy import sparse
 
@@ -186,7 +182,7 @@ def _regressed(
         category, times = np.unique(position, return_inverse=True, return_counts=True)[1:]
         if times.min() < _EACH:
             raise DataError(
-                f"{where}: column {shortened(one.name)}: a category of fewer than {_EACH} records, in the file or in a "
+                f"column {shortened(one.name)}: a category of fewer than {_EACH} records, in the file or in a "
                 "stratum, would tell their own values; group it with another"
             )
         columns.append(sparse.csr_array((np.ones(records), (np.arange(records), category))))
@@ -194,7 +190,7 @@ def _regressed(
     needed = design.shape[1] - 1 + scores.shape[1]
     if records < _EACH * needed or needed > _MOST_COLUMNS:
         raise DataError(
-            f"{where}: shuffling with {needed} variables, categories of those given counted, needs {_EACH * needed} "
+            f"shuffling with {needed} variables, categories of those given counted, needs {_EACH * needed} "
             f"records in each stratum and at most {_MOST_COLUMNS} variables, and there are {records} records; join "
             "strata, group categories, or give fewer variables"
         )
@@ -205,11 +201,11 @@ def _regressed(
     return fitted, scores - fitted, records - int(rank)
 
 
-def _refuse_told(names: Sequence[str], left: np.ndarray, whole: np.ndarray, where: str) -> None:
+def _refuse_told(names: Sequence[str], left: np.ndarray, whole: np.ndarray) -> None:
     told = left < (1 - MOST_EXPLAINED) * whole
     if told.any():
         raise DataError(
-            f"{where}: column {shortened(names[int(told.argmax())])}: those given tell more than "
+            f"column {shortened(names[int(told.argmax())])}: those given tell more than "
             f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give fewer "
             "variables"
         )

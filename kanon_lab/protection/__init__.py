@@ -10,8 +10,6 @@ from kanon_lab.protection.released import released_columns
 from kanon_lab.protection.state import State, Step
 from kanon_lab.protection.steps import STEPS
 from kanon_lab.protection.verdict import final_claims, final_indicators
-from kanon_lab.recode.configuration import hierarchies
-from kanon_lab.recode.steps import recode_step
 
 __all__ = [
     "STEPS",
@@ -21,7 +19,6 @@ __all__ = [
     "Step",
     "as_indicators",
     "as_recipe",
-    "hierarchies",
     "final_claims",
     "final_indicators",
     "household_file",
@@ -29,7 +26,6 @@ __all__ = [
     "prove_absent",
     "protect",
     "read_recipe",
-    "recode_step",
     "released_columns",
     "shown_by_members",
     "told_by_columns",

@@ -41,10 +41,7 @@ from kanon_lab.utility import IndicatorSet
 class Protection(Chain):
     """A file and the steps applied to it; a further step gives another protection, and this one stays as it is.
 
-    Attributes
-    ----------
-    original, spec, k, risks, estimator, seed, where, baseline, start, steps, given_labels, given_variable_labels
-        As in `kanon_lab.protection.state.Chain`.
+    Its attributes are those of `kanon_lab.protection.state.Chain`; `kanon_lab.protect` makes one.
     """
 
     @property
@@ -72,14 +69,6 @@ class Protection(Chain):
         seed : int, optional
             Of a random step. By default it is made from the seed of the protection and the place of the step in the
             chain, so that the same chain gives the same result whatever was tried and undone between.
-
-        Raises
-        ------
-        OptionError
-            There is no such step, or a setting cannot be used.
-        DataError
-            The data cannot be recoded so, or not be measured afterwards. Either message begins with number and name of
-            the step.
         """
         kind = kind_of(name)
         position = len(self.steps) + 1
@@ -92,7 +81,7 @@ class Protection(Chain):
                 self._check_strata()
             spec = without_variables(self.spec, before.removed)
             apply = kind.apply or partial(household_level, protected=_carried_out)
-            applied = apply(before.working, spec, settings, seed=0 if seed is None else seed, where=self.where)
+            applied = apply(before.working, spec, settings, seed=0 if seed is None else seed)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
@@ -100,13 +89,7 @@ class Protection(Chain):
         return replace(after, steps=(*self.steps, replace(step, claims=claims_since(after))))
 
     def undo(self, steps: int | None = None, *, to: int | None = None) -> Protection:
-        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came.
-
-        Raises
-        ------
-        OptionError
-            Both are given, or there are not so many steps.
-        """
+        """Take back the last `steps` steps (1 unless said), or all after number `to`; 0 is the file as it came."""
         if steps is not None and to is not None:
             raise OptionError("undo takes a number of steps, or the step to go back to, not both")
         last = len(self.steps)
@@ -115,13 +98,10 @@ class Protection(Chain):
 
     @property
     def history(self) -> pd.DataFrame:
-        """One row a state, 0 being the file as it came.
+        """One row a state, 0 being the file as it came: what each step did, and the measures after it.
 
-        Returns
-        -------
-        DataFrame
-            Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
-            ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
+        Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
+        ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
         nothing = {"records_touched": 0, "cells_changed": 0, "cells_suppressed": 0, "columns_removed": 0}
         rows = [{"name": "as it came", "seed": None, **nothing}]
@@ -141,13 +121,7 @@ class Protection(Chain):
         return tuple(notes_of(self))
 
     def recipe(self) -> dict:
-        """The chain as settings of plain types, which `kanon_lab.protection.Recipe` takes; seeds are spelled out.
-
-        Raises
-        ------
-        OptionError
-            A step was given a setting that is no text, number, date, list or mapping.
-        """
+        """The chain as settings of plain types, which `kanon_lab.protection.as_recipe` takes; seeds are spelled out."""
         return chain_settings(self)
 
     def _with_seed(
@@ -169,7 +143,7 @@ class Protection(Chain):
 
     def _check_columns(self, names: Iterable[str]) -> None:
         released = [name for name in self.state.working.columns if name not in self.state.removed]
-        check_columns(names, released, self.where)
+        check_columns(names, released)
 
     def _check_strata(self) -> None:
         """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
@@ -177,7 +151,7 @@ class Protection(Chain):
             culprits = [n for n, step in enumerate(self.steps, 1) if step.suppressed.get(name)]
             if culprits and (absent := int(self.state.working[name].isna().sum())):
                 raise DataError(
-                    f"{self.where}: column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
+                    f"column {shortened(name)}, a stratum, has no value in {absent:,} records: suppressed"
                     f" by step {culprits[0]} ({self.steps[culprits[0] - 1].name}); let it be no key there"
                 )
 
@@ -204,7 +178,7 @@ class Protection(Chain):
 
         That of a household level holds for the members.
         """
-        rules, inner = kind.rules(settings, self.where), None if households is None else households.state.truth
+        rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
         quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
         values = dict(before.truth.values)
@@ -212,17 +186,17 @@ class Protection(Chain):
             shown, rule = before.working[name].loc[true.index], rules.get(name)
             if inner is not None and name in inner.values:
                 household = self.spec.household
-                codes, ids = distinct(before.working[household].loc[true.index], self.where)
+                codes, ids = distinct(before.working[household].loc[true.index])
                 home = pd.Index(households.original[household]).get_indexer(ids)[codes]
-                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule, self.where)
+                values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
             elif rule is not None or (inner is not None and name not in perturbed):
-                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule, self.where)
+                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
         truth = before.truth
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
     def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
         spec = without_variables(self.spec, removed)
-        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator, "where": self.where}
+        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator}
         options["counted"] = self.spec.household is not None and self.spec.household not in removed
         options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
         return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
@@ -237,7 +211,6 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
-    where: str = "the data",
     thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
@@ -245,14 +218,13 @@ def protect(
     Parameters
     ----------
     frame : DataFrame or MicrodataFile
-        One row a record, under index labels of their own, which messages name. Not changed. Of a file that
-        `kanon_lab.data.read_file` read, messages name rows of the file.
+        One row a record, under index labels of their own, which messages name (of a `MicrodataFile`, rows of the file).
     spec : KeySpec or sequence of str
         The roles of its variables, or the names of the key variables.
     k : iterable of int
         Count the records with f_k below these, from 1 on.
     risks : iterable of float
-        Count the records whose individual risk is above these, 0-1.
+        Count the records whose individual risk is above these, 0-1; `thresholds` is the old name.
     estimator : str
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
@@ -260,29 +232,20 @@ def protect(
         `kanon_lab.protection.as_indicators` takes it.
     seed : int
         From 0 on.
-    where : str
-        What to call the file in messages.
-    thresholds : iterable of float, optional
-        The old name of `risks`.
 
     Returns
     -------
     Protection
         Without steps.
 
-    Raises
-    ------
-    DataError
-        As `kanon_lab.measures.measure`; or a column or an index label stands twice.
-    OptionError
-        A k, risk, estimator or seed that cannot be used.
-
     Examples
     --------
-    >>> chain = protect(survey, KeySpec(["region", "age"], weight="weight"))  # doctest: +SKIP
-    >>> chain = chain.apply("recode", {"variable": "age", "width": 10})  # doctest: +SKIP
-    >>> chain = chain.apply("pram", {"variables": "region", "keep": 0.9})  # doctest: +SKIP
-    >>> chain.history, chain.notes, chain.frame  # doctest: +SKIP
+    >>> import pandas as pd, kanon_lab
+    >>> survey = pd.DataFrame({"region": ["N", "N", "S", "S"], "age": [23, 27, 35, 61]})
+    >>> chain = kanon_lab.protect(survey, ["region", "age"], k=[2])
+    >>> chain = chain.apply("recode", {"variable": "age", "width": 20})
+    >>> chain.history["global_risk"].tolist()
+    [1.0, 0.75]
     """
     spec = as_spec(spec)
     if thresholds is not None:
@@ -296,19 +259,19 @@ def protect(
         raise OptionError(f"protect takes a DataFrame, not {shortened(type(frame).__name__)}; read a file first")
     if isinstance(indicators, Mapping):
         indicators = as_indicators(indicators, weight=spec.weight)
-    spec.check(frame, where)
+    spec.check(frame)
     for name in spec.numeric_variables:
-        quantity(frame[name], where)
+        quantity(frame[name])
     if not frame.columns.is_unique:
         twice = shortened(str(frame.columns[frame.columns.duplicated()][0]))
-        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
-        raise DataError(f"{where}: a label of the index stands twice; give every record its own, to follow it by")
-    options = {**_measures(k, risks, estimator), "where": where}
+        raise DataError("a label of the index stands twice; give every record its own, to follow it by")
+    options = _measures(k, risks, estimator)
     original = frame.rename_axis(columns=None)
     original.attrs = {}
     working = original.drop(columns=list(spec.direct_identifiers))
-    baseline = Baseline.of(original, indicators, where)
+    baseline = Baseline.of(original, indicators)
     truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
     roles, counted = without_variables(spec, ()), spec.household is not None
     of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
@@ -317,10 +280,10 @@ def protect(
     return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options, **labels)
 
 
-def _carried_out(frame: pd.DataFrame, plan: Plan, where: str) -> Protection:
+def _carried_out(frame: pd.DataFrame, plan: Plan) -> Protection:
     """The protection of a file by a plan."""
-    plan.check_frame(frame, where)
-    protection = protect(frame, plan.spec, **plan.measured, where=where)
+    plan.check_frame(frame)
+    protection = protect(frame, plan.spec, **plan.measured)
     for name, settings in plan.steps:
         protection = protection.apply(name, settings)
     return protection

@@ -12,15 +12,7 @@ from kanon_lab.protection.truth import joint_codes, texts_of
 
 @dataclass(frozen=True)
 class Changes:
-    """Cells that differ between two states of a file.
-
-    Attributes
-    ----------
-    changed, suppressed : dict of str to int
-        By column, the cells that have another value, and those that have none any more. No cell is in both.
-    touched : ndarray of bool, shape (n,)
-        The records, in the order of the first state, that have such a cell or stand in another place.
-    """
+    """By column the cells with another value, or none any more; and whether a record has one, or another place."""
 
     changed: dict[str, int]
     suppressed: dict[str, int]
@@ -28,13 +20,7 @@ class Changes:
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
-    """Compare two states of a file; records are the same where their index labels are.
-
-    Parameters
-    ----------
-    before, after : DataFrame
-        The same index labels in any order, each once. A column that is gone from `after` lost all its values.
-    """
+    """Compare two states of a file by index labels; a column that is gone from the second lost all its values."""
     touched = before.index != after.index
     if touched.any():
         after = after.loc[before.index]
@@ -53,7 +39,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     return Changes(changed, suppressed, touched)
 
 
-def same_values(one: pd.Series, other: pd.Series, where: str = "the data") -> np.ndarray:
+def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
     """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    first, second = joint_codes(texts_of(one, where), texts_of(other, where))
+    first, second = joint_codes(texts_of(one), texts_of(other))
     return first == second

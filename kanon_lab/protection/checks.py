@@ -7,17 +7,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.errors import KanonLabError, OptionError, UnfitOptionError, nearest, shortened
 
 
-def check_columns(names: Iterable[str], columns: Iterable[str], where: str) -> None:
-    """Raise an `OptionError` for a name that is none of the columns."""
+def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
+    """Raise an `UnfitOptionError` for a name that is none of the columns."""
     columns = list(columns)
     for name in names:
         if name not in columns:
             close = nearest(name, columns)
             remedy = f"did you mean {shortened(close)}?" if close else "check the name"
-            raise OptionError(f"{where} has no column {shortened(str(name))} that is released; {remedy}")
+            raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
 
 
 def derived_seed(seed: int, position: int) -> int:

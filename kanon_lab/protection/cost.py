@@ -35,23 +35,15 @@ _MOST_LINKED = 20_000
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the file as it came is compared by.
-
-    Attributes
-    ----------
-    wanted : IndicatorSet or None
-        The survey's own indicators.
-    estimates : DataFrame or None
-        What they are before any step; see `kanon_lab.utility.indicators`.
-    """
+    """What the file as it came is compared by: the survey's own indicators, and their estimates before any step."""
 
     wanted: IndicatorSet | None = None
     estimates: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, original: pd.DataFrame, wanted: IndicatorSet | None, where: str) -> Baseline:
+    def of(cls, original: pd.DataFrame, wanted: IndicatorSet | None) -> Baseline:
         """The indicators of the file as it came."""
-        return cls(wanted, None if wanted is None else indicators(original, wanted, where=where))
+        return cls(wanted, None if wanted is None else indicators(original, wanted))
 
 
 def value_loss(
@@ -110,7 +102,7 @@ def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Ite
     }
 
 
-def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> pd.DataFrame:
+def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> pd.DataFrame:
     """The indicators of a released file; those of variables that it has no more are left out.
 
     Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left of
@@ -119,19 +111,19 @@ def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: B
     weight, design = baseline.wanted.design.weight, original
     if weight is not None and weight in released and released[weight].notna().all():
         design = original.assign(**{weight: released[weight]})
-    return indicators(released, baseline.wanted, design_from=design, absent="skip", where=where)
+    return indicators(released, baseline.wanted, design_from=design, absent="skip")
 
 
-def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline, where: str) -> dict | None:
+def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> dict | None:
     """Overlap of the indicators' intervals with those before any step."""
     if baseline.wanted is None:
         return None
-    now = indicators_after(original, released, baseline, where)
+    now = indicators_after(original, released, baseline)
     return indicator_loss(compare_indicators(baseline.estimates, now))
 
 
 def _is_quantity(column: pd.Series) -> bool:
     try:
-        return bool(len(quantity(column, "").numbers))
+        return bool(len(quantity(column).numbers))
     except DataError:  # bands and the like
         return False

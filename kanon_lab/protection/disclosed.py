@@ -22,13 +22,25 @@ def shown_by_members(protection: Chain) -> pd.DataFrame:
         ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
         of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
         members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import shown_by_members
+    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
+    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
+    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
+    >>> shown_by_members(chain)
+      variable  suppressed  shown  shared
+    0     town           1      1     1.0
+    1      sex           1      0     0.5
     """
     spec, rows = protection.spec, []
     if protection.shows_households:
         original, released = protection.original, protection.aligned
-        home, _ = distinct(released[spec.household], protection.where)
+        home, _ = distinct(released[spec.household])
         for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
-            code, values = distinct(original[name], protection.where)
+            code, values = distinct(original[name])
             kept = released[name].notna().to_numpy()
             lost = (code >= 0) & ~kept
             if lost.any():
@@ -53,19 +65,29 @@ def told_by_columns(protection: Chain) -> pd.DataFrame:
     A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
     whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
     household count once, since they share what they share by living together.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import told_by_columns
+    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
+    >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
+    >>> told_by_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+      column  cells  told
+    0   town     36    36
     """
     spec, original = protection.spec, protection.original
     released = protection.aligned
-    home = None if spec.household is None else distinct(original[spec.household], protection.where)[0]
-    columns = {name: distinct(released[name], protection.where)[0] for name in released if name != spec.household}
+    home = None if spec.household is None else distinct(original[spec.household])[0]
+    columns = {name: distinct(released[name])[0] for name in released if name != spec.household}
     hidden = [spec.household] if spec.household is not None and spec.household not in released else []
     perturbed = [name for name in released if name in protection.state.truth.perturbed]
     rows = []
     for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
-        code, _ = distinct(original[variable], protection.where)
+        code, _ = distinct(original[variable])
         lost = code >= 0
         if variable in released:
-            lost &= ~same_values(original[variable], released[variable], protection.where)
+            lost &= ~same_values(original[variable], released[variable])
         for name, column in columns.items() if lost.any() else ():
             usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
             if usual is not None and (told := (usual == code) & lost).any():

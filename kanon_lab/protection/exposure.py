@@ -124,7 +124,7 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
     for name in [name for name in released if name not in keys]:
-        below = [_records_below(frame, [*keys, name], k, protection.where) for frame in (protection.original, released)]
+        below = [_records_below(frame, [*keys, name], k) for frame in (protection.original, released)]
         rows.append((name, role_of(name, protection), *below))
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
@@ -203,7 +203,7 @@ class _Search:
     """The columns and keys of a protection as codes, each made once."""
 
     def __init__(self, protection: Chain):
-        self.protection, self.where = protection, protection.where
+        self.protection = protection
         self.original, spec = protection.original, protection.spec
         self.keys = spec.key_variables
         self.n = len(self.original)
@@ -213,9 +213,7 @@ class _Search:
         self.columns = {name: self._codes(column) for name, column in self.released.items()}
         self.true = {name: self._codes(self.original[name]) for name in self.keys}
         same = {
-            name: same_values(self.original[name], self.released[name], self.where)
-            for name in self.keys
-            if name in self.released
+            name: same_values(self.original[name], self.released[name]) for name in self.keys if name in self.released
         }
         self.kept = {name: same.get(name, np.zeros(self.n, dtype=bool)) for name in self.keys}
 
@@ -307,7 +305,7 @@ class _Search:
         return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
 
     def _codes(self, column: pd.Series) -> np.ndarray:
-        return coded(column, self.where).codes.astype(np.int64)
+        return coded(column).codes.astype(np.int64)
 
     def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
         """Codes of several columns as one, -1 where one of them is missing."""
@@ -355,6 +353,6 @@ def _gaps_as_value(code: np.ndarray) -> np.ndarray:
     return np.where(code < 0, code.max() + 1, code)
 
 
-def _records_below(frame: pd.DataFrame, names: list[str], k: int, where: str) -> int:
-    group, _ = distinct_rows(np.column_stack([coded(frame[name], where).codes.astype(np.int64) for name in names]))
+def _records_below(frame: pd.DataFrame, names: list[str], k: int) -> int:
+    group, _ = distinct_rows(np.column_stack([coded(frame[name]).codes.astype(np.int64) for name in names]))
     return int((np.bincount(group)[group] < k).sum())

@@ -7,25 +7,22 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recode.columns import distinct, one_column, refuse
 
 
-def household_file(
-    frame: pd.DataFrame, household: str, variables: Iterable[str], *, where: str = "the data"
-) -> pd.DataFrame:
+def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]) -> pd.DataFrame:
     """One record a household, out of a file of persons.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a person. Not changed.
+        One row a person.
     household : str
         The identifier of the household.
     variables : iterable of str
-        Variables of households: all members of one have the same value, or all have none.
-    where : str
-        What to call the frame in messages.
+        Variables of households: all members of one have the same value, or all have none; else a `DataError` says
+        where.
 
     Returns
     -------
@@ -33,59 +30,66 @@ def household_file(
         Columns `household` and `variables`; households in the order in which they come first, each under the index
         label of its first member.
 
-    Raises
-    ------
-    DataError
-        A variable is absent or stands twice, a person has no household, or a variable differs within a household.
-
     References
     ----------
     INE Chile (2023), section 6.7, block 6.12; it keeps the first member's values unchecked.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import household_file
+    >>> household_file(pd.DataFrame({"home": [1, 1, 2], "rooms": [3, 3, 5]}), "home", ["rooms"])
+       home  rooms
+    0     1      3
+    2     2      5
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
-    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record", where)
+    codes, ids = distinct(one_column(frame, household))
+    refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record")
     first = np.full(len(ids), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
-        values, _ = distinct(one_column(frame, name, where), where)
+        values, _ = distinct(one_column(frame, name))
         fault = "another value than others of the same household; mend it, or protect it as a variable of persons"
-        refuse(values != values[first][codes], frame.index, name, fault, where)
+        refuse(values != values[first][codes], frame.index, name, fault)
     return frame[[household, *names]].iloc[first]
 
 
-def merge_households(
-    frame: pd.DataFrame, households: pd.DataFrame, household: str, *, where: str = "the data"
-) -> pd.DataFrame:
+def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: str) -> pd.DataFrame:
     """Give every person the values of their household.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a person. Not changed.
+        One row a person.
     households : DataFrame
         One row a household, as `household_file` made it, in any order, its other columns recoded or suppressed.
     household : str
-        The identifier of the household, in both.
-    where : str
-        What to call the frame in messages.
+        The identifier of the household, in both; the same households, or a `DataError`.
 
     Returns
     -------
     DataFrame
         The same persons in the same order, with the columns of `households` in place of their own.
 
-    Raises
-    ------
-    DataError
-        A household stands twice, or the two frames have not the same households.
-
     References
     ----------
     INE Chile (2023), section 6.7, block 6.13; its merge drops and multiplies persons where the households differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import merge_households
+    >>> persons = pd.DataFrame({"home": [1, 1, 2], "rooms": [3, 3, 5]})
+    >>> merge_households(persons, pd.DataFrame({"home": [2, 1], "rooms": ["4+", "1-3"]}), "home")
+       home rooms
+    0     1   1-3
+    1     1   1-3
+    2     2    4+
     """
-    codes, ids = distinct(one_column(frame, household, where), where)
-    there = pd.Index(one_column(households, household, "the households"))
+    codes, ids = distinct(one_column(frame, household))
+    with about("the households"):
+        there = pd.Index(one_column(households, household))
     if not there.is_unique:
         label = shortened(str(households.index[int(there.duplicated().argmax())]))
         raise DataError(f"the households: row {label}: the household stands twice; keep one record of each")
@@ -93,7 +97,7 @@ def merge_households(
     lost, more = int((position < 0).sum()), len(there) - int((position >= 0).sum())
     if lost or more or (codes < 0).any():
         raise DataError(
-            f"{where}: {lost} households of the persons have no record and {more} records have no persons; the file of "
+            f"{lost} households of the persons have no record and {more} records have no persons; the file of "
             "households must be of the same households"
         )
     merged = frame.copy(deep=False)

@@ -23,24 +23,15 @@ _TELLING = 8
 
 @dataclass(frozen=True)
 class Held:
-    """A direct identifier that a released column holds.
-
-    Attributes
-    ----------
-    column : str
-    identifier : str
-        Nothing where the column has the identifier's name.
-    rows : Series of bool or None
-        Records that hold their own among other words; None where the column has the identifier's values.
-    """
+    """A column that holds a direct identifier: by its name (no `identifier`), by its values (no `rows`) or in words."""
 
     column: str
     identifier: str = ""
     rows: pd.Series | None = None
 
-    def told(self, where: str, *, rows: bool = True) -> str:
+    def told(self, *, rows: bool = True) -> str:
         """What is said against the release, with or without saying which records it is about."""
-        column, identifier = f"{where}: column {shortened(self.column)}", shortened(self.identifier)
+        column, identifier = f"column {shortened(self.column)}", shortened(self.identifier)
         if not self.identifier:
             return f"{column} is a direct identifier; it must not be released"
         if self.rows is None:
@@ -73,9 +64,14 @@ def held_identifier(
 
 
 def prove_absent(
-    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, where: str, roles: Iterable[str] = ()
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
 ) -> None:
     """Raise a `DataError` if a released file holds a direct identifier.
+
+    That is where a column has an identifier's name; or its values (most of them, where an identifier differs from
+    record to record); or, without a role, most of its values are an identifier's, in whatever records; or in some
+    record, among other words, the record's own identifier of eight characters or more, or in most records a shorter
+    one.
 
     Parameters
     ----------
@@ -83,32 +79,32 @@ def prove_absent(
         What is to be released, and the same records in the same order with the direct identifiers.
     identifiers : iterable of str
         Their names.
-    where : str
-        What to call the released file in messages.
     roles : iterable of str
         Released columns with a role: their values may be those of an identifier in other records, such as a town's.
-
-    Raises
-    ------
-    DataError
-        A released column has an identifier's name; or its values (most of them, where an identifier differs from record
-        to record); or, without a role, most of its values are an identifier's, in whatever records; or in some record,
-        among other words, the record's own identifier of eight characters or more, or in most records a shorter one.
 
     Notes
     -----
     Letters' case, accents, spaces, punctuation and zeros before a number do not matter: 014.698.393-K is 14698393k. An
     identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.protection import prove_absent
+    >>> file = pd.DataFrame({"rut": ["14.698.393-K", "9.123.456-7"], "copy": ["014698393k", "9123456-7"]})
+    >>> prove_absent(file[["copy"]], file, ["rut"])
+    Traceback (most recent call last):
+    kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
     """
     if len(released) != len(original) and not {*released.columns} & {*identifiers}:
-        raise DataError(f"{where}: has not as many records as were to be written; write it again")
+        raise DataError("has not as many records as were to be written; write it again")
     if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
-        raise DataError(held.told(where))
+        raise DataError(held.told())
 
 
 def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Values as words between spaces, and as these without spaces; None where missing."""
-    codes, values = distinct(column, "the data")
+    codes, values = distinct(column)
     words, bare = [], []
     for value in values:
         text = _MIDNIGHT.sub("", as_text(value).strip().casefold())

@@ -32,17 +32,9 @@ _MOST_LINKED = 0.05
 class Caution:
     """What a release gives away beside its limits.
 
-    Attributes
-    ----------
-    key : str
-        ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``, ``numeric_linkage`` or
-        ``perturbed``.
-    count : int or None
-        Records; None where it is a share.
-    columns : tuple of str
-        Those that give it away.
-    text : Note
-        In one line.
+    `key` is ``exposed``, ``own_class``, ``true_key``, ``household_size``, ``household_composition``,
+    ``numeric_linkage`` or ``perturbed``; `count` the records (None where it is a share); `columns` those that give it
+    away.
     """
 
     key: str
@@ -92,29 +84,17 @@ class Judged:
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
-    """Hold a release against limits.
+    """Hold a release against limits as `kanon_lab.protection.limits.as_limits` gives them, counting with k.
+
+    A limit on what cannot be measured (links by a key that was perturbed as a quantity) is not met. One on a sensitive
+    variable that is not released, or on households whose identifier is not, does not bind.
 
     Parameters
     ----------
     protection : Chain
     limits : mapping
-        As `kanon_lab.protection.limits.as_limits` gives it.
     k_required : int, optional
         Counted with where the limits have no k.
-
-    Returns
-    -------
-    Judged
-
-    Raises
-    ------
-    DataError
-        A sensitive variable has no value.
-
-    Notes
-    -----
-    A limit on what cannot be measured (links by a key that was perturbed as a quantity) is not met. One on a sensitive
-    variable that is not released, or on households whose identifier is not, does not bind.
     """
     k = limits.get("k") or k_required or _USUAL_K
     release = _Release(protection, k)
@@ -131,7 +111,7 @@ class _Release:
         self.protection, self.k, self.last = protection, k, protection.state.measured
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
-        self.table = class_table(protection.state.working, protection.released_spec, where=protection.where)
+        self.table = class_table(protection.state.working, protection.released_spec)
         counted = protection.shows_households
         self.composition = with_household_composition(self.table)["sample_uniques"] if counted else None
 

@@ -21,17 +21,7 @@ _Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ReleasedLabels:
-    """The labels that go out with a file, and how many do not.
-
-    Attributes
-    ----------
-    labels : dict
-        For each released variable with labels, the label of each code that some released record has.
-    remade : dict of str to int
-        By released variable, labels that are left out since a step merged or changed their codes.
-    vanished : dict of str to int
-        By released variable, labels that are left out since no released record has their codes.
-    """
+    """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
 
     labels: Labels
     remade: dict[str, int]
@@ -50,7 +40,7 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     labels, remade, vanished = {}, {}, {}
     for name in released:
         before, after = came.get(name, {}), carried.get(name, {})
-        codes, values = distinct(released[name], protection.where)
+        codes, values = distinct(released[name])
         shown = {as_text(value): _plain(value) for value in values}
         if found := {shown[text]: label for text, label in after.items() if text in shown}:
             labels[name] = found
@@ -97,7 +87,7 @@ def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> di
     given = step.settings.get("labels")
     given = _by_text(given) if isinstance(given, Mapping) else {}
     quantities = kind.perturbed(step.settings) if kind.as_quantities else ()
-    names = {*kind.rules(step.settings, ""), *quantities}
+    names = {*kind.rules(step.settings), *quantities}
     return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
 
 
@@ -105,7 +95,7 @@ def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]
     """The labels of codes that no record has got or lost, and of those that no record had."""
     if not labels:
         return {}
-    (old, old_values), (new, new_values) = distinct(before, ""), distinct(after, "")
+    (old, old_values), (new, new_values) = distinct(before), distinct(after)
     was, now = [as_text(value) for value in old_values], [as_text(value) for value in new_values]
     pairs = pd.DataFrame({"old": old, "new": new}).drop_duplicates()
     pairs = pairs[(pairs["old"] >= 0) & (pairs["new"] >= 0)]

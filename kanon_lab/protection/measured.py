@@ -158,37 +158,26 @@ def measured(
     risks: Iterable[float],
     estimator: str,
     counted: bool,
-    where: str,
 ) -> Measured:
     """Measure a state of a file.
 
     Parameters
     ----------
-    frame : DataFrame
-        The state, with the variables of `spec`.
-    original : DataFrame
-        The file as it came, under the same index labels.
+    frame, original : DataFrame
+        The state, and the file as it came, under the same index labels.
     spec : KeySpec
         Roles of the variables that are still released, and of weight and household.
     removed : iterable of str
         Columns of the state that are not released.
     keys : iterable of str
         All key variables, those that were removed too: utility is about the cells that there were.
-    truth : Truth
-        Of each key and sensitive variable.
-    baseline : Baseline
-        What the file as it came is compared by.
-    k, risks, estimator, where
-        As in `kanon_lab.protection.protect`.
     counted : bool
         Whether households are released, so that their members can be counted.
     """
-    table = class_table(frame, spec, where=where)
+    table = class_table(frame, spec)
     gaps = frame[list(spec.key_variables)].isna().any(axis=None)
     tables = {
-        means: class_table(frame, replace(spec, missing=means), where=where)
-        if gaps and means != spec.missing
-        else table
+        means: class_table(frame, replace(spec, missing=means)) if gaps and means != spec.missing else table
         for means in ("wildcard", "category")
     }
     risk = file_risk(table, estimator=estimator)
@@ -196,7 +185,7 @@ def measured(
     names = list(spec.key_variables)
     released = aligned.drop(columns=list(removed))
     tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
-    true, shown = true_and_shown(truth, aligned, tracked, where)
+    true, shown = true_and_shown(truth, aligned, tracked)
     tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
     return Measured(
         classes=table.n_classes,
@@ -216,20 +205,20 @@ def measured(
         key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
         if truth.blurred.isdisjoint(names)
         else None,
-        **_cells(original, aligned, keys, names, where),
+        **_cells(original, aligned, keys, names),
         **value_loss(original, aligned, keys, names, truth),
         **class_loss(table),
         table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
         **quantity_measures(original, released, spec.numeric_variables),
-        indicators=indicator_measures(original, released, baseline, where),
+        indicators=indicator_measures(original, released, baseline),
     )
 
 
-def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str], where: str) -> dict:
+def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str]) -> dict:
     equal, known, distinct_values = [], [], {}
     for name in keys:
         kept = name in released
-        equal.append(same_values(original[name], working[name], where).mean() if kept else 0.0)
+        equal.append(same_values(original[name], working[name]).mean() if kept else 0.0)
         known.append(working[name].notna().mean() if kept else 0.0)
         distinct_values[name] = int(working[name].nunique()) if kept else 0
     shares = {"equal_cells": float(sum(equal) / len(equal)), "known_cells": float(sum(known) / len(known))}

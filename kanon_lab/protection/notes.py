@@ -120,11 +120,11 @@ def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
     apart = {name for step in protection.steps if step.households is None for name in perturbed_by(step)}
     if spec.household is None:
         return
-    home, _ = distinct(original[spec.household], protection.where)
+    home, _ = distinct(original[spec.household])
     for name in released:
         if name not in apart or any(name in each.state.truth.perturbed for each in homes):
             continue
-        code, _ = distinct(original[name], protection.where)
+        code, _ = distinct(original[name])
         if (share := shared_by_members(home, code)) >= _OF_HOUSEHOLDS:
             yield Note("outvoted", variable=shortened(name), share=share)
 

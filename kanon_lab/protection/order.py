@@ -95,7 +95,7 @@ def _way(step: object) -> str | None:
 
 def _blocks(protection: Chain, original: pd.DataFrame) -> np.ndarray:
     """Numbers, from 0 on, of the runs of records of one household."""
-    home, _ = distinct(original[protection.spec.household], protection.where)
+    home, _ = distinct(original[protection.spec.household])
     return np.concatenate([[0], np.cumsum(home[1:] != home[:-1])])
 
 
@@ -110,7 +110,7 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
     """Neighbours that are alike: of records, or of households where these are released."""
     first, names, found = np.concatenate([[True], block[1:] != block[:-1]]), _tested(protection), {}
     for name in names:
-        codes, _ = distinct(original[name], protection.where)
+        codes, _ = distinct(original[name])
         share, expected, p = alike_neighbours(codes[first])
         if p < LEVEL / len(names):
             found[name] = Note("alike_neighbours", column=shortened(name), often=share, at_random=expected)
@@ -127,14 +127,14 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
 def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
     """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
 
-    An outsider who takes a value for that of the next released ones, if those before and after are the same, is right
-    so often. Members of the same household (`block`) are no neighbours here: they are told apart anyway.
+    An outsider takes a value for that of the records before and after where these agree; members of one household
+    (`block`) are no neighbours here: they are told apart anyway.
     """
     state = protection.state
     if name in state.removed or name not in state.truth.values:
         return 0, 0
     shown, true = state.working[name], state.truth.values[name].loc[state.working.index]
-    truth, code = joint_codes(texts_of(true, protection.where), texts_of(shown, protection.where))
+    truth, code = joint_codes(texts_of(true), texts_of(shown))
     lost = (code < 0) & (truth >= 0)
     known = pd.Series(np.where(code < 0, np.nan, code)).groupby(block)
     before = known.last().ffill().shift().to_numpy()[block]
@@ -150,7 +150,7 @@ def _within(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> Ite
     first = first[np.isin(first + 1, np.flatnonzero(block[1:] == block[:-1]) + 1)]
     names, found = _tested(protection), []
     for name in names:
-        codes = coded(original[name], protection.where).codes
+        codes = coded(original[name]).codes
         one, other = codes[first], codes[first + 1]
         differ = (one != other) & (one >= 0) & (other >= 0)
         n, above = int(differ.sum()), int((one > other)[differ].sum())

@@ -79,16 +79,16 @@ class Plan:
         """Options of `kanon_lab.protection.protect`."""
         return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
 
-    def check_frame(self, frame: pd.DataFrame, where: str) -> None:
+    def check_frame(self, frame: pd.DataFrame) -> None:
         """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
         with named(self.where):
             _check_lists(self.spec, frame)
-            self.spec.check(frame, where)
+            self.spec.check(frame)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
             for position, (name, settings) in enumerate(self.steps, start=1):
                 with step_errors(position, name, levels=levels):
-                    check_columns(columns_of(name, settings), released, where)
+                    check_columns(columns_of(name, settings), released)
 
 
 def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str, ...]:

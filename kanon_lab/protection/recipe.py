@@ -19,21 +19,17 @@ from kanon_lab.protection.yaml_file import dump_yaml, read_yaml
 class Recipe(Plan):
     """What is to be done to a file, and how to do it; its attributes are those of `Plan`."""
 
-    def check(self, frame: pd.DataFrame | MicrodataFile, where: str = "the data") -> None:
+    def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
-        self.check_frame(frame.numbered if isinstance(frame, MicrodataFile) else frame, where)
+        self.check_frame(frame.numbered if isinstance(frame, MicrodataFile) else frame)
 
-    def apply(
-        self, frame: pd.DataFrame | MicrodataFile, *, where: str = "the data", progress: bool = False
-    ) -> Protection:
+    def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
         """Protect a file.
 
         Parameters
         ----------
         frame : DataFrame or MicrodataFile
             As `kanon_lab.protection.protect` takes it. Not changed.
-        where : str
-            What to call the file in messages.
         progress : bool
             Whether to show the steps on standard error, if that is a terminal.
 
@@ -44,9 +40,9 @@ class Recipe(Plan):
         """
         from tqdm import tqdm
 
-        self.check(frame, where)
+        self.check(frame)
         with named(self.where):
-            protection = protect(frame, self.spec, **self.measured, where=where)
+            protection = protect(frame, self.spec, **self.measured)
             for name, settings in tqdm(self.steps, desc="steps", disable=None if progress else True, leave=False):
                 protection = protection.apply(name, settings)
             return protection

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from kanon_lab.data.writing import write_microdata
+from kanon_lab.errors import about
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.identifiers import prove_absent
@@ -26,6 +27,16 @@ def released_columns(protection: Chain) -> pd.DataFrame:
         One row a column, in their order: ``column``; ``role`` (several between commas, or `NO_ROLE`);
         ``cells_changed`` and ``cells_suppressed``; ``distinct_values`` (missing ones not counted; missing for the
         weight).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import released_columns
+    >>> chain = kanon_lab.protect(pd.DataFrame({"age": [23, 27, 61], "flat": [1, 2, 3]}), ["age"])
+    >>> released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
+      column     role  cells_changed
+    0    age      key              3
+    1   flat  no role              0
     """
     spec, state = protection.spec, protection.state
     frame = state.working.drop(columns=list(state.removed))
@@ -60,7 +71,7 @@ def role_of(name: str, protection: Chain) -> str:
     return ", ".join(role for role, names in roles.items() if name in names) or NO_ROLE
 
 
-def proof(protection: Chain, where: str, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
+def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
     """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
     released, spec = protection.frame, protection.spec
     of_records = protection.original.loc[protection.state.working.index]
@@ -69,7 +80,7 @@ def proof(protection: Chain, where: str, *, neutralised: bool = False) -> Callab
     def prove(frame: pd.DataFrame) -> None:
         if neutralised:
             frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
-        prove_absent(frame, of_records, spec.direct_identifiers, where=where, roles=roles)
+        prove_absent(frame, of_records, spec.direct_identifiers, roles=roles)
 
     return prove
 
@@ -77,13 +88,14 @@ def proof(protection: Chain, where: str, *, neutralised: bool = False) -> Callab
 def write_release(
     protection: Chain, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
 ) -> dict[str, int]:
-    """Write the protected file, proved to hold no direct identifier before it gets its name.
+    """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
 
-    The same protection gives the same bytes. Parameters, result and errors as of `kanon_lab.data.write_microdata`.
+    Parameters, result and errors as of `kanon_lab.data.write_microdata`.
     """
-    prove = proof(protection, str(out), neutralised=neutralise)
+    prove = proof(protection, neutralised=neutralise)
     labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
-    return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
+    with about(str(out)):
+        return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
 
 
 def _distinct(column: pd.Series, spec: KeySpec) -> int | None:

@@ -88,8 +88,6 @@ class Chain:
         What is measured after each step; see `kanon_lab.protection.protect`.
     seed : int
         From which each random step's seed is made, unless it has its own.
-    where : str
-        What the file is called in messages.
     baseline : Baseline
         What its utility is compared by.
     start : State
@@ -106,7 +104,6 @@ class Chain:
     risks: tuple[float, ...]
     estimator: str
     seed: int
-    where: str
     baseline: Baseline = field(repr=False)
     start: State = field(repr=False)
     steps: tuple[Step, ...] = ()

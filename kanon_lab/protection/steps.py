@@ -72,9 +72,7 @@ class Applied:
 class Apply(Protocol):
     """Apply a step to a frame whose variables have the roles of `spec`, with its settings and its seed."""
 
-    def __call__(
-        self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int, where: str
-    ) -> Applied: ...
+    def __call__(self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied: ...
 
 
 @dataclass(frozen=True)
@@ -121,12 +119,12 @@ class Kind:
         """The columns whose values are perturbed."""
         return read(self.model, settings).variables if self.perturbs else []
 
-    def rules(self, settings: Mapping[str, Any], where: str) -> dict[str, Rule]:
+    def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
         if self.model not in RECODINGS.values():
             return {}
         given = read(self.model, settings)
-        return dict.fromkeys(given.columns, partial(given.recoded, where=where))
+        return dict.fromkeys(given.columns, given.recoded)
 
 
 def kind_of(name: object) -> Kind:
@@ -338,23 +336,23 @@ class Shuffle(StepSettings):
     seed: SEED = _SEED
 
 
-def _recode(frame, spec, settings, *, seed, where, step) -> Applied:
-    return Applied(recoded(step, read(RECODINGS[step], settings), frame, where))
+def _recode(frame, spec, settings, *, seed, step) -> Applied:
+    return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed, where) -> Applied:
-    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said, where=where))
+def _suppress(frame, spec, settings, *, seed) -> Applied:
+    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said))
 
 
-def _suppress_risk(frame, spec, settings, *, seed, where) -> Applied:
-    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said, where=where))
+def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
+    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said))
 
 
 def _suppressed(result: Suppression) -> Applied:
     return Applied(result.frame, claims=result.claims)
 
 
-def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
+def _remove_variables(frame, spec, settings, *, seed) -> Applied:
     """Weight and household may go too: they are still measured with, which an outsider does not have."""
     names = read(RemoveVariables, settings).variables
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
@@ -363,14 +361,14 @@ def _remove_variables(frame, spec, settings, *, seed, where) -> Applied:
     return Applied(frame, removed=tuple(dict.fromkeys([*names, *ghosts])))
 
 
-def _shuffle_members(frame, spec, settings, *, seed, where) -> Applied:
+def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     """Change places at random within each household; line numbers stay where they are.
 
     INE Chile (2023), section 6.7, block 6.15.
     """
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
-    household = coded(frame[spec.household], where).codes
+    household = coded(frame[spec.household]).codes
     shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
     if (line := read(ShuffleMembers, settings).line_number) is not None:
         shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
@@ -390,20 +388,20 @@ def shuffled_by(settings: Mapping[str, Any]) -> str:
     return read(ShuffleRecords, settings).by
 
 
-def _shuffle_records(frame, spec, settings, *, seed, where) -> Applied:
+def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
     """Records in random order; or whole households, their members together as they stood; or members within theirs."""
     by = shuffled_by(settings)
     rng = np.random.default_rng(_own_seed(seed, "shuffle_records", settings, frame, list(frame)))
     if by == "record":
         return Applied(frame.iloc[rng.permutation(len(frame))])
-    home = _households(frame, spec, f"shuffle_records by {by}", where)
+    home = _households(frame, spec, f"shuffle_records by {by}")
     if by == "within_household":
         return Applied(frame.iloc[_within_households(home, rng)])
     place = rng.permutation(home.max() + 1)
     return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
 
 
-def _renumber(frame, spec, settings, *, seed, where) -> Applied:
+def _renumber(frame, spec, settings, *, seed) -> Applied:
     """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
     given = read(Renumber, settings)
     names, lines = given.variables or [], [] if given.line_number is None else [given.line_number]
@@ -414,10 +412,10 @@ def _renumber(frame, spec, settings, *, seed, where) -> Applied:
     rng = np.random.default_rng(_own_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
-        known = coded(frame[name], where)
+        known = coded(frame[name])
         columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
     for name in lines:
-        home = _households(frame, spec, "renumber with a line_number", where)
+        home = _households(frame, spec, "renumber with a line_number")
         order = np.lexsort((rng.random(len(frame)), home))
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
@@ -426,12 +424,12 @@ def _renumber(frame, spec, settings, *, seed, where) -> Applied:
     return Applied(with_columns(frame, columns))
 
 
-def _households(frame: pd.DataFrame, spec: KeySpec, step: str, where: str) -> np.ndarray:
+def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
     """The number of each record's household."""
     if spec.household is None:
         raise OptionError(f"{step} needs a household; name the variable that tells households apart")
-    home = coded(frame[spec.household], where).codes
-    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record", where)
+    home = coded(frame[spec.household]).codes
+    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
     return home
 
 
@@ -450,7 +448,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
             raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
 
 
-def _perturb(frame, spec, settings, *, seed, where, step) -> Applied:
+def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     """A method of `kanon_lab.perturb`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
     options = read(kind.model, settings).said
@@ -464,7 +462,7 @@ def _perturb(frame, spec, settings, *, seed, where, step) -> Applied:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:
         seed = _own_seed(seed, step, settings, frame, names)
-    return Applied(getattr(perturb, step)(frame, names, **options, seed=seed, where=where).frame)
+    return Applied(getattr(perturb, step)(frame, names, **options, seed=seed).frame)
 
 
 def _own_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:

@@ -28,13 +28,10 @@ class Truth:
     Attributes
     ----------
     values : mapping of str to Series
-        By variable, in the order of the file as it came: its values as they would be shown if nothing were suppressed
-        or perturbed.
-    perturbed : frozenset of str
-        Columns that a step has perturbed.
-    blurred : frozenset of str
-        Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near, not for
-        the same.
+        In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
+    perturbed, blurred : frozenset of str
+        Columns that a step has perturbed; and those perturbed as quantities and not recoded since: who knows a true
+        value looks for one that is near, not for the same.
     """
 
     values: Mapping[str, pd.Series] = field(repr=False)
@@ -44,26 +41,16 @@ class Truth:
 
 @dataclass(frozen=True)
 class Texts:
-    """A column as texts, so that 34 and "34" are one value.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        Position of each record's value among `texts`; -1 where it is missing.
-    texts : ndarray of str
-        Two values of a column may have one text.
-    values : Index
-        The values themselves.
-    """
+    """A column by its texts, so that 34 and "34" are one: codes (-1 missing) among `texts`, and the `values`."""
 
     codes: np.ndarray
     texts: np.ndarray
     values: pd.Index
 
 
-def texts_of(column: pd.Series, where: str) -> Texts:
+def texts_of(column: pd.Series) -> Texts:
     """The values of a column."""
-    codes, values = distinct(column, where)
+    codes, values = distinct(column)
     return Texts(codes, np.array([as_text(value) for value in values], dtype=object), values)
 
 
@@ -74,18 +61,13 @@ def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
     return number[one.codes], number[np.where(other.codes < 0, -1, other.codes + shift)]
 
 
-def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None, where: str) -> pd.Series:
+def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
     """True values after a step that does the same to equal values, or takes them away.
 
-    Parameters
-    ----------
-    true, before, after : Series
-        Of the same records: the true values before the step, those shown before it and those shown after it.
-    rule : callable or None
-        What the step does to a column, for true values that no record shows on both sides; they stay as they are where
-        there is none, or where it refuses them.
+    True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
+    they stay as they are where there is none, or where it refuses them.
     """
-    was, now, known = texts_of(before, where), texts_of(after, where), texts_of(true, where)
+    was, now, known = texts_of(before), texts_of(after), texts_of(true)
     both = (was.codes >= 0) & (now.codes >= 0)
     shown, first = np.unique(was.codes[both], return_index=True)
     became = dict(zip(was.texts[shown], now.values[now.codes[both][first]].astype(object), strict=True))
@@ -101,11 +83,9 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
     return pd.Series(cells, index=true.index, name=true.name)
 
 
-def true_and_shown(
-    truth: Truth, working: pd.DataFrame, names: Iterable[str], where: str
-) -> tuple[np.ndarray, np.ndarray]:
+def true_and_shown(truth: Truth, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
     """Codes of some variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
-    pairs = [joint_codes(texts_of(truth.values[name], where), texts_of(working[name], where)) for name in names]
+    pairs = [joint_codes(texts_of(truth.values[name]), texts_of(working[name])) for name in names]
     known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
     return known, shown
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.plan import Plan, household_plan
@@ -23,8 +23,7 @@ def household_level(
     settings: Mapping[str, Any],
     *,
     seed: int,
-    where: str,
-    protected: Callable[[pd.DataFrame, Plan, str], Chain],
+    protected: Callable[[pd.DataFrame, Plan], Chain],
 ) -> Applied:
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 
@@ -35,9 +34,10 @@ def household_level(
         raise OptionError("household_level needs a household; name the variable that tells households apart")
     settings = {**_shared_weight(frame, spec), **settings}
     plan = Plan(**household_plan({**settings, "seed": seed}))
-    households = household_file(frame, spec.household, plan.variables, where=where)
-    protection = protected(households, plan, f"{where}, one record a household")
-    merged = merge_households(frame, protection.state.working, spec.household, where=where)
+    households = household_file(frame, spec.household, plan.variables)
+    with about("one record a household", part=True):
+        protection = protected(households, plan)
+    merged = merge_households(frame, protection.state.working, spec.household)
     # The ghosts of persons would still tell what their keys do not.
     ghosts_of = {
         key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()

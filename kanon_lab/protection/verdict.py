@@ -27,24 +27,37 @@ DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_cla
 def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     """The three claims of `kanon_lab.suppress.protection_claims` for the file as it would be released.
 
+    Parameters
+    ----------
+    protection : Protection
+    k_required : int
+        From 1 on.
+
     Returns
     -------
     DataFrame
         One row a claim, for all released key variables and without strata: the first two are the records below k that
         are measured after the last step.
 
-    Raises
-    ------
-    OptionError
-        A k below 1.
-
     Notes
     -----
     A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
     value became in other records, or else what the step makes of it.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import final_claims
+    >>> survey = pd.DataFrame({"region": ["N", "N", "N", "S"], "sex": ["m", "m", "f", "f"]})
+    >>> chain = kanon_lab.protect(survey, ["region", "sex"]).apply("suppress", {"k_required": 2})
+    >>> final_claims(chain, 2)[["claim", "records", "share"]]
+            claim  records  share
+    0  compatible        0    0.0
+    1   own_class        0    0.0
+    2    true_key        0    0.0
     """
     names = protection.released_spec.key_variables
-    codes = true_and_shown(protection.state.truth, protection.aligned, names, protection.where)
+    codes = true_and_shown(protection.state.truth, protection.aligned, names)
     everywhere = np.zeros(len(protection.original), dtype=np.int64)
     return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
 
@@ -63,10 +76,10 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
     working = protection.state.working.loc[protection.original.index]
-    known, shown = true_and_shown(protection.state.truth, working, keys, protection.where)
+    known, shown = true_and_shown(protection.state.truth, working, keys)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec, protection.where)
+    stratum = strata_codes(working, spec)
     return claims_of(known, shown, stratum, wanted, keys)
 
 
@@ -91,23 +104,17 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     baseline = protection.baseline
     if baseline.wanted is None:
         return pd.DataFrame(columns=["status", "overlap", "records"])
-    now = indicators_after(protection.original, protection.aligned, baseline, protection.where)
+    now = indicators_after(protection.original, protection.aligned, baseline)
     records = baseline.estimates[[*KEYS, "records"]]
     return compare_indicators(baseline.estimates, now).merge(records, on=[*KEYS])
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
-    """Diversity of the released sensitive variables, and notes on it, as `kanon_lab.measures.Measures.to_dict` has it.
-
-    Raises
-    ------
-    DataError
-        A sensitive variable has no value.
-    """
+    """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all."""
     spec = _released_roles(protection)
     if not spec.sensitive_variables:
         return {}, []
-    found = measure(protection.state.working, spec, k=(), thresholds=(), where=protection.where).to_dict()
+    found = measure(protection.state.working, spec, k=(), thresholds=()).to_dict()
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
 
 

@@ -16,7 +16,16 @@ __all__ = [
     "generalise_records",
     "group_categories",
     "recode_dates",
+    "recode_step",
     "round_values",
     "suppress_records",
     "top_code",
 ]
+
+
+def __getattr__(name: str):
+    if name == "recode_step":  # it reads settings, whose models take a while to load
+        from kanon_lab.recode.steps import recode_step
+
+        return recode_step
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,7 +28,6 @@ def cut_bands(
     whole: bool | None = None,
     labels: Sequence[str] | None = None,
     outside: str | Mapping[str, str] = "raise",
-    where: str = "the data",
 ) -> pd.Series:
     """Global recoding of numbers in bands. A number outside them raises or goes to a named category.
 
@@ -64,7 +63,6 @@ def cut_bands(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.cut_bands(pd.Series([3, 17, 70]), bands=[0, 15, 65, None]).tolist()
     ['0-14', '15-64', '65+']
     >>> kanon_lab.recode.cut_bands(pd.Series([1.5, 9]), width=5, closed='right').tolist()
@@ -76,7 +74,7 @@ def cut_bands(
         raise OptionError("give either bands (their edges) or width")
     if bands is not None and (start is not None or stop is not None):
         raise OptionError("start and stop go with width; bands have their own edges")
-    held = quantity(series, where)
+    held = quantity(series)
     if width is not None:
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")

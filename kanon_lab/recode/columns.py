@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 
 
-def distinct(series: pd.Series, where: str) -> tuple[np.ndarray, pd.Index]:
+def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
     """Number of each row's value (-1 where missing) among the distinct values, and these values."""
     try:
         codes, values = pd.factorize(plain(series), use_na_sentinel=True)
     except TypeError:
         raise DataError(
-            f"{where}: column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
+            f"column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
         ) from None
     return codes, pd.Index(values)
 
@@ -38,14 +38,13 @@ def spread(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Seri
     return pd.Series(column, index=like.index, name=like.name)
 
 
-def one_column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
+def one_column(frame: pd.DataFrame, name: str) -> pd.Series:
     """Column of a frame; a `DataError` where it is absent or stands twice."""
     count = list(frame.columns).count(name)
     if count != 1:
-        near = nearest(name, frame.columns)
-        remedy = f"did you mean {shortened(near)}?" if near else "check the name"
+        remedy = meant(name, frame.columns, "check the name")
         fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
-        raise DataError(f"{where}: column {shortened(str(name))} {fault}")
+        raise DataError(f"column {shortened(str(name))} {fault}")
     return frame[name]
 
 
@@ -70,12 +69,12 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.Da
     return result
 
 
-def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, where: str) -> None:
+def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str) -> None:
     """Raise a `DataError` that names the first of the `rows` that are true, if any is."""
     if rows.any():
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-        raise DataError(f"{where}: column {column}: row {row}{more}: {fault}")
+        raise DataError(f"column {column}: row {row}{more}: {fault}")
 
 
 def composed(value: object) -> object:

@@ -126,6 +126,7 @@ def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarch
 
     Examples
     --------
+    >>> from kanon_lab.recode.configuration import hierarchies
     >>> ladder = hierarchies({"postcode": {"masks": [5, 2, 0]}})["postcode"]
     >>> ladder.table(["37003"]).iloc[0].tolist()
     ['37003', '37***', '*****']

@@ -25,7 +25,6 @@ def recode_dates(
     to: str,
     reference: str | datetime.date | None = None,
     date_format: str = ISO,
-    where: str = "the data",
 ) -> pd.Series:
     """Dates as month, quarter, year, decade or age.
 
@@ -48,7 +47,6 @@ def recode_dates(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> births = pd.Series(['2000-02-29', None])
     >>> kanon_lab.recode.recode_dates(births, to='quarter').tolist()
     ['2000-Q1', nan]
@@ -60,9 +58,9 @@ def recode_dates(
     check_date_format(date_format)
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")
-    codes, values = distinct(series, where)
+    codes, values = distinct(series)
     dates = as_dates(values, date_format)
-    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format), where)
+    refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format))
     if to != "age":
         return spread(date_labels(dates, to), codes, series)
     day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
@@ -70,7 +68,7 @@ def recode_dates(
         raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")
     day = day.normalize()
     late = "the date is after the reference date; mend one of them"
-    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late, where)
+    refuse(np.isin(codes, np.flatnonzero(dates >= day + pd.Timedelta(days=1))), series.index, series.name, late)
     before_birthday = (dates.month > day.month) | ((dates.month == day.month) & (dates.day > day.day))
     ages = np.asarray(day.year - dates.year - before_birthday, dtype=np.int64)
     ages = pd.array(ages, dtype="Int64").take(codes, allow_fill=True)

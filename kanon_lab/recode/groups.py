@@ -17,7 +17,6 @@ def group_categories(
     groups: Mapping[str, Hashable | Sequence[Hashable]],
     *,
     others: str = "raise",
-    where: str = "the data",
 ) -> pd.Series:
     """Several categories under one label; a group of one renames.
 
@@ -49,7 +48,6 @@ def group_categories(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> regions = pd.Series(['Lugo', 'Vigo', 'Jaén'])
     >>> kanon_lab.recode.group_categories(regions, {'Galicia': ['Lugo', 'Vigo']}, others='elsewhere').tolist()
     ['Galicia', 'Galicia', 'elsewhere']
@@ -57,12 +55,12 @@ def group_categories(
     if not isinstance(others, str) or not others:
         raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")
     label_of = _labels(groups)
-    codes, values = distinct(series, where)
+    codes, values = distinct(series)
     labels = [label_of.get(_matched(value)) for value in values]
     rest = np.array([label is None for label in labels], dtype=bool)
     if others == "raise":
         fault = "a value that no group has; put it in one (text and numbers differ), or say with others what it becomes"
-        refuse(np.isin(codes, np.flatnonzero(rest)), series.index, series.name, fault, where)
+        refuse(np.isin(codes, np.flatnonzero(rest)), series.index, series.name, fault)
     elif rest.any():
         _check_absent(series, values, label_of)
         labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, about, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse, spread
 from kanon_lab.recode.dates import ISO, UNITS, check_date_format
 from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
@@ -241,7 +241,8 @@ class Hierarchy:
         OptionError
             Its levels do not nest, and nested=False is not said.
         """
-        names, rows = read_levels(path, header, numbers)
+        with about(str(path)):
+            names, rows = read_levels(path, header, numbers)
         if nested and (clash := _clash(rows)):
             # Nothing of the file is quoted: it may turn out to be one of microdata.
             raise OptionError(
@@ -262,7 +263,7 @@ class Hierarchy:
         """
         write_levels(path, self.table(values).set_axis(list(self.level_names), axis=1))
 
-    def recode(self, series: pd.Series, level: int, *, where: str = "the data") -> pd.Series:
+    def recode(self, series: pd.Series, level: int) -> pd.Series:
         """A column at one level.
 
         Parameters
@@ -271,8 +272,6 @@ class Hierarchy:
             Values of the variable. Missing ones stay missing, except at a level that says nothing (`anything`).
         level : int
             0 to `height`.
-        where : str
-            What to call the data in messages.
 
         Returns
         -------
@@ -289,7 +288,7 @@ class Hierarchy:
         level = self.check_level(level)
         if level == 0:
             return plain(series).copy()
-        codes, values = distinct(series, where)
+        codes, values = distinct(series)
         labels = self.labels(values, level)
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         column = self.name if series.name is None else series.name
@@ -297,7 +296,7 @@ class Hierarchy:
         fault = f"{rule.uncovered} (level {level})"
         if isinstance(rule, Bands) and any(isinstance(value, str) for value in values):
             fault = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
-        refuse(uncovered, series.index, column, fault, where)
+        refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would tell who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]

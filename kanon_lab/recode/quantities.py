@@ -27,8 +27,6 @@ class Quantity:
     ----------
     column : Series
         As it is.
-    where : str
-        What to call the data in messages.
     codes : ndarray of int, shape (n,)
         Position of each row's value among `values`, or -1 where it is missing.
     values : ndarray
@@ -40,7 +38,6 @@ class Quantity:
     """
 
     column: pd.Series
-    where: str
     codes: np.ndarray
     values: np.ndarray
     numbers: np.ndarray
@@ -53,7 +50,7 @@ class Quantity:
     def refuse(self, which: np.ndarray, fault: str) -> None:
         """Raise a `DataError` that names the first row with a value that `which` marks, if there is one."""
         if which.any():
-            refuse(self.rows(which), self.column.index, self.column.name, fault, self.where)
+            refuse(self.rows(which), self.column.index, self.column.name, fault)
 
     def rewritten(self, values: np.ndarray) -> pd.Series:
         """The column with other `values` in place of its own: int64, float64 or objects; nullable where it was."""
@@ -68,7 +65,7 @@ class Quantity:
         return pd.Series(cells, index=self.column.index, name=self.column.name)
 
 
-def quantity(series: pd.Series, where: str) -> Quantity:
+def quantity(series: pd.Series) -> Quantity:
     """The numbers of a column.
 
     Raises
@@ -80,8 +77,8 @@ def quantity(series: pd.Series, where: str) -> Quantity:
     if column.dtype == object:
         # To a hash table 1 and True are one value.
         truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
-        refuse(truth, series.index, series.name, _fault(True), where)
-    codes, values = distinct(column, where)
+        refuse(truth, series.index, series.name, _fault(True))
+    codes, values = distinct(column)
     found = as_numbers(values)
     kind = getattr(values.dtype, "kind", "O")
     bad = ~np.isfinite(found)
@@ -89,9 +86,9 @@ def quantity(series: pd.Series, where: str) -> Quantity:
         bad |= np.abs(found) > _MOST
     if bad.any():
         fault = _fault(values[int(bad.argmax())])
-        refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault, where)
+        refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
     exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
-    return Quantity(series, where, codes, exact, found, not isinstance(column.dtype, np.dtype))
+    return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
 
 
 def as_decimal(number: object) -> Decimal:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import as_text, one_column, plain, with_columns
 from kanon_lab.recode.hierarchy import Hierarchy
 
@@ -16,8 +16,6 @@ def generalise(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels: Mapping[str, int],
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Global recoding: every record to the same level of each variable.
 
@@ -36,7 +34,6 @@ def generalise(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.recode.generalise(pd.DataFrame({'age': [3, 7]}), {'age': age}, {'age': 1})
        age
@@ -45,7 +42,7 @@ def generalise(
     """
     recoded = {}
     for name, level in levels.items():
-        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name, where), level, where=where)
+        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name), level)
     return with_columns(frame, recoded)
 
 
@@ -53,8 +50,6 @@ def generalise_records(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     levels_of_records: pd.DataFrame,
-    *,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Local generalisation: each record to levels of its own.
 
@@ -73,7 +68,6 @@ def generalise_records(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> levels = pd.DataFrame({'age': [1, 2]})
     >>> kanon_lab.recode.generalise_records(pd.DataFrame({'age': [3, 7]}), {'age': age}, levels)
@@ -86,14 +80,16 @@ def generalise_records(
     recoded = {}
     for name in levels_of_records:
         hierarchy = _of(hierarchies, name)
-        series, levels = one_column(frame, name, where), one_column(levels_of_records, name, "levels_of_records")
+        series = one_column(frame, name)
+        with about("levels_of_records"):
+            levels = one_column(levels_of_records, name)
         wanted = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
         if set(wanted) <= {0}:
             recoded[name] = plain(series)
             continue
         column = np.full(len(series), np.nan, dtype=object)
         for level, rows in wanted.items():
-            labels = hierarchy.recode(series[rows], level, where=where)
+            labels = hierarchy.recode(series[rows], level)
             column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
         recoded[name] = pd.Series(column, index=frame.index, name=name)
     return with_columns(frame, recoded)
@@ -116,7 +112,6 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.suppress_records(pd.DataFrame({'age': [3, 7, 9]}), [True, False, False])
        age
     1    7

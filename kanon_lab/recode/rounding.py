@@ -24,7 +24,7 @@ _EXACT_POWER = 10**22
 _DIGITS = 400
 
 
-def round_values(series: pd.Series, *, base: float = 1, half: str = "even", where: str = "the data") -> pd.Series:
+def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> pd.Series:
     """Numbers rounded to the nearest multiple of a base.
 
     Parameters
@@ -51,7 +51,6 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.round_values(pd.Series([2.675, -0.001]), base=0.01).tolist()
     [2.68, 0.0]
     >>> kanon_lab.recode.round_values(pd.Series([75, 85]), base=10, half='up').tolist()
@@ -61,7 +60,7 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even", wher
         raise OptionError(f"half must be one of {', '.join(HALVES)}, not {half!r}")
     if not _BASES[0] <= check_number(base, "base") <= _BASES[1]:
         raise OptionError(f"base must lie between {_BASES[0]:g} and {_BASES[1]:g}, not {base!r}")
-    step, held = as_decimal(base), quantity(series, where)
+    step, held = as_decimal(base), quantity(series)
     if held.values.dtype == object:
         rounded = np.empty(len(held.values), dtype=object)
         exact = _exactly(held.values, step, half)

@@ -30,7 +30,7 @@ _NO_NUMBERS = pd.Series([], dtype=float)
 class Recoding(Settings):
     """What every step that recodes has: columns, and what becomes of each."""
 
-    def recoded(self, series: pd.Series, where: str) -> pd.Series:
+    def recoded(self, series: pd.Series) -> pd.Series:
         """A column by these settings."""
         raise NotImplementedError
 
@@ -101,15 +101,15 @@ class Recode(Recoding):
         if self.hierarchy is not None:
             self._check_level()
         elif self.groups is None:
-            self._function(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object), where="")
+            self._function(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
         else:
             self._check_groups()
         if self._codes is not None:
             self._check_codes()
 
-    def recoded(self, series: pd.Series, where: str) -> pd.Series:
-        found = self._function(series, where=where)
-        return found if self._codes is None else _as_codes(found, where)
+    def recoded(self, series: pd.Series) -> pd.Series:
+        found = self._function(series)
+        return found if self._codes is None else _as_codes(found)
 
     @property
     def _function(self) -> Callable[..., pd.Series]:
@@ -121,7 +121,7 @@ class Recode(Recoding):
         if self.groups is not None:
             return partial(group_categories, **options)
         if self.hierarchy is not None:
-            return lambda series, where: self.hierarchy.made(series.name).recode(series, self.level, where=where)
+            return lambda series: self.hierarchy.made(series.name).recode(series, self.level)
         return partial(cut_bands, **options)
 
     @property
@@ -157,9 +157,9 @@ class Recode(Recoding):
                 raise OptionError(f"labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
 
 
-def _as_codes(found: pd.Series, where: str) -> pd.Series:
+def _as_codes(found: pd.Series) -> pd.Series:
     """A column of codes that have labels: numbers where all are whole, as Stata must have them."""
-    codes, values = distinct(found, where)
+    codes, values = distinct(found)
     texts = [as_text(value) for value in values]
     if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
         return found
@@ -177,7 +177,7 @@ class _Tail(Recoding):
     def check(self) -> None:
         limit = self.options.get("above", self.options.get("below"))
         if not isinstance(limit, str):  # a text is one of ordered categories, which the column has
-            self.recoded(_NO_NUMBERS, "")
+            self.recoded(_NO_NUMBERS)
         elif self.label is not None and self.value is not None:
             raise OptionError("give label (text) or value (a number), not both")
 
@@ -187,8 +187,8 @@ class TopCode(_Tail):
 
     above: checked(float | str) = setting(REQUIRED, "the highest value that stays", "6000", need="give it")
 
-    def recoded(self, series: pd.Series, where: str) -> pd.Series:
-        return top_code(series, **self.options, where=where)
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return top_code(series, **self.options)
 
 
 class BottomCode(_Tail):
@@ -196,8 +196,8 @@ class BottomCode(_Tail):
 
     below: checked(float | str) = setting(REQUIRED, "the lowest value that stays", "500", need="give it")
 
-    def recoded(self, series: pd.Series, where: str) -> pd.Series:
-        return bottom_code(series, **self.options, where=where)
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return bottom_code(series, **self.options)
 
 
 class Round(Recoding):
@@ -210,10 +210,10 @@ class Round(Recoding):
     )
 
     def check(self) -> None:
-        self.recoded(_NO_NUMBERS, "")
+        self.recoded(_NO_NUMBERS)
 
-    def recoded(self, series: pd.Series, where: str) -> pd.Series:
-        return round_values(series, **self.options, where=where)
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return round_values(series, **self.options)
 
 
 #: By its name, the settings of each step that recodes.
@@ -225,39 +225,46 @@ RECODINGS: Mapping[str, type[Recoding]] = {
 }
 
 
-def recode_step(step: str, frame: pd.DataFrame, settings: Mapping[str, Any], where: str = "the data") -> pd.DataFrame:
+def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
     """One step of a recipe that recodes, from its settings as a YAML file holds them.
 
     Parameters
     ----------
-    step : str
-        Its name, one of `RECODINGS`.
     frame : DataFrame
         One row a record. Not changed.
     settings : mapping
         As the chapter on recipes lists them.
-    where : str
-        What to call the data in messages.
+    step : str
+        Its name, one of `RECODINGS`.
 
     Returns
     -------
     DataFrame
         The same records and columns, the variables recoded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [3, 40], "income": [1230, 880]})
+    >>> tens = kanon_lab.recode.recode_step(frame, {"variable": "age", "width": 10})
+    >>> kanon_lab.recode.recode_step(tens, {"variable": "income", "base": 100}, step="round").values.tolist()
+    [['0-9', 1200], ['40-49', 900]]
     """
     try:
         given = read(RECODINGS[step], settings)
     except OptionError as error:
         raise OptionError(f"{step}: {error}") from None
-    return recoded(step, given, frame, where)
+    return recoded(step, given, frame)
 
 
-def recoded(step: str, given: Recoding, frame: pd.DataFrame, where: str) -> pd.DataFrame:
+def recoded(step: str, given: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with the columns that settings name recoded."""
     columns = {}
     for name in given.columns:
-        column = one_column(frame, name, where)
+        column = one_column(frame, name)
         try:
-            columns[name] = given.recoded(column, where)
+            columns[name] = given.recoded(column)
         except OptionError as error:
             raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
     return with_columns(frame, columns)

@@ -16,29 +16,28 @@ _DELIMITERS = ";,\t"
 
 def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
     """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
-    where = str(path)
     try:
         text = files.read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{where}: wrong encoding: not UTF-8; save the file as UTF-8") from None
-    lines = _lines(text, where)
+        raise DataError("wrong encoding: not UTF-8; save the file as UTF-8") from None
+    lines = _lines(text)
     if not lines:
-        raise DataError(f"{where}: has no rows; write one for each value")
+        raise DataError("has no rows; write one for each value")
     width = len(lines[0][1])
     if width < 2:
-        raise DataError(f"{where}: row 1 has one column; write each value and its labels, separated by commas")
+        raise DataError("row 1 has one column; write each value and its labels, separated by commas")
     names = tuple(lines.pop(0)[1]) if header else ()
     rows: dict[object, list[str]] = {}
     for number, cells in lines:
         if len(cells) != width or not all(cells):
             fault = "an empty cell" if len(cells) == width else f"{len(cells)} cells, the first row has {width}"
-            raise DataError(f"{where}: row {number}: {fault}; give the value and a label for every level")
-        value = _as_number(cells[0], where, number) if numbers else cells[0]
+            raise DataError(f"row {number}: {fault}; give the value and a label for every level")
+        value = _as_number(cells[0], number) if numbers else cells[0]
         if value in rows:
-            raise DataError(f"{where}: row {number}: its value has a row before it; give each value one row")
+            raise DataError(f"row {number}: its value has a row before it; give each value one row")
         rows[value] = cells[1:]
     if not rows:
-        raise DataError(f"{where}: has a header and no rows; write one for each value")
+        raise DataError("has a header and no rows; write one for each value")
     return names, rows
 
 
@@ -51,7 +50,7 @@ def write_levels(path: str | Path, table: pd.DataFrame) -> None:
     files.write_bytes(path, content)
 
 
-def _lines(text: str, where: str) -> list[tuple[int, list[str]]]:
+def _lines(text: str) -> list[tuple[int, list[str]]]:
     """Row number and cells of every row that is not blank."""
     first = text.lstrip().partition("\n")[0]
     reader = None
@@ -61,10 +60,10 @@ def _lines(text: str, where: str) -> list[tuple[int, list[str]]]:
         return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
     except csv.Error as error:
         row = reader.line_num if reader else 1
-        raise DataError(f"{where}: row {row}: not csv ({error}); mend the quotation marks") from None
+        raise DataError(f"row {row}: not csv ({error}); mend the quotation marks") from None
 
 
-def _as_number(text: str, where: str, row: int) -> float | int:
+def _as_number(text: str, row: int) -> float | int:
     try:
         return int(text)
     except ValueError:
@@ -72,4 +71,4 @@ def _as_number(text: str, where: str, row: int) -> float | int:
     try:
         return float(text)
     except ValueError:
-        raise DataError(f"{where}: row {row}: its value is no number; mend it, or say numbers=False") from None
+        raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False") from None

@@ -21,7 +21,6 @@ def top_code(
     above: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly above a limit made alike.
 
@@ -55,13 +54,12 @@ def top_code(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65).tolist()
     [40, 65, 65]
     >>> kanon_lab.recode.top_code(pd.Series([40, 70, 95]), above=65, label='65+').tolist()
     ['40', '65+', '65+']
     """
-    return _coded(series, above, label, value, where, top=True)
+    return _coded(series, above, label, value, top=True)
 
 
 def bottom_code(
@@ -70,7 +68,6 @@ def bottom_code(
     below: object,
     label: str | None = None,
     value: float | str | None = None,
-    where: str = "the data",
 ) -> pd.Series:
     """Values strictly below a limit made alike: `top_code` at the other end.
 
@@ -91,16 +88,13 @@ def bottom_code(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> kanon_lab.recode.bottom_code(pd.Series([3, 20, 41]), below=18).tolist()
     [18, 20, 41]
     """
-    return _coded(series, below, label, value, where, top=False)
+    return _coded(series, below, label, value, top=False)
 
 
-def _coded(
-    series: pd.Series, limit: object, label: str | None, value: float | str | None, where: str, *, top: bool
-) -> pd.Series:
+def _coded(series: pd.Series, limit: object, label: str | None, value: float | str | None, *, top: bool) -> pd.Series:
     if label is not None and value is not None:
         raise OptionError("give label (text) or value (a number), not both")
     if label is not None and not (isinstance(label, str) and label):
@@ -109,7 +103,7 @@ def _coded(
     if _ranked(series):
         return _categories(series, limit, label if value is None else value, name)
     check_number(limit, name)
-    held = quantity(series, where)
+    held = quantity(series)
     coded = held.numbers > float(limit) if top else held.numbers < float(limit)
     if label is not None:
         texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]

@@ -20,8 +20,7 @@ from kanon_lab.protection.identifiers import held_identifier
 from kanon_lab.protection.judged import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.internal import Internal
-from kanon_lab.report.internal import internal as of_office
+from kanon_lab.report.internal import Internal, internal_tables
 from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.words import Words
 
@@ -149,31 +148,19 @@ def analyse(
     Parameters
     ----------
     file : MicrodataFile or DataFrame
-        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own. Not changed.
+        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
     config : ReportConfig
-    name : str
-        What to call a frame.
     progress : callable, optional
         Called with the name of each step before it begins.
     released : callable, optional
         Called with the protection, for its file to be written.
     internal : bool
-        Whether it is for the office only.
-
-    Returns
-    -------
-    Analysis
-        Without a record or a value of a direct identifier; unless it is internal, without a category that few hold.
-
-    Raises
-    ------
-    DataError, OptionError
-        As `kanon_lab.protection.Recipe.apply` and `kanon_lab.tradeoff.risk_utility_map`.
+        Whether it is for the office only; unless it is, no category that few hold is in it.
     """
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
     where, recipe = found["name"], config.recipe
-    protection = _protected(file, config, where, said)
+    protection = _protected(file, config, said)
     if released is not None:
         said("the protected file")
         released(protection)
@@ -213,7 +200,7 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(frame, config, where),
+        map=_map(frame, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
@@ -221,7 +208,7 @@ def analyse(
         seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
-        office=of_office(protection, config.shown, of_risk) if internal else None,
+        office=internal_tables(protection, config.shown, of_risk) if internal else None,
     )
 
 
@@ -233,15 +220,13 @@ def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame
     return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
-def _protected(
-    file: MicrodataFile | pd.DataFrame, config: ReportConfig, where: str, said: Callable[[str], None]
-) -> Protection:
+def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(file, where)
+    recipe.check(file)
     measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(file, recipe.spec, **measured, where=where)
+    protection = protect(file, recipe.spec, **measured)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
@@ -255,7 +240,7 @@ def _tables(protection: Protection) -> dict[str, ClassTable]:
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
         spec = replace(spec, sensitive_variables=sensitive)
-        found[when] = class_table(state.working, spec, where=protection.where)
+        found[when] = class_table(state.working, spec)
     return found
 
 
@@ -290,7 +275,7 @@ def _identifiers(protection: Protection) -> str | None:
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
     originals = protection.original.loc[order].reset_index(drop=True)
     held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
-    return None if held is None else held.told(protection.where, rows=False)
+    return None if held is None else held.told(rows=False)
 
 
 def _search_step(protection: Protection) -> int:
@@ -318,13 +303,13 @@ def _seeds(protection: Protection) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
-def _map(frame: pd.DataFrame, config: ReportConfig, where: str) -> Any:
+def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
     from kanon_lab.tradeoff import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
-    found = risk_utility_map(frame, grid, workers=1, progress=False, where=where)
+    found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
 

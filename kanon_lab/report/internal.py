@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -13,16 +12,11 @@ from kanon_lab.classes import ClassTable
 from kanon_lab.errors import visible
 from kanon_lab.protection import Protection
 from kanon_lab.protection.steps import kind_of
-from kanon_lab.protection.yaml_file import dump_yaml
 from kanon_lab.report.safe import told_label
 from kanon_lab.report.tables import Risks, is_quantity
-from kanon_lab.report.words import Markup, Words
 
-if TYPE_CHECKING:
-    from kanon_lab.report.analysis import Analysis
-
-# Rows of a table: the riskiest classes, and the pairs of categories that most records have.
-_MOST_CLASSES, _MOST_PAIRS = 50, 300
+#: Of the riskiest classes, so many.
+MOST_CLASSES = 50
 
 
 @dataclass(frozen=True)
@@ -37,8 +31,8 @@ class Internal:
         By step, its name and variable: ``old`` and ``new`` category (text; missing as such) with their ``records``, the
         most first; quantities are left out.
     riskiest : dict of str to DataFrame
-        By version (before, after) the classes at the highest risk: a column for each key, ``records``, ``f_k``,
-        ``F_k`` and ``risk`` (0-1).
+        By version (before, after) the classes at the highest risk: a column for each key, ``records``, ``f_k``, ``F_k``
+        and ``risk`` (0-1).
     """
 
     settings: dict[str, Any] = field(repr=False)
@@ -46,40 +40,10 @@ class Internal:
     riskiest: dict[str, pd.DataFrame] = field(repr=False)
 
 
-def internal(protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
+def internal_tables(protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
     """What an internal report shows of a protection, its settings, and the classes before and after."""
     found = {(place, *step): table for place, *step, table in _recodings(protection)}
     return Internal(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
-
-
-def section(a: Analysis, w: Words) -> list[Any]:
-    """The section of an internal report; none of a public one."""
-    found = a.office
-    if found is None:
-        return []
-    parts = [w.paragraph(w.say("internal_text"), kind="kanon-caution"), w.heading("h_internal_riskiest", level=3)]
-    for version, table in found.riskiest.items():
-        heads = {"f_k": "f_k", "F_k": "F_k", "records": w.say("c_records"), "risk": w.say("c_risk")}
-        table = table.assign(risk=[w.percent(risk) for risk in table["risk"]], F_k=[*map(w.number, table["F_k"])])
-        keys = [name for name in table.columns if name not in heads]
-        told = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
-        caption = w.say("internal_riskiest", version=w.say(f"version_{version}"), most=_MOST_CLASSES)
-        parts.append(w.table(told, caption))
-    if found.recodings:
-        parts.append(w.heading("h_internal_recodings", level=3))
-    for (place, step, variable), table in found.recodings.items():
-        named = {"step": place, "name": step, "variable": variable}
-        parts.append(w.table(w.named(table.head(_MOST_PAIRS)), w.say("internal_recoding", **named)))
-        if more := len(table) - _MOST_PAIRS:
-            parts += [w.paragraph(w.say("internal_more", pairs=more))] if more > 0 else []
-    text = escape(dump_yaml(found.settings))
-    parts.append(w.heading("h_internal_settings", level=3))
-    return [*parts, Markup(f'<pre class="kanon-scroll" tabindex="0">{text}</pre>')]
-
-
-def banner(language: str) -> str:
-    """What stands on every screen of an internal report."""
-    return Words(language).say("internal_banner")
 
 
 def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
@@ -90,7 +54,7 @@ def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataF
         if step.households is not None:
             for _, name, variable, table in _recodings(step.households):
                 yield place, f"{step.name}: {name}", variable, table
-        for variable in kind_of(step.name).rules(step.settings, protection.where):
+        for variable in kind_of(step.name).rules(step.settings):
             spec = protection.spec
             coded = variable in spec.key_variables
             if not is_quantity(after[variable], named=variable in spec.numeric_variables, coded=coded):
@@ -114,4 +78,4 @@ def _riskiest(each: Risks) -> pd.DataFrame:
     keys = {visible(name): _texts(frame[name]) for name in table.spec.key_variables}
     counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": each.of_class}
     found = pd.DataFrame(keys).assign(**counts)
-    return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(_MOST_CLASSES)
+    return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)

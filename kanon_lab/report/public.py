@@ -46,17 +46,9 @@ def step_of(records: int, part: int = _PART) -> int:
 def public(analysis: Analysis) -> Analysis:
     """The analysis with nothing in it but what a page for everybody may show.
 
-    Parameters
-    ----------
-    analysis : Analysis
-        Exact, as `kanon_lab.report.analysis.analyse` gives it. Not changed.
-
-    Returns
-    -------
-    Analysis
-        With the same frames, of fewer columns. Counts of records are multiples of a step, or `Few`; zero stands only
-        for what the release itself shows. Risks have two digits in the end and one before, losses are in whole per
-        cents. ``summary["step"]`` is the step.
+    It has the same frames, of fewer columns. Counts of records are multiples of a step (``summary["step"]``), or `Few`;
+    zero stands only for what the release itself shows. Risks have two digits in the end and one before, losses are in
+    whole per cents.
     """
     rounding = _Rounding(analysis)
     frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
@@ -81,18 +73,7 @@ def _digits(value: float, digits: int) -> float:
 
 
 def sided(found: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
-    """A value in two digits, on the side of its limit on which it is.
-
-    Parameters
-    ----------
-    found, limit : float
-    met : bool
-        Whether the limit is met.
-    least : bool
-        The value is to be at least the limit; at most otherwise.
-    digits : int
-        Significant ones.
-    """
+    """A value in some digits, on the side of its limit on which it is (`met`; at `least` the limit, or at most)."""
     if found is None or not math.isfinite(found) or found == 0:
         return found
     unit = 10.0 ** (math.floor(math.log10(abs(found))) - digits + 1)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import KanonLabError
+from kanon_lab.errors import KanonLabError, about
 from kanon_lab.protection.yaml_file import parse_yaml
 from kanon_lab.report.config import ReportConfig, as_config, names_only
 from kanon_lab.report.headed import check_named
@@ -70,7 +70,7 @@ class Run:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Do a step; of an error that was not foreseen only its type goes on, since its words may hold values."""
-        with names_only(*self.config.hierarchies), _step(self.steps, name):
+        with about(self.file.found["name"]), names_only(*self.config.hierarchies), _step(self.steps, name):
             yield
 
 
@@ -103,7 +103,8 @@ def opened(request: str = "") -> Run:
         with chdir(asked["folder"]):  # so that errors call the file by its name
             file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
         check_named(file, asked["name"])
-        config.recipe.check(file, asked["name"])
+        with about(asked["name"]):
+            config.recipe.check(file)
     protected = Path(RELEASE, asked["protected"]).absolute() if asked.get("protected") else None
     return Run(file, config, steps, protected, internal=asked.get("internal", False))
 

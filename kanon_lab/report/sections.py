@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.report import drawings, internal
+from kanon_lab.protection.yaml_file import dump_yaml
+from kanon_lab.report import drawings
+from kanon_lab.report.internal import MOST_CLASSES
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.words import Markup, Words
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from kanon_lab.protection.judged import Caution
     from kanon_lab.report.analysis import Analysis
 
-_SIZE = 25
+# Rows of a table; and of the pairs of categories that most records have.
+_SIZE, _MOST_PAIRS = 25, 300
 _LOSSES = {
     **dict.fromkeys(("equal_cells", "granularity", "non_uniform_entropy", "table_distance"), 100),
     **{"average_class_size": 1, "il1s": 1, "correlations": 1, "numeric_lost": 1},
@@ -33,25 +36,7 @@ _DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
 
 
 def section(analysis: Analysis, name: str, language: str = "en") -> list[Any]:
-    """What a section shows, one output of a notebook after the other.
-
-    Parameters
-    ----------
-    analysis : Analysis
-    name : str
-        One of `SECTIONS`.
-    language : {"en", "es"}
-
-    Returns
-    -------
-    list
-        Objects of HTML and figures; none where the section has nothing to say.
-
-    Raises
-    ------
-    OptionError
-        There is no such section.
-    """
+    """What a section (of `SECTIONS`) shows, one output of a notebook after the other; none where it has nothing."""
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
     words = Words(language)
@@ -367,6 +352,31 @@ def _parameters(a: Analysis, w: Words) -> list:
     return [*parts, w.table(w.named(versions), w.say("versions_caption"))]
 
 
+def _internal(a: Analysis, w: Words) -> list:
+    """The section of an internal report; none of a public one."""
+    found = a.office
+    if found is None:
+        return []
+    parts = [w.paragraph(w.say("internal_text"), kind="kanon-caution"), w.heading("h_internal_riskiest", level=3)]
+    for version, table in found.riskiest.items():
+        heads = {"f_k": "f_k", "F_k": "F_k", "records": w.say("c_records"), "risk": w.say("c_risk")}
+        table = table.assign(risk=[w.percent(risk) for risk in table["risk"]], F_k=[*map(w.number, table["F_k"])])
+        keys = [name for name in table.columns if name not in heads]
+        told = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
+        caption = w.say("internal_riskiest", version=w.say(f"version_{version}"), most=MOST_CLASSES)
+        parts.append(w.table(told, caption))
+    if found.recodings:
+        parts.append(w.heading("h_internal_recodings", level=3))
+    for (place, step, variable), table in found.recodings.items():
+        named = {"step": place, "name": step, "variable": variable}
+        parts.append(w.table(w.named(table.head(_MOST_PAIRS)), w.say("internal_recoding", **named)))
+        if (more := len(table) - _MOST_PAIRS) > 0:
+            parts.append(w.paragraph(w.say("internal_more", pairs=more)))
+    text = escape(dump_yaml(found.settings))
+    parts.append(w.heading("h_internal_settings", level=3))
+    return [*parts, Markup(f'<pre class="kanon-scroll" tabindex="0">{text}</pre>')]
+
+
 def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:
     pairs = zip(frame["low"], frame["high"], strict=True)
     return [w.say("risk_range", low=w.percent(low), high=w.percent(high)) for low, high in pairs]
@@ -383,7 +393,7 @@ _SECTIONS: dict[str, Callable[[Analysis, Words], list]] = {
     "map": _map,
     "release": _release,
     "parameters": _parameters,
-    "internal": internal.section,
+    "internal": _internal,
 }
 #: Names of the sections, in their order.
 SECTIONS = tuple(_SECTIONS)

@@ -42,14 +42,7 @@ _START = re.compile(r"[\[(<>=\s]*(-?\d+(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Risks:
-    """The classes of a state with the individual risk of their records.
-
-    Attributes
-    ----------
-    table : ClassTable
-    of_class : ndarray of float, shape (n_classes,)
-        0-1.
-    """
+    """The classes of a state with the individual risk (0-1) of their records, one number a class."""
 
     table: ClassTable
     of_class: np.ndarray = field(repr=False)
@@ -174,7 +167,7 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
             numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
             quantiles.append({"variable": name, **safe_quantiles(numbers, least=least, homes=homes)})
             continue
-        codes, found = distinct(column, protection.where)
+        codes, found = distinct(column)
         counts = pd.Series(np.bincount(codes[codes >= 0], minlength=len(found)), index=range(len(found)))
         apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
         pool, as_it_came = pooled(counts, least=least, homes=apart), {*found} <= {*original[name].dropna().unique()}
@@ -238,7 +231,7 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
 def _homes(protection: Protection) -> pd.Series:
     """Number of each record's household."""
     original = protection.original
-    return pd.Series(distinct(original[protection.spec.household], protection.where)[0], index=original.index)
+    return pd.Series(distinct(original[protection.spec.household])[0], index=original.index)
 
 
 def _records(
@@ -268,7 +261,7 @@ def _known(column: pd.Series) -> pd.Series:
 
 
 def _texts(column: pd.Series) -> pd.Series:
-    codes, every = distinct(column, "the data")
+    codes, every = distinct(column)
     return pd.Series(np.array([*map(text_of, every), None], dtype=object)[codes], index=column.index)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable, compatible_sums
 from kanon_lab.classes.coding import Coded, coded, distinct_rows, grouped
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.risk.arguments import as_risk
 
 
@@ -194,7 +194,8 @@ def _homes(household: np.ndarray | pd.Series) -> Coded:
     household = pd.Series(household)
     if household.empty:
         raise DataError("no records, so no households; nothing can be measured")
-    homes = coded(household, "the households")
+    with about("the households"):
+        homes = coded(household)
     if (absent := np.asarray(homes.codes) < 0).any():
         row = shortened(str(household.index[int(absent.argmax())]))
         raise DataError(f"record {row} has no household; fill it in or drop the record")

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from kanon_lab.classes.coding import Coded, coded, distinct_rows, pack
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec
 
 _REGISTER, _RELEASED = "the register", "the released table"
@@ -86,9 +86,11 @@ def linkage_attack(
     """
     if identity in _FINDINGS:
         raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")
-    KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register, _REGISTER)
+    with about(_REGISTER):
+        KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register)
     spec = KeySpec(keys, missing=missing, sensitive_variables=sensitive or ())
-    spec.check(released, _RELEASED)
+    with about(_RELEASED):
+        spec.check(released)
     codes = _joint_codes(register, released, spec)
     pattern_of_person, of_persons = _patterns(codes[: len(register)])
     pattern_of_record, of_records = _patterns(codes[len(register) :])
@@ -103,7 +105,8 @@ def linkage_attack(
     only = np.where(persons["records"] == 1, (links @ some_record)[pattern_of_person], -1)
     persons["record"] = _taken(released.index, only, persons.index)
     if sensitive is not None:
-        known = coded(released[sensitive], _RELEASED)
+        with about(_RELEASED):
+            known = coded(released[sensitive])
         _add_values(persons, links, pattern_of_person, pattern_of_record, known)
     if truth is not None:
         ids = register.index if identity is None else pd.Index(register[identity])
@@ -116,7 +119,8 @@ def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) 
     columns = []
     for name in spec.key_variables:
         both = pd.concat([register[name].astype(object), released[name].astype(object)], ignore_index=True)
-        column = coded(both.rename(name), "the keys")
+        with about("the keys"):
+            column = coded(both.rename(name))
         _refuse_mixture(column, len(register), name)
         codes = column.codes
         if spec.missing == "error" and (codes < 0).any():
@@ -136,9 +140,9 @@ def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
     text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
     kinds = [set(text[part[part >= 0]].tolist()) for part in (column.codes[:n_register], column.codes[n_register:])]
     if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
-        where = _REGISTER if True in kinds[0] else _RELEASED
+        table = _REGISTER if True in kinds[0] else _RELEASED
         raise DataError(
-            f"column {shortened(name)} is text in {where} only, so no values can be equal; recode the register as the "
+            f"column {shortened(name)} is text in {table} only, so no values can be equal; recode the register as the "
             "released table was"
         )
 

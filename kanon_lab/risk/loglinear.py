@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.fitting import Block, blocks, fitted_counts, raked
 from kanon_lab.risk.weights import fraction_by_weights, refuse_light_classes
@@ -144,8 +144,7 @@ def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...]
     for names in interactions:
         names = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         if strange := [name for name in names if name not in keys]:
-            close = nearest(strange[0], keys)
-            remedy = f"did you mean {shortened(close)}?" if close else "name key variables"
+            remedy = meant(strange[0], keys, "name key variables")
             raise OptionError(f"interactions: {shortened(str(strange[0]))} is no key variable; {remedy}")
         if len(names) < 2 or len(set(names)) < len(names):
             raise OptionError(f"interactions: {form}")
@@ -177,7 +176,7 @@ def _known_codes(table: ClassTable) -> np.ndarray:
         name = shortened(str(table.spec.key_variables[at]))
         row = shortened(str(table.index[int(absent[table.class_of_record, at].argmax())]))
         raise DataError(
-            f"{table.where}: row {row}: a missing value in column {name}; the model counts every combination of the "
+            f"row {row}: a missing value in column {name}; the model counts every combination of the "
             "keys, so fill it in, or choose the policy category"
         )
     return table.policy_codes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.recode.quantities import quantity
 
@@ -35,25 +35,27 @@ def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[s
             f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
             "give both the same records, in the same order"
         )
-    names, x = numbers_of(original, variables, ORIGINAL)
-    _, y = numbers_of(released, names, RELEASED, may_lack_values=True)
+    with about(ORIGINAL):
+        names, x = numbers_of(original, variables)
+    with about(RELEASED):
+        _, y = numbers_of(released, names, may_lack_values=True)
     return Paired(names, original.index, x, y, spread_of(x))
 
 
 def numbers_of(
-    frame: pd.DataFrame, variables: Iterable[str] | str | None, where: str, *, may_lack_values: bool = False
+    frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
     names = tuple(frame.columns) if variables is None else _names(variables)
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; nothing can be measured")
+        raise DataError("has no records; nothing can be measured")
     columns = []
     for name in names:
-        found = quantity(one_column(frame, name, where), where)
+        found = quantity(one_column(frame, name))
         if not len(found.numbers) and not may_lack_values:
-            raise DataError(f"{where}: column {shortened(str(name))} has no value; leave it out")
+            raise DataError(f"column {shortened(str(name))} has no value; leave it out")
         found.refuse(np.abs(found.numbers) > _MOST, "a number too large to be squared; use a larger unit")
         columns.append(np.append(found.numbers, np.nan)[found.codes])
     return names, np.column_stack(columns)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaincinv
 
-from kanon_lab.errors import DataError, MissingPackageError, OptionError, shortened
+from kanon_lab.errors import DataError, MissingPackageError, OptionError, about, shortened
 from kanon_lab.keys import check_k
 from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.paired import ORIGINAL, numbers_of, paired, spread_of
@@ -107,7 +107,8 @@ def robust_disclosure(
     both = paired(original, released, variables)
     varies = both.sd > 0
     names = tuple(name for name, one in zip(both.variables, varies) if one)
-    distance = _distances(both.original[:, varies], names, ORIGINAL, seed)
+    with about(ORIGINAL):
+        distance = _distances(both.original[:, varies], names, seed)
     x, y = both.original[:, varies] / both.sd[varies], both.released[:, varies] / both.sd[varies]
     inside = np.abs(x - y) <= width * distance[:, None] ** 2
     first = inside.any(axis=1)
@@ -152,7 +153,6 @@ def outliers(
     variables: Iterable[str] | str | None = None,
     quantile: float = 0.975,
     seed: int = 0,
-    where: str = "the data",
 ) -> Outliers:
     """Find the records that are far from the bulk of a file in several quantities together.
 
@@ -180,10 +180,10 @@ def outliers(
     [False, False, False, False, False, False, False, True]
     """
     quantile = check_positive(quantile, "quantile", 1)
-    names, values = numbers_of(frame, variables, where)
+    names, values = numbers_of(frame, variables)
     varies = spread_of(values) > 0
     names = tuple(name for name, one in zip(names, varies) if one)
-    distance = _distances(values[:, varies], names, where, seed)
+    distance = _distances(values[:, varies], names, seed)
     threshold = float(np.sqrt(2 * gammaincinv(len(names) / 2, quantile)))
     which = distance > threshold
     share = float(which.sum() / (~np.isnan(distance)).sum())
@@ -191,7 +191,7 @@ def outliers(
     return Outliers(names, distances, threshold, which, int(which.sum()), share, seed)
 
 
-def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int) -> np.ndarray:
+def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndarray:
     """Robust Mahalanobis distance of each row; not a number where a value is missing."""
     try:
         from sklearn.covariance import MinCovDet
@@ -200,11 +200,11 @@ def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int
             "robust distances need the package scikit-learn: pip install 'kanon-lab[models]'"
         ) from None
     if not names:
-        raise DataError(f"{where}: every value of each variable is the same; nobody is an outlier")
+        raise DataError("every value of each variable is the same; nobody is an outlier")
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise OptionError(f"seed must be a whole number from 0 to 2^32 - 1, not {shortened(repr(seed))}")
     has = ~np.isnan(values).any(axis=1)
-    some = _scaled(values[has], names, where)
+    some = _scaled(values[has], names)
     drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_RECORDS]
     flat = True
     # What scikit-learn raises or warns of where there is no spread is said below.
@@ -214,7 +214,7 @@ def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int
         flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT
     if flat:
         raise DataError(
-            f"{where}: in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
+            f"in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
             "follow from each other; leave out one that does"
         )
     distance = np.full(len(values), np.nan)
@@ -222,12 +222,12 @@ def _distances(values: np.ndarray, names: tuple[str, ...], where: str, seed: int
     return distance
 
 
-def _scaled(values: np.ndarray, names: tuple[str, ...], where: str) -> np.ndarray:
+def _scaled(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Values less their median, over the median of what is left without its sign."""
     least = 2 * (len(names) + 1)
     if len(values) < least:
         raise DataError(
-            f"{where}: robust distances need {least} records that have all variables, and there are {len(values)}; "
+            f"robust distances need {least} records that have all variables, and there are {len(values)}; "
             "leave out variables that are often missing"
         )
     apart = values - np.median(values, axis=0)
@@ -235,7 +235,7 @@ def _scaled(values: np.ndarray, names: tuple[str, ...], where: str) -> np.ndarra
     if not scale.all():
         name = shortened(str(names[int((scale == 0).argmax())]))
         raise DataError(
-            f"{where}: column {name}: half of the records or more have one value, so that robust distances are not "
+            f"column {name}: half of the records or more have one value, so that robust distances are not "
             "defined; leave it out, or choose the records that have another value"
         )
     return apart / scale

@@ -39,9 +39,7 @@ class UpperTail:
     which: np.ndarray = field(repr=False)
 
 
-def upper_tail(
-    values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None, where: str = "the data"
-) -> UpperTail:
+def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None) -> UpperTail:
     """Find the records whose value is above a quantile (INE Chile 2023, section 7.6.3).
 
     The quantile is the smallest value that at least this share of the records, or of the weights, do not exceed. R's
@@ -63,9 +61,9 @@ def upper_tail(
     [False, True, False, False]
     """
     quantile = check_positive(quantile, "quantile", 1)
-    _, column = numbers_of(values.to_frame(), None, where)
+    _, column = numbers_of(values.to_frame(), None)
     numbers = column[:, 0]
-    weights = np.ones(len(numbers)) if weight is None else _weights(weight, values.index, where)
+    weights = np.ones(len(numbers)) if weight is None else _weights(weight, values.index)
     known = ~np.isnan(numbers)
     order = np.argsort(numbers[known], kind="stable")
     reached = np.cumsum(weights[known][order])
@@ -77,11 +75,9 @@ def upper_tail(
     return UpperTail(quantile, threshold, number, float(number / known.sum()), int((~known).sum()), which)
 
 
-def _weights(weight: pd.Series, index: pd.Index, where: str) -> np.ndarray:
+def _weights(weight: pd.Series, index: pd.Index) -> np.ndarray:
     if not weight.index.equals(index):
         raise OptionError("the weights must have the index of the values: one weight a record")
-    _, column = numbers_of(weight.to_frame(), None, where)
-    refuse(
-        ~(column[:, 0] > 0), index, weight.name, "a weight that is no number above 0; mend it or drop the record", where
-    )
+    _, column = numbers_of(weight.to_frame(), None)
+    refuse(~(column[:, 0] > 0), index, weight.name, "a weight that is no number above 0; mend it or drop the record")
     return column[:, 0]

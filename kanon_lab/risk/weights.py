@@ -18,7 +18,7 @@ def fraction_by_weights(table: ClassTable) -> float | None:
     fraction = table.n / float(weights.sum())
     if fraction > 1 + ROUNDING:
         raise DataError(
-            f"{table.where}: the weights in column {shortened(str(table.spec.weight))} add up to less than the "
+            f"the weights in column {shortened(str(table.spec.weight))} add up to less than the "
             "records, as no sample's do; mend them, or give the sampling_fraction"
         )
     return min(fraction, 1.0)
@@ -30,7 +30,7 @@ def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) ->
     if light.any():
         row = shortened(str(table.index[int(light[table.class_of_record].argmax())]))
         raise DataError(
-            f"{table.where}: row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
+            f"row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
             f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
             "itself at least, so mend weights below 1 or leave out the weight"
         )

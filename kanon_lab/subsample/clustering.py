@@ -64,7 +64,7 @@ def _seen(
     if role is None and not (text or pd.api.types.is_integer_dtype(column)):
         return None
     try:
-        unit, _ = distinct(column, table.where)
+        unit, _ = distinct(column)
     except KanonLabError:  # lists in it
         return None
     records = np.bincount(unit[unit >= 0])
@@ -93,7 +93,7 @@ def _classes(frame: pd.DataFrame, name: str, spec: KeySpec, table: ClassTable) -
     keys = [key for key in spec.key_variables if key != name]
     if not keys:
         return np.zeros(len(frame), dtype=int)
-    return class_table(frame, KeySpec(keys, missing="category"), where=table.where).class_of_record
+    return class_table(frame, KeySpec(keys, missing="category")).class_of_record
 
 
 def _alike(unit: np.ndarray, class_: np.ndarray) -> float:

@@ -24,7 +24,6 @@ def frequency_control(
     *,
     least: int,
     fraction: float | None = None,
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Cross the categories of each variable with the area of residence, and count the areas where one is rare.
 
@@ -56,29 +55,28 @@ def frequency_control(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'town': list('AAAB'), 'job': ['nurse', 'nurse', 'judge', 'nurse']})
     >>> kanon_lab.subsample.frequency_control(frame, 'town', 'job', least=2)[['category', 'areas', 'areas_below']]
       category  areas  areas_below
     0    judge      1            1
     1    nurse      2            1
     """
-    check_frame(frame, where)
+    check_frame(frame)
     least = check_k(least, "least")
     names = names_of(variables, "variables")
     if not names or area in names:
         raise OptionError("variables must name at least one column, and not that of the area")
-    KeySpec((area, *names)).check(frame, where)
-    areas = coded(frame[area], where)
-    tables = [_crossed(frame[name], areas, least, where) for name in names]
+    KeySpec((area, *names)).check(frame)
+    areas = coded(frame[area])
+    tables = [_crossed(frame[name], areas, least) for name in names]
     found = pd.concat(tables, ignore_index=True)
     if fraction is not None:
         found["least_persons"] = found["least_records"] / as_fraction(fraction)
     return found
 
 
-def _crossed(column: pd.Series, areas: Coded, least: int, where: str) -> pd.DataFrame:
-    of = coded(column, where)
+def _crossed(column: pd.Series, areas: Coded, least: int) -> pd.DataFrame:
+    of = coded(column)
     known = (of.codes >= 0) & (areas.codes >= 0)
     # Only the pairs that occur: of two columns with many values each there may be too many in all.
     pairs = of.codes[known].astype(np.int64) * len(areas.values) + areas.codes[known]

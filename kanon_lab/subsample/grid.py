@@ -51,7 +51,6 @@ def detail_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
     >>> found = kanon_lab.subsample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
@@ -61,7 +60,7 @@ def detail_grid(
     1  bands       0.1  0.2945    0.0000
     """
     spec = as_spec(spec)
-    levels, fractions = check_levels(levels, spec.key_variables, STUDY), as_fractions(fractions)
+    levels, fractions = check_levels(levels, spec, STUDY), as_fractions(fractions)
     parts = []
     for labels in product(*levels.values()):
         chosen = dict(zip(levels, labels, strict=True))

@@ -16,6 +16,15 @@ from kanon_lab.subsample.counting import COUNTS
 SPREAD = ["n2", "u2", "u", "p_c", "p_d", "p_identification"]
 
 
+def _mean_count(name: str, told: str) -> property:
+    """A count of the one subsample, or its mean over several."""
+
+    def count(risk: SubsampleRisk) -> int | float:
+        return int(risk.draws[name].iloc[0]) if risk.repeats == 1 else risk._means[name]
+
+    return property(count, doc=told)
+
+
 @dataclass(frozen=True)
 class SubsampleRisk:
     """What subsamples say of the risk of a sample.
@@ -77,23 +86,9 @@ class SubsampleRisk:
         found = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
         return {**means, **{name: float(value) for name, value in found.items()}}
 
-    def _count(self, name: str) -> int | float:
-        return int(self.draws[name].iloc[0]) if self.repeats == 1 else self._means[name]
-
-    @property
-    def n2(self) -> int | float:
-        """Records of the subsample; the mean over several."""
-        return self._count("n2")
-
-    @property
-    def u2(self) -> int | float:
-        """Records unique in the subsample (*submostra*); the mean over several."""
-        return self._count("u2")
-
-    @property
-    def u(self) -> int | float:
-        """Records unique in the subsample and in the sample; the mean over several."""
-        return self._count("u")
+    n2 = _mean_count("n2", "Records of the subsample; the mean over several.")
+    u2 = _mean_count("u2", "Records unique in the subsample (*submostra*); the mean over several.")
+    u = _mean_count("u", "Records unique in the subsample and in the sample; the mean over several.")
 
     @property
     def p_b(self) -> float:

@@ -62,7 +62,6 @@ def scenario_grid(
     seed: int = 0,
     cluster: str | None = None,
     cluster_fraction: float | None = None,
-    where: str = "the data",
 ) -> Scenarios:
     """Estimate the risk of identification under every combination of levels of detail.
 
@@ -87,7 +86,6 @@ def scenario_grid(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': range(200)})
     >>> levels = {'age': {'years': None, 'tens': {'width': 10}}}
     >>> kanon_lab.subsample.scenario_grid(frame, 'age', levels, fraction=0.5, seed=1).table[['age', 'n1', 'u1', 'u2']]
@@ -96,30 +94,30 @@ def scenario_grid(
     1   tens  200    0   0
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
-    levels = check_levels(levels, spec.key_variables, _COLUMNS)
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    levels = check_levels(levels, spec, _COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
-        columns[name] = {label: at_level(frame, name, settings, where) for label, settings in labels.items()}
+        columns[name] = {label: at_level(frame, name, settings) for label, settings in labels.items()}
     # Values are numbered once a level, not once a scenario.
-    columns = {name: {label: _numbered(each, where) for label, each in of.items()} for name, of in columns.items()}
+    columns = {name: {label: _numbered(each) for label, each in of.items()} for name, of in columns.items()}
     chosen = [dict(zip(levels, labels, strict=True)) for labels in product(*levels.values())]
     uniques = []
     for labels in chosen:
         keys = {name: of[labels.get(name)] for name, of in columns.items()}
-        table = table_of(frame, spec, keys, where)
+        table = table_of(frame, spec, keys)
         design = completed(design, table, frame)
         uniques.append(Uniques(table))
     counts = count_subsamples(uniques, design)
     risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
-    warnings = () if design.units else clustering(frame, spec, class_table(frame, spec, where=where))
+    warnings = () if design.units else clustering(frame, spec, class_table(frame, spec))
     return _result(tuple(levels), chosen, tuple(risks), warnings)
 
 
-def _numbered(column: pd.Series | None, where: str) -> pd.Series | None:
+def _numbered(column: pd.Series | None) -> pd.Series | None:
     if column is None:
         return None
-    numbers = coded(column, where)
+    numbers = coded(column)
     return pd.Series(pd.Categorical.from_codes(numbers.codes, numbers.values), index=column.index)
 
 

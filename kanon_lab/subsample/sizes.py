@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
@@ -105,27 +105,31 @@ def population_sizes(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> kanon_lab.subsample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
     array([3, 9])
     """
-    check_frame(frame, "the population")
-    spec = as_spec(spec)
+    with about("the population"):
+        return _population_sizes(frame, as_spec(spec), persons, recode)
+
+
+def _population_sizes(
+    frame: pd.DataFrame, spec: KeySpec, persons: str | None, recode: Mapping[str, Mapping[str, Any] | str | None] | None
+) -> np.ndarray:
+    check_frame(frame)
     bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
-    bare.check(frame, "the population")
-    levels = check_recode(recode, bare.key_variables)
-    keys = {name: at_level(frame, name, settings, "the population") for name, settings in levels.items()}
-    table = table_of(frame, bare, keys, "the population")
+    bare.check(frame)
+    levels = check_recode(recode, bare)
+    keys = {name: at_level(frame, name, settings) for name, settings in levels.items()}
+    table = table_of(frame, bare, keys)
     if (table.f_k != table.records).any():
         raise DataError(
-            "the population: a key is missing, so that persons have no classes; fill it in, or let missing be a "
-            "category of its own"
+            "a key is missing, so that persons have no classes; fill it in, or let missing be a category of its own"
         )
     if persons is None:
         return table.records
     counts = table.weight_of_record
-    refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it", "the population")
+    refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it")
     fault = "2 ** 53 persons or more up to here; mend the count"
-    refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault, "the population")
+    refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault)
     return table.F_k.astype(np.int64)

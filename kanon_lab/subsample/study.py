@@ -46,7 +46,6 @@ def subsample_risk(
     seed: int = 0,
     cluster: str | None = None,
     cluster_fraction: float | None = None,
-    where: str = "the data",
 ) -> SubsampleRisk:
     """Estimate the risk of identification in a sample from subsamples of it.
 
@@ -109,15 +108,14 @@ def subsample_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
     >>> found = kanon_lab.subsample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
     >>> found.n1, found.u1, round(found.expected['p_d'], 4)
     (200, 80, 0.5714)
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, where, **asked)
-    table = class_table(frame, spec, where=where)
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    table = class_table(frame, spec)
     design, uniques = completed(design, table, frame), Uniques(table)
     found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
     return replace(found, warnings=() if design.units else clustering(frame, spec, table))
@@ -131,13 +129,12 @@ def checked(
     scheme: str,
     p_a: float,
     seed: int,
-    where: str,
     *,
     cluster: str | None,
     cluster_fraction: float | None,
 ) -> tuple[KeySpec, Design, float]:
     """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
-    check_frame(frame, where)
+    check_frame(frame)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
@@ -146,9 +143,9 @@ def checked(
     names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
     design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed), **names)
     spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
-    spec.check(frame, where)
+    spec.check(frame)
     if len(frame) < LEAST_RECORDS:
-        raise DataError(f"{where}: has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
     return spec, design, as_share(p_a, "p_a")
 
 
@@ -171,10 +168,10 @@ def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
     weights = table.weight_of_record
     if weights is not None:
         fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
-        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault, table.where)
+        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
         design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
     names = design.cluster, design.household, design.cluster_fraction
-    return replace(design, units=sampling_units(frame, *names, design.fraction, table.where))
+    return replace(design, units=sampling_units(frame, *names, design.fraction))
 
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:

@@ -42,17 +42,16 @@ def sampling_units(
     household: str | None,
     cluster_fraction: float | None,
     fraction: float,
-    where: str,
 ) -> Units | None:
     """The units that the columns name; None where they name none, and each record is drawn by itself."""
     first = _first(cluster, cluster_fraction, fraction)
     if cluster is not None and cluster == household:
         raise OptionError(f"{shortened(str(cluster))} is cluster and household: give it one of the two roles")
-    clusters, households = (_codes(frame, name, where) for name in (cluster, household))
+    clusters, households = (_codes(frame, name) for name in (cluster, household))
     if clusters is not None and households is not None:
         other = clusters != clusters[np.unique(households, return_index=True)[1]][households]
         fault = f"another {shortened(str(cluster))} than others of its household; mend it or name one of the two"
-        refuse(other, frame.index, household, fault, where)
+        refuse(other, frame.index, household, fault)
     if clusters is None or first is None:
         whole = households if clusters is None else clusters
         return None if whole is None else Units(whole)
@@ -74,13 +73,13 @@ def _first(cluster: str | None, cluster_fraction: float | None, fraction: float)
     return first
 
 
-def _codes(frame: pd.DataFrame, name: str | None, where: str) -> np.ndarray | None:
+def _codes(frame: pd.DataFrame, name: str | None) -> np.ndarray | None:
     if name is None:
         return None
-    codes, values = distinct(one_column(frame, name, where), where)
-    refuse(codes < 0, frame.index, name, "no unit; fill it in or drop the record", where)
+    codes, values = distinct(one_column(frame, name))
+    refuse(codes < 0, frame.index, name, "no unit; fill it in or drop the record")
     if len(values) < 2:
-        raise DataError(f"{where}: column {shortened(str(name))}: all records are in one unit; leave it out")
+        raise DataError(f"column {shortened(str(name))}: all records are in one unit; leave it out")
     return codes
 
 

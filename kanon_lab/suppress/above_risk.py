@@ -32,7 +32,6 @@ def suppress_above_risk(
     threshold: float,
     variables: Iterable[str] | str,
     estimator: str = "benedetti-franconi",
-    where: str = "the data",
 ) -> Suppression:
     """Remove key values from records whose individual risk is above a threshold.
 
@@ -63,7 +62,6 @@ def suppress_above_risk(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
     >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
     >>> found = kanon_lab.suppress.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
@@ -76,32 +74,32 @@ def suppress_above_risk(
     names = KeySpec(variables).key_variables
     for name in names:
         check_key(name, spec, "variables")
-    first = above = records_above(_risk(frame, spec, estimator, where), threshold=threshold).which
+    first = above = records_above(_risk(frame, spec, estimator), threshold=threshold).which
     gone, current = {}, frame
     for name in names:
         if not above.any():
             break
         gone[name] = above
         current, _ = without_cells(frame, gone, spec)
-        above = records_above(_risk(current, spec, estimator, where), threshold=threshold).which
+        above = records_above(_risk(current, spec, estimator), threshold=threshold).which
     protected, cells = without_cells(frame, gone, spec)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = _claims(frame, protected, spec, threshold, estimator, where)
+    claims = _claims(frame, protected, spec, threshold, estimator)
     return Suppression(protected, cells, int(first.sum()), int(touched.sum()), claims)
 
 
 def _claims(
-    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str, where: str
+    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str
 ) -> pd.DataFrame:
     """The records that are above the threshold, by what an outsider makes of a missing value.
 
     Under the meaning that is not the policy's, weights below 1 may leave F_k below f_k; f_k is taken there.
     """
     risks = {
-        "compatible": _capped_risk(released, replace(spec, missing="wildcard"), estimator, where),
-        "own_class": _capped_risk(released, replace(spec, missing="category"), estimator, where),
-        "true_key": _risk_of_true_keys(original, released, spec, estimator, where),
+        "compatible": _capped_risk(released, replace(spec, missing="wildcard"), estimator),
+        "own_class": _capped_risk(released, replace(spec, missing="category"), estimator),
+        "true_key": _risk_of_true_keys(original, released, spec, estimator),
     }
     keys, rows = ", ".join(map(str, spec.key_variables)), []
     for claim, risk in risks.items():
@@ -111,12 +109,10 @@ def _claims(
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
-def _risk_of_true_keys(
-    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str, where: str
-) -> np.ndarray:
+def _risk_of_true_keys(original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
     """Individual risk of who is looked for by the key values as they were, among the records as they are released."""
     # Only the codes and weights are used, and category spares the count of compatible records.
-    table = class_table(original, replace(spec, missing="category"), where=where)
+    table = class_table(original, replace(spec, missing="category"))
     codes, ones = table.codes.astype(np.int64), np.ones(table.n, dtype=np.int64)
     shown = np.where(released[list(spec.key_variables)].notna(), codes[table.class_of_record], -1)
     f_k = compatible_records(codes, shown, ones)
@@ -124,10 +120,10 @@ def _risk_of_true_keys(
     return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
 
 
-def _capped_risk(frame: pd.DataFrame, spec: KeySpec, estimator: str, where: str) -> np.ndarray:
-    table = class_table(frame, spec, where=where)
+def _capped_risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
+    table = class_table(frame, spec)
     return individual_risk(table.f_k, np.maximum(table.F_k, table.f_k), estimator=estimator)[table.class_of_record]
 
 
-def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str, where: str) -> np.ndarray:
-    return file_risk(class_table(frame, spec, where=where), estimator=estimator).risk
+def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
+    return file_risk(class_table(frame, spec), estimator=estimator).risk

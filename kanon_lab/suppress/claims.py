@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows
-from kanon_lab.errors import DataError, shortened
+from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
 from kanon_lab.suppress.counting import compatible_records, equal_records
 
@@ -28,7 +28,6 @@ def protection_claims(
     spec: KeySpec | Iterable[str] | str,
     *,
     k_required: int,
-    where: str = "the released data",
 ) -> pd.DataFrame:
     """Check what a release with suppressed values may claim.
 
@@ -55,7 +54,6 @@ def protection_claims(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> before = pd.DataFrame({'sex': list('fffm'), 'age': ['old', 'old', 'young', 'old']})
     >>> after = before.assign(age=['old', 'old', None, None])
     >>> kanon_lab.suppress.protection_claims(before, after, ['sex', 'age'], k_required=2)[['claim', 'records']]
@@ -65,27 +63,30 @@ def protection_claims(
     2    true_key        2
     """
     spec = as_spec(spec)
-    spec.check(original, "the original data")
-    spec.check(released, where)
-    if not original.index.equals(released.index):
-        raise DataError(f"{where}: has other records, or another order, than the original data; give both alike")
-    known = np.column_stack([coded(original[name], "the original data").codes for name in spec.key_variables])
-    kept = np.column_stack([_kept(original[name], released[name], where) for name in spec.key_variables])
+    with about("the original data"):
+        spec.check(original)
+    with about("the released data"):
+        spec.check(released)
+        if not original.index.equals(released.index):
+            raise DataError("has other records, or another order, than the original data; give both alike")
+    with about("the original data"):
+        known = np.column_stack([coded(original[name]).codes for name in spec.key_variables])
+    kept = np.column_stack([_kept(original[name], released[name]) for name in spec.key_variables])
     shown = np.where(kept, known, -1)
     columns = [*range(known.shape[1])]
     stratum = strata_codes(original, spec)
     return claims_of(known, shown, stratum, [(columns, check_k(k_required, "k_required"))], spec.key_variables)
 
 
-def strata_codes(frame: pd.DataFrame, spec: KeySpec, where: str = "the original data") -> np.ndarray:
+def strata_codes(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray:
     """The stratum of each record, from 0; all zero without strata."""
     if not spec.strata:
         return np.zeros(len(frame), dtype=np.int64)
-    codes = [coded(frame[name], where).codes for name in spec.strata]
+    codes = [coded(frame[name]).codes for name in spec.strata]
     for name, column in zip(spec.strata, codes, strict=True):
         if (column < 0).any():
             row = shortened(str(frame.index[int((column < 0).argmax())]))
-            raise DataError(f"{where}: row {row}: no stratum in column {shortened(str(name))}; fill it in")
+            raise DataError(f"row {row}: no stratum in column {shortened(str(name))}; fill it in")
     return distinct_rows(np.column_stack(codes))[0].astype(np.int64)
 
 
@@ -115,7 +116,7 @@ def claims_of(
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
 
-def _kept(original: pd.Series, released: pd.Series, where: str) -> np.ndarray:
+def _kept(original: pd.Series, released: pd.Series) -> np.ndarray:
     """Whether each value was released."""
     kept = released.notna().to_numpy()
     one, other = original[kept].astype(object), released[kept].astype(object)
@@ -123,7 +124,7 @@ def _kept(original: pd.Series, released: pd.Series, where: str) -> np.ndarray:
     if np.any(changed):
         row = shortened(str(one.index[int(np.argmax(changed))]))
         raise DataError(
-            f"{where}: row {row}: column {shortened(str(original.name))} is not as it was; the claims are about "
+            f"row {row}: column {shortened(str(original.name))} is not as it was; the claims are about "
             "suppression, so give the data as they were just before it"
         )
     return kept

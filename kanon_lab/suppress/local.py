@@ -13,7 +13,7 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.classes.coding import distinct_rows
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
 from kanon_lab.suppress.category import suppressed_as_category
 from kanon_lab.suppress.claims import claims_of, strata_codes
@@ -33,7 +33,6 @@ def local_suppression(
     k_required: int,
     importance: Mapping[str, int] | None = None,
     combinations: Sequence[Mapping] | None = None,
-    where: str = "the data",
 ) -> Suppression:
     """Remove single key values until every record is alike to enough others.
 
@@ -74,7 +73,6 @@ def local_suppression(
     Examples
     --------
     >>> import kanon_lab
-    >>> import pandas as pd
     >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
     >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
     >>> found.cells
@@ -93,9 +91,9 @@ def local_suppression(
     k_required = check_k(k_required, "k_required")
     wanted = asked_combinations(combinations, spec, k_required)
     # Only the codes are used, and category spares the count of compatible records.
-    table = class_table(frame, replace(spec, weight=None, missing="category"), where=where)
-    stratum = strata_codes(frame, spec, where)
-    _check_sizes(stratum, max(k for _, k in wanted), where, bool(spec.strata))
+    table = class_table(frame, replace(spec, weight=None, missing="category"))
+    stratum = strata_codes(frame, spec)
+    _check_sizes(stratum, max(k for _, k in wanted), bool(spec.strata))
     ranks = asked_ranks(importance, spec)
     known = table.codes[table.class_of_record].astype(np.int64)
     group, some = distinct_rows(np.column_stack([known, stratum]))
@@ -196,14 +194,14 @@ def asked_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_
     return found
 
 
-def _check_sizes(stratum: np.ndarray, k: int, where: str, strata: bool) -> None:
+def _check_sizes(stratum: np.ndarray, k: int, strata: bool) -> None:
     """Refuse a k that no suppression can reach."""
     sizes = np.bincount(stratum)
     if sizes.min() >= k:
         return
     if not strata:
-        raise OptionError(f"k_required is {k}, and {where} has {len(stratum)} records; choose a k up to that")
+        raise UnfitOptionError(f"k_required is {k}, and there are {len(stratum)} records; choose a k up to that")
     raise DataError(
-        f"{where}: {int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
+        f"{int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
         f"{int(sizes.min())}; merge strata, or choose a smaller k"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 
 
@@ -12,9 +12,8 @@ def check_policy(spec: KeySpec) -> None:
         raise OptionError("missing: suppressed values are missing, which error forbids; choose wildcard or category")
 
 
-def check_key(name: object, spec: KeySpec, where: str) -> None:
+def check_key(name: object, spec: KeySpec, of: str) -> None:
     """Raise an `OptionError` unless a name is that of a key variable."""
     if name not in spec.key_variables:
-        close = nearest(str(name), spec.key_variables)
-        remedy = f"did you mean {shortened(close)}?" if close else "name key variables only"
-        raise OptionError(f"{where}: {shortened(str(name))} is no key variable; {remedy}")
+        remedy = meant(name, spec.key_variables, "name key variables only")
+        raise OptionError(f"{of}: {shortened(str(name))} is no key variable; {remedy}")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.digits import number
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.tradeoff.measures import Measure, is_measure, measure_of
 
 #: What the functions take unless told otherwise.
@@ -30,15 +30,16 @@ def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOS
     Returns
     -------
     DataFrame
-        Without recipes that could not be applied, or for which one of the two is not defined. Costs are rounded to 12
-        digits: sums of the same numbers in another order differ in the last of 16.
+        Without recipes that could not be applied, or for which one of the two is not defined; a `DataError` where none
+        is left. Costs are rounded to 12 digits: sums of the same numbers in another order differ in the last of 16.
 
-    Raises
-    ------
-    OptionError
-        A name that is no measure, not of its kind, or not in this map.
-    DataError
-        No recipe has both.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.tradeoff import costs
+    >>> points = pd.DataFrame({"label": ["a"], "error": [None], "global_risk": [0.3], "known_cells": [0.9]})
+    >>> costs(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
+    [[0.3, 0.1]]
     """
     errors = points["error"].dropna()
     if len(errors) == len(points):
@@ -54,19 +55,21 @@ def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOS
 def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
     """The recipes that no other beats: none has less risk without more loss, nor less loss without more risk.
 
-    Parameters
-    ----------
-    points, risk, loss
-        As in `costs`.
-
-    Returns
-    -------
-    DataFrame
-        Rows of `costs`, the smallest risk first. Recipes with equal risk and equal loss stay together.
+    Parameters as of `costs`, of which these are rows, the smallest risk first. Recipes with equal risk and equal loss
+    stay together.
 
     References
     ----------
     Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.tradeoff import frontier
+    >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
+    >>> points["granularity"] = [0, 0.5, 0.6]
+    >>> frontier(points, loss="granularity")["label"].tolist()
+    ['b', 'a']
     """
     rows = costs(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
     least = np.minimum.accumulate(rows["loss"].to_numpy())
@@ -77,7 +80,7 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
 
 
 def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.Series:
-    """The recipe of least loss among those whose risk is at most as required.
+    """The recipe of least loss among those whose risk is at most as required; an `OptionError` where none is.
 
     Parameters
     ----------
@@ -91,10 +94,14 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     Series
         A row of `costs`; of several with equal loss the one of least risk, and of those the first in the map.
 
-    Raises
-    ------
-    OptionError
-        No recipe meets it; the smallest risk that one reaches is named.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.tradeoff import cheapest
+    >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
+    >>> points["granularity"] = [0, 0.5, 0.4]
+    >>> cheapest(points, at_most=0.25, loss="granularity")["label"]
+    'c'
     """
     check_required(at_most, measure_of(risk, "risk"))
     rows = frontier(points, risk=risk, loss=loss)
@@ -148,7 +155,6 @@ def _column(points: pd.DataFrame, name: str, kind: str) -> tuple[str, Measure]:
     measure = measure_of(name, kind)
     if name not in points.columns:
         there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
-        close = nearest(name, there)
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(there) or 'none of its kind'}"
+        remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
         raise OptionError(f"the map has no {shortened(name)}; {remedy}")
     return name, measure

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,18 +77,19 @@ _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
 def measure_of(name: str, kind: str | None = None) -> Measure:
-    """The measure of that name, such as ``violations_3_wildcard``.
+    """The measure of that name; an `OptionError` where there is none, or it is not of the `kind` asked for.
 
-    Raises
-    ------
-    OptionError
-        There is none, or it is not of the `kind` asked for.
+    Examples
+    --------
+    >>> from kanon_lab.tradeoff import measure_of
+    >>> measure_of("violations_3_wildcard").label
+    'records below k = 3 (missing: any value)'
     """
     found = _found(name)
     if found is None:
         several = [each for each in MEASURES if kind in (None, MEASURES[each].kind)]
-        close = nearest(name, [each for each in several if "#" not in each])
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(several)} (# stands for a number)"
+        there = f"there are {', '.join(several)} (# stands for a number)"
+        remedy = meant(name, [each for each in several if "#" not in each], there)
         raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
     if kind is not None and found.kind != kind:
         others = ", ".join(each for each in MEASURES if MEASURES[each].kind == kind)

@@ -31,13 +31,6 @@ def shared_out(maker: Callable, data: tuple, tasks: Sequence[Any], workers: int)
     """Each task with ``maker(*data).measure(task)``, as they are done; neighbours go to one process.
 
     Processes are new ones on every system: a copy of this one would have its threads' locks, but not its threads.
-
-    Raises
-    ------
-    OptionError
-        A process ended before its work was done.
-    StorageError
-        The system lets a process open too few files.
     """
     if not tasks:
         return

@@ -40,14 +40,13 @@ def risk_utility_map(
     workers: int | None = None,
     progress: bool = True,
     path: str | Path | None = None,
-    where: str = "the data",
 ) -> RiskUtilityMap:
     """Apply many recipes to one file, and measure what each leaves of risk and takes of utility.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a record, under index labels of their own. Not changed.
+        One row a record, under index labels of their own.
     recipe, grid, path
         As in `kanon_lab.tradeoff.planned`: a recipe with placeholders and the values for them, or several recipes by
         their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
@@ -59,24 +58,25 @@ def risk_utility_map(
         result is the same.
     progress : bool
         Whether to show the recipes on standard error, if that is a terminal.
-    where : str
-        What to call the file in messages.
 
     Returns
     -------
     RiskUtilityMap
         A recipe that cannot be applied to this file is in it with its error.
 
-    Raises
-    ------
-    OptionError, AbsentFileError
-        As in `kanon_lab.tradeoff.planned`, before any recipe is applied; or other arguments that cannot be used, or a
-        process was ended from outside.
-
     Notes
     -----
     Steps that several recipes begin with are applied once in each process. What is kept in memory meanwhile are the
     states of one recipe.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.tradeoff import risk_utility_map
+    >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
+    >>> found = risk_utility_map(pd.DataFrame({"age": [23, 27, 35, 61]}), recipe, {"w": [10, 40]}, workers=1)
+    >>> found.points[["label", "global_risk"]].values.tolist()
+    [['w=10', 0.75], ['w=40', 0.5]]
     """
     repeats = check_k(repeats, "repeats")
     workers = None if workers is None else check_k(workers, "workers")
@@ -87,23 +87,15 @@ def risk_utility_map(
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     ordered = _beside_those_alike(runs)
-    rows = dict(_measured(ordered, frame, where, workers, progress))
+    rows = dict(_measured(ordered, frame, workers, progress))
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
 
 
 @dataclass(frozen=True)
 class Run:
-    """A recipe with one seed.
+    """A recipe (the `number`-th of the map) with one seed, and the seed of each step.
 
-    Attributes
-    ----------
-    number, seed : int
-        Position of the recipe in the map, and its seed.
-    recipe : Recipe
-    seeds : tuple of (int or None)
-        Of each step.
-    keys : tuple
-        What is done, one entry for the start and one for each step: where they are equal, so is the result.
+    What is done has one key for the start and one for each step: where they are equal, so is the result.
     """
 
     number: int
@@ -116,14 +108,14 @@ class Run:
 class Walk:
     """Apply one recipe after another to a file, going back no further than they differ."""
 
-    def __init__(self, frame: pd.DataFrame, where: str) -> None:
-        self._frame, self._where = frame, where
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
         self._path: list[tuple[Any, Protection | KanonLabError]] = []
 
     def measure(self, run: Run) -> dict[str, Any]:
         """The measures after the last step, or the ``error``."""
         try:
-            run.recipe.check(self._frame, self._where)
+            run.recipe.check(self._frame)
         except KanonLabError as error:
             return {"error": str(error)}
         same = len([*takewhile(lambda pair: pair[0][0] == pair[1], zip(self._path, run.keys))])
@@ -139,7 +131,7 @@ class Walk:
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
             if position == 0:
-                return replace(run.recipe, steps=()).apply(self._frame, where=self._where)
+                return replace(run.recipe, steps=()).apply(self._frame)
             name, settings = run.recipe.steps[position - 1]
             return self._path[-1][1].apply(name, settings, seed=run.seeds[position - 1])
         except KanonLabError as error:
@@ -195,14 +187,14 @@ def _beside_those_alike(runs: Sequence[Run]) -> list[Run]:
 
 
 def _measured(
-    runs: Sequence[Run], frame: pd.DataFrame, where: str, workers: int | None, progress: bool
+    runs: Sequence[Run], frame: pd.DataFrame, workers: int | None, progress: bool
 ) -> Iterator[tuple[tuple[int, int], dict]]:
     from tqdm import tqdm
 
     with tqdm(total=len(runs), desc="recipes", disable=None if progress else True, leave=False) as bar:
         done, start = 0, time.monotonic()
         if workers in (None, 1):
-            walk = Walk(frame, where)
+            walk = Walk(frame)
             alone = workers == 1 or processors() == 1
             while done < len(runs) and (alone or not _takes_long(time.monotonic() - start, done, len(runs))):
                 run = runs[done]
@@ -211,7 +203,7 @@ def _measured(
                 bar.update()
             del walk
         rest = runs[done:]
-        others = shared_out(Walk, (frame, where), rest, min(workers or processors(), len(rest)))
+        others = shared_out(Walk, (frame,), rest, min(workers or processors(), len(rest)))
         with closing(others):  # where this is interrupted, they are at once
             for run, row in others:
                 yield (run.number, run.seed), row

@@ -21,17 +21,9 @@ _MOST_TOLD = 3
 
 
 def unseen_steps(protection: Protection) -> dict[str, tuple[str, ...]]:
-    """By measure of loss the steps that it does not see.
+    """By measure of loss the steps that it does not see, each as ``1 (recode age)``.
 
-    Parameters
-    ----------
-    protection : Protection
-
-    Returns
-    -------
-    dict of str to tuple of str
-        For each measure a step as ``1 (recode age)``: one that touched a key, sensitive or numeric variable while the
-        cost did not rise, or is not defined.
+    One that touched a key, sensitive or numeric variable while the cost did not rise, or is not defined.
     """
     spec = protection.spec
     tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
@@ -50,21 +42,7 @@ def unseen_steps(protection: Protection) -> dict[str, tuple[str, ...]]:
 
 
 def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str) -> str | None:
-    """In a line which steps of a recipe its loss does not see, and what it costs by measures that see them.
-
-    Parameters
-    ----------
-    recipe : Series
-        A row of `RiskUtilityMap.points`.
-    unseen : mapping
-        From `unseen_steps`.
-    loss : str
-
-    Returns
-    -------
-    str or None
-        None where the loss sees every step.
-    """
+    """In a line, which steps of a recipe (a row of the map) its loss does not see, and what it costs by others."""
     steps = list(unseen.get(loss, ()))
     if not steps:
         return None

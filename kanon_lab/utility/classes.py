@@ -25,21 +25,17 @@ def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
     -------
     int
         Sum over the released records of f_k, plus `suppressed` times all records, removed ones among them. From their
-        number, where every record is unique, to its square, where all are alike.
+        number, where every record is unique, to its square, where all are alike (Bayardo and Agrawal, Data privacy
+        through optimal k-anonymization, ICDE 2005, section 3: the metric C_DM). Without wildcards the sum over records
+        of f_k is the sum of the squares of the class sizes; with them a record is told from none of those compatible
+        with it.
 
-    Raises
-    ------
-    OptionError
-        Another number of suppressed records.
-
-    Notes
-    -----
-    Without wildcards the sum over records of f_k is the sum of the squares of the class sizes. With them a record is
-    told from none of those compatible with it.
-
-    References
-    ----------
-    Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005, section 3: the metric C_DM.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 30, 41]}), "age")
+    >>> kanon_lab.utility.discernibility(table), kanon_lab.utility.discernibility(table, suppressed=1)
+    (5, 9)
     """
     if isinstance(suppressed, bool) or not isinstance(suppressed, numbers.Integral) or suppressed < 0:
         raise OptionError(f"suppressed must be a whole number of records, 0 or more, not {shortened(repr(suppressed))}")
@@ -51,23 +47,21 @@ def average_class_size(table: ClassTable, *, k_required: int = 1) -> float:
 
     Parameters
     ----------
-    table : ClassTable
     k_required : int
         1 or more; with 1, the plain average.
 
     Returns
     -------
     float
-        Above 0. The classes are counted as the sum over records of 1 / f_k, which without wildcards is their number.
+        Above 0. The classes are counted as the sum over records of 1 / f_k, which without wildcards is their number
+        (LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, section 2.2: C_AVG).
 
-    Raises
-    ------
-    OptionError
-        Another k.
-
-    References
-    ----------
-    LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, section 2.2: the metric C_AVG.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 30, 41]}), "age")
+    >>> kanon_lab.utility.average_class_size(table)
+    1.5
     """
     return mean_size(table.records, table.f_k) / check_k(k_required, "k_required")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows, grouped, pack
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.recode.columns import names_of, one_column, refuse
-from kanon_lab.risk.paired import numbers_of
+from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
 
 #: A standard error, or a length, below this share of what it belongs to is what rounding leaves of none.
 NOTHING = 1e-13
@@ -30,10 +30,11 @@ class Design:
         The primary sampling unit (UPM, conglomerado). Units are nested: the same name in two strata is two units.
         Without one every record is a unit of its own.
 
-    Raises
-    ------
-    OptionError
-        A name that none can be, or that stands twice.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.utility.Design("weight", strata=["region", "urban"], sampling_unit="block").variables
+    ('weight', 'region', 'urban', 'block')
     """
 
     weight: str | None = None
@@ -55,18 +56,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Survey:
-    """The design of a file, record by record.
-
-    Attributes
-    ----------
-    weights : ndarray of float, shape (n,)
-    unit : ndarray of int, shape (n,)
-        Number of each record's sampling unit.
-    stratum : ndarray of int, shape (units,)
-        Number of each unit's stratum.
-    units : ndarray of int, shape (strata,)
-        How many units each stratum has.
-    """
+    """The design of a file, record by record."""
 
     weights: np.ndarray
     unit: np.ndarray
@@ -84,26 +74,6 @@ class Domains:
     """Groups of records of a survey, as parts of the whole design; no record is in two.
 
     A pair is a unit with records in a group, a cell a stratum with such units.
-
-    Attributes
-    ----------
-    survey : Survey
-    rows, pair : ndarray of int, shape (records in a group,)
-        Their positions in the file, and the pair of each.
-    group, cell : ndarray of int, shape (pairs,)
-        Group and cell of each pair.
-    group_of_cell, stratum_of_cell : ndarray of int, shape (cells,)
-    weight_of_pair : ndarray of float, shape (pairs,)
-    records : ndarray of int, shape (groups,)
-    population : ndarray of float, shape (groups,)
-        Sum of the weights.
-    units : ndarray of int, shape (groups,)
-        Units with records in the group.
-    df : ndarray of int, shape (groups,)
-        Degrees of freedom: units less strata, of those with records in the group. It is 0 where no stratum has two
-        such units, which leaves nothing to tell errors by.
-    lone : ndarray of int, shape (groups,)
-        Strata with records in the group that have one unit only.
     """
 
     survey: Survey
@@ -121,26 +91,19 @@ class Domains:
     lone: np.ndarray
 
 
-def read_survey(frame: pd.DataFrame, design: Design, where: str) -> Survey:
-    """The design of a file.
-
-    Raises
-    ------
-    DataError
-        There are no records, a column is absent, a weight is missing or not a number above 0, or a record has no
-        stratum or sampling unit.
-    """
+def read_survey(frame: pd.DataFrame, design: Design) -> Survey:
+    """The design of a file; a `DataError` where a record lacks a weight above 0, a stratum or a sampling unit."""
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; nothing can be estimated")
+        raise DataError("has no records; nothing can be estimated")
     every = np.arange(len(frame))
-    strata = [_known_codes(frame, name, "stratum", where) for name in design.strata]
+    strata = [_known_codes(frame, name, "stratum") for name in design.strata]
     stratum, _ = distinct_rows(np.column_stack([np.zeros_like(every), *strata]))
     unit = every
     if design.sampling_unit is not None:
-        label = _known_codes(frame, design.sampling_unit, "sampling unit", where)
+        label = _known_codes(frame, design.sampling_unit, "sampling unit")
         unit, some = distinct_rows(np.column_stack([stratum, label]))
         stratum = stratum[some]
-    return Survey(weights_of(frame, design.weight, where), unit, stratum, np.bincount(stratum))
+    return Survey(weights_of(frame, design.weight), unit, stratum, np.bincount(stratum))
 
 
 def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
@@ -175,35 +138,21 @@ def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
 
 
 def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    r"""Weighted means of some values in each group, and their standard errors.
+    r"""Weighted means of some values (of every record) in each group, and their standard errors.
 
-    The mean of group d is R = sum w y / sum w over its records. Taylor linearisation gives a record of the group
-    z = w (y - R) / sum w, any other record 0. With z_{hi} the sum over unit i of stratum h, and n_h all its units,
-    those without a record in the group too,
+    The mean of group d is R = sum w y / sum w over its records. Taylor linearisation gives a record of the group z = w
+    (y - R) / sum w, any other record 0. With z_{hi} the sum over unit i of stratum h, and n_h all its units, those
+    without a record in the group too,
 
     .. math:: V = \sum_h \frac{n_h}{n_h - 1} \sum_{i=1}^{n_h} (z_{hi} - \bar z_h)^2
 
-    as if units were drawn with replacement (ultimate clusters): there is no correction for a finite population. A
-    stratum with one unit has no spread; its z is taken from the mean of all units of the survey, which is 0 for a
-    ratio, and so adds z^2.
+    as if units were drawn with replacement (ultimate clusters): there is no correction for a finite population (Wolter
+    2007, Introduction to Variance Estimation, chapter 6). A stratum with one unit has no spread; its z is taken from
+    the mean of all units of the survey, which is 0 for a ratio, and so adds z^2. Groups as parts of the full design, df
+    and lone units are as in the R package survey of Lumley (``degf`` of a subset, ``lonely.psu="adjust"``).
 
-    Parameters
-    ----------
-    within : Domains
-    values : ndarray of float, shape (n,)
-        Of every record; those in no group may be anything.
-    shift : float
-        A number near the values, taken from them before anything is added up and put back at the end.
-
-    Returns
-    -------
-    estimate, se : ndarray of float, shape (groups,)
-        ``se`` is missing where the group has no degree of freedom: within one unit z adds up to 0 whatever the values.
-
-    References
-    ----------
-    Wolter (2007), Introduction to Variance Estimation, chapter 6, for the linearisation. Groups as parts of the full
-    design, df and lone units are as in the R package survey of Lumley (``degf`` of a subset, ``lonely.psu="adjust"``).
+    A `shift`, a number near the values, is taken from them before anything is added up and put back at the end. The
+    error is missing where the group has no degree of freedom: within one unit z adds up to 0 whatever the values.
     """
     survey, groups = within.survey, len(within.records)
     weighted = survey.weights[within.rows] * (values[within.rows] - shift)
@@ -235,14 +184,10 @@ def rate_interval(
     The t interval of log(p / (1 - p)), whose standard error is se / (p (1 - p)), taken back to rates.
 
     A rate of 0 or 1 has no spread to tell its error by, and yet has one. Its interval is that of Clopper and Pearson
-    for none, or all, of `units`: the sampling units with records in the group. Korn and Graubard put the effective
-    sample size there, which such a rate does not give; the units are as few as if the records of each were all alike,
-    so the interval is conservative, unless weights differ widely. Any other rate without error is its own interval.
-
-    References
-    ----------
-    Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data, Survey Methodology 24 (2), 193-201.
+    for none, or all, of `units`: the sampling units with records in the group. Korn and Graubard (1998, Survey
+    Methodology 24 (2), 193-201) put the effective sample size there, which such a rate does not give; the units are as
+    few as if the records of each were all alike, so the interval is conservative, unless weights differ widely. Any
+    other rate without error is its own interval.
     """
     from scipy.special import expit, logit
 
@@ -255,13 +200,13 @@ def rate_interval(
     return np.where(certain & (estimate == 1), 1 - reach, lower), np.where(certain & (estimate == 0), reach, upper)
 
 
-def weights_of(frame: pd.DataFrame, weight: str | None, where: str) -> np.ndarray:
+def weights_of(frame: pd.DataFrame, weight: str | None) -> np.ndarray:
     """The weight of each record, 1 without a column of weights; a `DataError` unless all are numbers above 0."""
     if weight is None:
         return np.ones(len(frame))
-    weights = numbers_of(frame, weight, where)[1][:, 0]
-    refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record", where)
-    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record", where)
+    weights = numbers_of(frame, weight)[1][:, 0]
+    refuse(np.isnan(weights), frame.index, weight, "a missing weight; fill it in, or drop the record")
+    refuse(weights <= 0, frame.index, weight, "a weight that is not above 0; mend it, or drop the record")
     return weights
 
 
@@ -271,7 +216,17 @@ def _t(df: np.ndarray, level: float) -> np.ndarray:
     return stdtrit(df.astype(float), (1 + level) / 2)
 
 
-def _known_codes(frame: pd.DataFrame, name: str, what: str, where: str) -> np.ndarray:
-    codes = coded(one_column(frame, name, where), where).codes
-    refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record", where)
+def weights_of_both(
+    original: pd.DataFrame, released: pd.DataFrame, weight: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weight of each record of both files, as `weights_of`."""
+    with about(ORIGINAL):
+        before = weights_of(original, weight)
+    with about(RELEASED):
+        return before, weights_of(released, weight)
+
+
+def _known_codes(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
+    codes = coded(one_column(frame, name)).codes
+    refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record")
     return codes

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.risk.paired import numbers_of
 from kanon_lab.utility.design import Survey, domains, mean_interval, rate_interval, ratios, read_survey
@@ -23,10 +23,7 @@ _ABSENT = ("error", "skip")
 
 @dataclass(frozen=True)
 class _Texts:
-    """A column as text: the number of each record's label, or -1 where it has none, and the labels.
-
-    It makes the groups of a file, called `name`, or the categories of a variable.
-    """
+    """A column as text, making the groups of a file or the categories of a variable; -1 where a record has no label."""
 
     name: str
     codes: np.ndarray
@@ -50,7 +47,6 @@ def indicators(
     *,
     design_from: pd.DataFrame | None = None,
     absent: str = "error",
-    where: str = "the data",
 ) -> pd.DataFrame:
     """Estimate rates and means in the whole file and in groups, with intervals from the survey's design.
 
@@ -63,15 +59,14 @@ def indicators(
     frame : DataFrame
         One row a record. Not changed.
     wanted : IndicatorSet
+        Which rates and means, of which groups.
     design_from : DataFrame, optional
-        Where to read the design, under the same index; for a released file the original, since the release may lack
-        the design or have changed it.
+        Where to read the design, under the same index; for a released file the original, since the release may lack the
+        design or have changed it.
     absent : {"error", "skip"}
         What becomes of a variable or category that is not there, or of a mean of what is no quantity: it is refused or
         has no row. With ``skip`` a category that only `design_from` has is estimated too, as 0, as long as all
         categories there are were in `design_from` also: else the variable was recoded.
-    where : str
-        What to call the data in messages.
 
     Returns
     -------
@@ -84,28 +79,29 @@ def indicators(
         missing: nothing tells the error. Where ``se`` is 0 the interval is the estimate alone, but for a rate of 0 or
         1; see `kanon_lab.utility.design.rate_interval`.
 
-    Raises
-    ------
-    DataError
-        There are no records, a column is absent, a weight is missing or not above 0, a record has no stratum or
-        sampling unit, a mean is asked of text, or `design_from` has another index.
-    OptionError
-        A category that no record has, or another word for `absent`.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
+    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"], "by": ["sex"]}, weight="weight")
+    >>> kanon_lab.utility.indicators(frame, wanted)[["group", "population", "estimate", "df"]]
+      group  population  estimate  df
+    0               6.0      16.0   3
+    1     f         4.0      13.0   1
+    2     m         2.0      22.0   1
     """
     if absent not in _ABSENT:
         raise OptionError(f"absent must be {' or '.join(_ABSENT)}, not {shortened(repr(absent))}")
     source = frame if design_from is None else design_from
     if not frame.index.equals(source.index):
-        raise DataError(
-            f"{where}: its index is not that of the file its design is read from; give both the same records"
-        )
-    survey = read_survey(source, wanted.design, where)
+        raise DataError("its index is not that of the file its design is read from; give both the same records")
+    survey = read_survey(source, wanted.design)
     made = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
-    groupings = [_texts(frame, names, where) for names in made]
+    groupings = [_texts(frame, names) for names in made]
     if absent == "error":
-        _refuse_empty(groupings, where)
+        _refuse_empty(groupings)
     rows: dict[str, list] = {name: [] for name in (*KEYS, *_FIGURES)}
-    for outcome in _outcomes(frame, source, wanted, absent, where):
+    for outcome in _outcomes(frame, source, wanted, absent):
         for grouping in groupings:
             _add(rows, survey, outcome, grouping, wanted.level)
     return pd.DataFrame({name: np.concatenate(parts) if parts else [] for name, parts in rows.items()})
@@ -130,37 +126,34 @@ def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Te
             rows[name].append(column[some])
 
 
-def _outcomes(
-    frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str, where: str
-) -> Iterator[_Outcome]:
+def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str) -> Iterator[_Outcome]:
     for name, categories in wanted.rates.items():
         if absent == "error" or name in frame:
-            yield _rate(frame, source, name, categories, absent, where)
+            yield _rate(frame, source, name, categories, absent)
     for name in wanted.means:
         if absent == "error" or name in frame:
             try:
-                yield _mean(frame, name, absent, where)
+                yield _mean(frame, name, absent)
             except DataError:
                 if absent == "error":
                     raise
 
 
 def _rate(
-    frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str, where: str
+    frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str
 ) -> _Outcome:
-    found = _texts(frame, (name,), where)
+    found = _texts(frame, (name,))
     if absent == "error":
-        _refuse_empty([found], where)
+        _refuse_empty([found])
     there = [str(label) for label in found.labels]
     known = there
     if absent == "skip" and name in source:
-        before = _texts(source, (name,), where).labels
+        before = _texts(source, (name,)).labels
         known = list(dict.fromkeys([*before, *there])) if {*there} <= {*before} else there
     unknown = [category for category in wanted or () if category not in there]
     if absent == "error" and unknown:
-        raise OptionError(
-            f"rates: {shortened(name)}: no record of {where} has category {shortened(unknown[0])}; check how it is "
-            "written"
+        raise UnfitOptionError(
+            f"rates: {shortened(name)}: no record has category {shortened(unknown[0])}; check how it is written"
         )
     categories = [category for category in wanted or known if category in known]
     number = {label: code for code, label in enumerate(there)}
@@ -172,20 +165,20 @@ def _rate(
     return _Outcome("rate", name, found.codes >= 0, 0.0, values)
 
 
-def _mean(frame: pd.DataFrame, name: str, absent: str, where: str) -> _Outcome:
-    values = numbers_of(frame, name, where, may_lack_values=absent == "skip")[1][:, 0]
+def _mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
+    values = numbers_of(frame, name, may_lack_values=absent == "skip")[1][:, 0]
     known = ~np.isnan(values)
     shift = float(values[known].mean()) if known.any() else 0.0
     return _Outcome("mean", name, known, shift, lambda: iter([("", values)]))
 
 
-def _texts(frame: pd.DataFrame, names: tuple[str, ...], where: str) -> _Texts:
+def _texts(frame: pd.DataFrame, names: tuple[str, ...]) -> _Texts:
     """Groups of records with the same values, as text, of all of some columns; without columns all records are one."""
     if not names:
         return _Texts("", np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object))
     columns, texts = [], []
     for name in names:
-        column = coded(one_column(frame, name, where), where)
+        column = coded(one_column(frame, name))
         numbers, distinct = pd.factorize(np.array([text_of(value) for value in column.values], dtype=object))
         columns.append(np.append(numbers, -1)[column.codes])
         texts.append(distinct)
@@ -198,7 +191,7 @@ def _texts(frame: pd.DataFrame, names: tuple[str, ...], where: str) -> _Texts:
     return _Texts(BETWEEN.join(names), numbers[group], labels)
 
 
-def _refuse_empty(columns: list[_Texts], where: str) -> None:
+def _refuse_empty(columns: list[_Texts]) -> None:
     for column in columns:
         if not len(column.labels):
-            raise DataError(f"{where}: no record has a value of {shortened(column.name)}; leave it out")
+            raise DataError(f"no record has a value of {shortened(column.name)}; leave it out")

@@ -19,10 +19,11 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     """Set the indicators of a released file beside those of the original.
 
     The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
-    interval, 0 for two that do not meet. An interval that is one point, where there is no error, has a share of 1 if it
-    lies in the other and of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a
-    point within an interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of
-    the numbers, still lies within.
+    interval, 0 for two that do not meet (Karr, Kohnen, Oganian, Reiter and Sanil 2006, The American Statistician 60
+    (3), 224-232). An interval that is one point, where there is no error, has a share of 1 if it lies in the other and
+    of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a point within an
+    interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of the numbers,
+    still lies within.
 
     Parameters
     ----------
@@ -40,14 +41,15 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
         is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. The overlap is
         missing too where one of the intervals is, and ``covered`` where that before is.
 
-    Raises
-    ------
-    OptionError
-        A frame without the columns of indicators, or with the same keys twice.
-
-    References
-    ----------
-    Karr, Kohnen, Oganian, Reiter and Sanil (2006), The American Statistician 60 (3), 224-232.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
+    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"]})
+    >>> before, after = (kanon_lab.utility.indicators(each, wanted) for each in (frame, frame + 3))
+    >>> kanon_lab.utility.compare_indicators(before, after)[["difference", "overlap", "covered", "status"]].round(4)
+       difference  overlap  covered    status
+    0         3.0   0.8484     True  compared
     """
     keys, columns = list(KEYS), [*KEYS, *_ENDS]
     for name, frame in (("before", before), ("after", after)):
@@ -71,12 +73,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
 
 
 def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
-    """Sum up what a protection did to the indicators of a survey.
-
-    Parameters
-    ----------
-    compared : DataFrame
-        As `compare_indicators` gives it.
+    """Sum up what a protection did to the indicators of a survey, as `compare_indicators` gives them.
 
     Returns
     -------
@@ -85,8 +82,17 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
         of those with an overlap, and ``covered`` (0-1), the share of those for which that is known; and ``overlap_all``
         (0-1), the mean over all that had an interval before, where each that is lost, or has no interval after, counts
         as no overlap. None where there is no such indicator. Compare protections by ``overlap_all``: the others look
-        better the more is lost. An indicator without an interval before cannot be weighed; if it is lost, only
-        ``lost`` says so.
+        better the more is lost. An indicator without an interval before cannot be weighed; if it is lost, only ``lost``
+        says so.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
+    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"]})
+    >>> before = kanon_lab.utility.indicators(frame, wanted)
+    >>> kanon_lab.utility.indicator_loss(kanon_lab.utility.compare_indicators(before, before))
+    {'compared': 1, 'lost': 0, 'overlap_all': 1.0, 'overlap_mean': 1.0, 'overlap_least': 1.0, 'covered': 1.0}
     """
     overlap, covered = compared["overlap"].dropna(), compared["covered"].dropna()
     counted = int(compared["lower_before"].notna().sum())

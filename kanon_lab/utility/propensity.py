@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import MissingPackageError, OptionError, shortened
+from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
 from kanon_lab.utility.tables import both_coded, refuse_empty, variables_of
@@ -60,10 +60,8 @@ class Propensity:
         where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all.
     expected, sd : float
         Mean and standard deviation of `pmse` under no difference, by `null`.
-    ratio : float
-        `pmse` over `expected`.
-    standardised : float
-        (pmse - expected) / sd.
+    ratio, standardised : float
+        `pmse` over `expected`, and (pmse - expected) / sd.
     null : {"formula", "permutation", "none"}
         Where `expected` is from; without one it and what follows from it are not numbers.
     told_apart : float
@@ -124,42 +122,35 @@ def propensity(
     seed : int
         Of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1.
 
-    Returns
-    -------
-    Propensity
-
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column, or a quantity is not numbers.
-    OptionError
-        No variable, one named twice, a quantity that is no variable, another model, number of repeats or seed.
-    MissingPackageError
-        scikit-learn is not installed.
-
     Notes
     -----
     A missing category is a category of its own; a missing quantity stands at the mean, beside an indicator of that. In
     the logistic model quantities are standardised; categories beyond the 100 most frequent ones of a variable, or with
     fewer than 20 records in both files together, are one category. A tree takes categories in the order of their text.
 
-    With k parameters and N records in both files, the formula says that no difference gives (k - 1) (1 - c)^2 c / N on
-    average, with standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N. "No difference" means there that the released
-    records are new ones, drawn from a model that was rightly fitted to the original; two independent samples of one
-    population give 1 / (1 - c) times as much, as permuted labels do. For a logistic model what permutations give is
-    therefore multiplied by 1 - c, so that both mean the same; for a tree, where nothing so simple holds, it stands as
-    it is. A protected file is paired with its original instead: most records, or much of each, are the same. So its
-    ratio can be far below 1, is 0 for a file released as it is, and compares releases of one file with each other; it
-    is no test.
+    With k parameters and N records in both files, the formula (Snoke, Raab, Nowok, Dibben and Slavkovic, General and
+    specific utility measures for synthetic data, JRSS A 181, 2018, section 3) says that no difference gives (k - 1) (1
+    - c)^2 c / N on average, with standard deviation sqrt(2 (k - 1)) (1 - c)^2 c / N. "No difference" means there that
+    the released records are new ones, drawn from a model that was rightly fitted to the original; two independent
+    samples of one population give 1 / (1 - c) times as much, as permuted labels do. For a logistic model what
+    permutations give is therefore multiplied by 1 - c, so that both mean the same; for a tree, where nothing so simple
+    holds, it stands as it is. A protected file is paired with its original instead: most records, or much of each, are
+    the same. So its ratio can be far below 1, is 0 for a file released as it is, and compares releases of one file with
+    each other; it is no test.
 
-    Where the model tells some records apart for sure, as by released categories that the original does not have,
-    the likelihood has no greatest value. The fit then stops when the probabilities no longer change.
-
-    References
-    ----------
+    Where the model tells some records apart for sure, as by released categories that the original does not have, the
+    likelihood has no greatest value. The fit then stops when the probabilities no longer change. The measure is that of
     Woo, Reiter, Oganian and Karr, Global measures of data utility for microdata masked for disclosure limitation,
-    Journal of Privacy and Confidentiality 1 (2009); Snoke, Raab, Nowok, Dibben and Slavkovic, General and specific
-    utility measures for synthetic data, JRSS A 181 (2018), section 3 for the formula.
+    Journal of Privacy and Confidentiality 1 (2009).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before = pd.DataFrame({"sex": ["f", "m"] * 50})
+    >>> kanon_lab.utility.propensity(before, before, variables="sex").pmse
+    0.0
+    >>> round(kanon_lab.utility.propensity(before, pd.DataFrame({"sex": ["f"] * 100}), variables="sex").pmse, 4)
+    0.0833
     """
     names = variables_of(variables)
     refuse_empty(original, released)
@@ -227,14 +218,16 @@ def _quantities(
 ) -> tuple[str, ...]:
     """Which variables are quantities, in the order of the variables."""
     if numeric is None:
-        columns = {name: one_column(original, name, ORIGINAL) for name in names}
-        numeric = [
-            name
-            for name, column in columns.items()
-            if _holds_numbers(column)
-            and (name not in released.columns or _holds_numbers(one_column(released, name, RELEASED)))
-            and column.nunique() > _MOST_CODES
-        ]
+        with about(ORIGINAL):
+            columns = {name: one_column(original, name) for name in names}
+        with about(RELEASED):
+            numeric = [
+                name
+                for name, column in columns.items()
+                if _holds_numbers(column)
+                and (name not in released.columns or _holds_numbers(one_column(released, name)))
+                and column.nunique() > _MOST_CODES
+            ]
     else:
         try:
             numeric = (numeric,) if isinstance(numeric, str) else tuple(numeric)
@@ -251,9 +244,11 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 def _numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
     """A quantity in both files, one below the other; not a number where missing."""
-    _, before = numbers_of(original, (name,), ORIGINAL, may_lack_values=True)
+    with about(ORIGINAL):
+        _, before = numbers_of(original, (name,), may_lack_values=True)
     if name in released.columns:
-        _, after = numbers_of(released, (name,), RELEASED, may_lack_values=True)
+        with about(RELEASED):
+            _, after = numbers_of(released, (name,), may_lack_values=True)
     else:
         after = np.full((len(released), 1), np.nan)
     return np.concatenate([before, after])[:, 0]

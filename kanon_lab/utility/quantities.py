@@ -11,8 +11,8 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import with_columns
-from kanon_lab.risk.paired import ORIGINAL, RELEASED, Paired, paired, spread_of
-from kanon_lab.utility.design import Design, weights_of
+from kanon_lab.risk.paired import Paired, paired, spread_of
+from kanon_lab.utility.design import Design, weights_of_both
 from kanon_lab.utility.tables import refuse_empty
 
 # A direction with less variance than this, where a variable has 1, has none.
@@ -41,8 +41,7 @@ class QuantityLoss:
     correlations : float
         Mean over the pairs of variables of |r - r'| with their correlations, 0-2.
     eigenvalues : float
-        Sum of |e - e'| / e over the eigenvalues, in descending order, of the covariances of the standardised
-        variables.
+        Sum of |e - e'| / e over the eigenvalues, in descending order, of the covariances of the standardised variables.
     pairs_lost : int
         Pairs of variables that had a correlation and have none in the release.
     variables : DataFrame
@@ -50,8 +49,8 @@ class QuantityLoss:
         ``il1``), ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing
         without a weight), ``sd`` (n - 1) and ``median`` of the values that the file has.
     pairs : DataFrame
-        One row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``,
-        ``correlation_difference`` (absolute), ``covariance_before``, ``covariance_after``.
+        One row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``, ``correlation_difference``
+        (absolute), ``covariance_before``, ``covariance_after``.
     """
 
     weight: str | None
@@ -89,18 +88,6 @@ def quantity_loss(
         Column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
         records, not of the population.
 
-    Returns
-    -------
-    QuantityLoss
-
-    Raises
-    ------
-    DataError
-        The indices differ, there are no records, a variable is not one column or not numbers, has no value in the
-        original, or a weight is not a number above 0.
-    OptionError
-        No DataFrame, no variable, one named twice, or a weight that is no name.
-
     Notes
     -----
     A moment of a file is that of the values it has; covariances and correlations are taken from the records that have
@@ -111,13 +98,19 @@ def quantity_loss(
     one of these varies no more, or some of them follow from the others, so that an eigenvalue is 0, their loss is not a
     number; where some nearly do, a small eigenvalue makes the sum large.
 
-    References
-    ----------
-    ``il1s``: Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, in Inference
-    Control in Statistical Databases, LNCS 2316 (2002). ``il1`` and the moments: Domingo-Ferrer and Torra, Disclosure
-    control methods and information loss for microdata, in Doyle et al. (eds), Confidentiality, Disclosure and Data
-    Access (2001), where variances stand among the covariances. ``eigenvalues``: as ``dUtility(method = "eigen")`` of
-    the R package sdcMicro, which prints IL1 and IL1s as sums over cells, IL1 in per cent.
+    ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
+    2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
+    for microdata, in Doyle et al. (eds), Confidentiality, Disclosure and Data Access (2001), where variances stand
+    among the covariances; ``eigenvalues`` are as ``dUtility(method = "eigen")`` of the R package sdcMicro, which prints
+    IL1 and IL1s as sums over cells, IL1 in per cent.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before, after = pd.DataFrame({"income": [10, 20, 30]}), pd.DataFrame({"income": [11, 20, None]})
+    >>> found = kanon_lab.utility.quantity_loss(before, after)
+    >>> found.compared, found.lost, found.il1, round(found.il1s, 4)
+    (2, 1, 0.05, 0.0354)
     """
     refuse_empty(original, released)
     weight = Design(weight).weight
@@ -131,7 +124,7 @@ def quantity_loss(
     sds = both.sd, _spread(both.released)
     weights = None
     if weight is not None:
-        weights = weights_of(original, weight, ORIGINAL), weights_of(released, weight, RELEASED)
+        weights = weights_of_both(original, released, weight)
     rows, il1s, il1 = _cells(both)
     rows = rows.assign(**_moments(both, sds, weights))
     pairs, eigenvalues = _pairs(both, sds)

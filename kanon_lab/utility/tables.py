@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import distinct_rows, grouped, pack
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import check_k
 from kanon_lab.recode.columns import as_text, distinct, names_of, one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
-from kanon_lab.utility.design import Design, weights_of
+from kanon_lab.utility.design import Design, weights_of_both
 
 
 def table_distances(
@@ -35,8 +35,7 @@ def table_distances(
     weight : str, optional
         Column of weights in both files, above 0; without one every record counts 1.
     ways : int or iterable of int
-        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on; of more than there
-        are, there is no table.
+        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on.
 
     Returns
     -------
@@ -45,27 +44,24 @@ def table_distances(
         ``total_variation`` (both 0-1; 0 where the shares of all cells are equal, 1 where no cell is in both files),
         ``cramers_v_before`` and ``cramers_v_after`` (0-1; missing unless two variables are crossed).
 
-    Raises
-    ------
-    DataError
-        There are no records, a variable is not one column, or a weight is not a number above 0.
-    OptionError
-        No DataFrame, no variable, one named twice, a weight that is no name, a number of ways below 1, or no table.
-
     Notes
     -----
-    With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of
-    (sqrt(p) - sqrt(q))^2, and the total variation half the sum of |p - q|: the share that stands in another cell.
-    Cramér's V is the root of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of p_ij^2 / (p_i. p_.j), less 1;
-    it is 0 where a variable has only one category, as nothing can be associated with it.
+    With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of (sqrt(p) -
+    sqrt(q))^2 (Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131, 2003),
+    and the total variation half the sum of |p - q|: the share that stands in another cell. Cramér's V is the root of
+    phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of p_ij^2 / (p_i. p_.j), less 1; it is 0 where a variable
+    has only one category, as nothing can be associated with it (Shlomo, Statistical disclosure control methods for
+    census frequency tables, International Statistical Review 75, 2007).
 
     A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"), so
     that those of a variable that was recoded are new ones, and its distance says no more than that.
 
-    References
-    ----------
-    Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131 (2003); Shlomo,
-    Statistical disclosure control methods for census frequency tables, International Statistical Review 75 (2007).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> before, after = pd.DataFrame({"sex": list("ffmm")}), pd.DataFrame({"sex": list("fmmm")})
+    >>> kanon_lab.utility.table_distances(before, after, variables="sex")["total_variation"].tolist()
+    [0.25]
     """
     names, weight = variables_of(variables), Design(weight).weight
     refuse_empty(original, released)
@@ -79,8 +75,8 @@ def table_distances(
     codes, radices = np.column_stack([codes for codes, _ in found]), [len(labels) + 1 for _, labels in found]
     group, some = distinct_rows(codes)
     codes, n = codes[some], len(original)
-    before = _shares(group[:n], weights_of(original, weight, ORIGINAL), len(some))
-    after = _shares(group[n:], weights_of(released, weight, RELEASED), len(some))
+    weights = weights_of_both(original, released, weight)
+    before, after = _shares(group[:n], weights[0], len(some)), _shares(group[n:], weights[1], len(some))
     rows = []
     for way in ways:
         for columns in combinations(range(len(names)), way):
@@ -113,19 +109,13 @@ def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
 
 
 def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The categories of a variable in two files, one below the other.
-
-    Returns
-    -------
-    codes : ndarray of int, shape (records of both files,)
-        Positions in the labels, or -1 where missing; so where the release lacks the variable.
-    labels : ndarray of str
-        The distinct categories as text, sorted.
-    """
-    before, values = distinct(one_column(original, name, ORIGINAL), ORIGINAL)
+    """The categories of a variable in two files, one below the other (-1 where missing), and their texts, sorted."""
+    with about(ORIGINAL):
+        before, values = distinct(one_column(original, name))
     after, more = np.full(len(released), -1), []
     if name in released.columns:
-        after, more = distinct(one_column(released, name, RELEASED), RELEASED)
+        with about(RELEASED):
+            after, more = distinct(one_column(released, name))
     texts = np.array([as_text(value) for value in (*values, *more)], dtype=object)
     number, labels = pd.factorize(texts, sort=True)
     after = np.where(after < 0, -1, after + len(values))

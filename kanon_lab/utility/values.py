@@ -8,22 +8,14 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import grouped, pack
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.recode.columns import distinct
 from kanon_lab.risk.paired import ORIGINAL, RELEASED
 
 
 @dataclass(frozen=True)
 class _Joint:
-    """How often an original value was released as another one, over the records that had a value.
-
-    Attributes
-    ----------
-    before, after, count : ndarray of int, shape (pairs,)
-        Numbers of the two values of each pair that occurs, and its records.
-    lost : ndarray of bool, shape (pairs,)
-        Nothing was released.
-    """
+    """How often an original value (by number) was released as another, or lost, over the records that had one."""
 
     before: np.ndarray
     after: np.ndarray
@@ -37,35 +29,29 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
     Parameters
     ----------
     original, released : Series
-        A variable of the same records before and after protection, under the same index, of any types. Neither
-        changes.
+        A variable of the same records before and after protection, under the same index, of any types. Neither changes.
 
     Returns
     -------
     float
         0 where every released value stands for one original value, 1 where each may be any.
 
-    Raises
-    ------
-    DataError
-        The indices differ, there are no records, or values cannot be compared, such as lists.
-    OptionError
-        One of them is no Series.
-
     Notes
     -----
     A released value stands for the set S of original values that the records with it had, so that no hierarchy is
-    needed; with all original values in the set A, such a record counts (|S| - 1) / (|A| - 1). A record whose
-    value was suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that
-    always had one value, or none, tells nothing that could be lost: 0.
+    needed; with all original values in the set A, such a record counts (|S| - 1) / (|A| - 1). A record whose value was
+    suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that always had
+    one value, or none, tells nothing that could be lost: 0.
 
     Merging released values, or suppressing one wherever it stands, never makes the loss less. Suppressing some of the
-    records that share a value can: what the others stand for may shrink.
+    records that share a value can: what the others stand for may shrink. In Iyengar, Transforming data to satisfy
+    privacy constraints, KDD 2002, section 3, S are the leaves of a taxonomy below a value.
 
-    References
-    ----------
-    Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, section 3, where S are the leaves of a
-    taxonomy below a value.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.utility.granularity(pd.Series([30, 41, 52]), pd.Series(["30s", "40+", "40+"]))
+    0.3333333333333333
     """
     joint = _joint(original, released)
     values = len(np.unique(joint.before))
@@ -88,27 +74,25 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
     float
         0 where the original value follows from the released one, 1 where nothing is left of it.
 
-    Raises
-    ------
-    DataError, OptionError
-        As in `granularity`.
-
     Notes
     -----
     Of the n records that had a value, n_o had the value o, n_r were released with r, and n_or both. A record loses
-    log2(n_r / n_or) bits, or log2(n / n_o) where its value was suppressed; without any release it would lose
-    log2(n / n_o). The measure is the sum of the first over the sum of the second. Without suppression that is the
-    entropy of the original value given the released one, over the entropy of the original value, whether values were
-    made coarser or exchanged at random, as by PRAM. Exchange that can be undone (all women for men and all men for
-    women) therefore loses nothing.
+    log2(n_r / n_or) bits, or log2(n / n_o) where its value was suppressed; without any release it would lose log2(n /
+    n_o). The measure is the sum of the first over the sum of the second. Without suppression that is the entropy of the
+    original value given the released one, over the entropy of the original value, whether values were made coarser or
+    exchanged at random, as by PRAM. Exchange that can be undone (all women for men and all men for women) therefore
+    loses nothing.
 
     Rare values count for more than in `granularity`: that a record had one tells more. Missing values, variables with
-    one value, and what never makes the loss less are as there.
+    one value, and what never makes the loss less are as there (de Waal and Willenborg, Information loss through global
+    recoding and local suppression, Netherlands Official Statistics 14, 1999; Gionis and Tassa, k-anonymization with
+    minimal loss of information, IEEE TKDE 21, 2009).
 
-    References
-    ----------
-    de Waal and Willenborg, Information loss through global recoding and local suppression, Netherlands Official
-    Statistics 14 (1999); Gionis and Tassa, k-anonymization with minimal loss of information, IEEE TKDE 21 (2009).
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.utility.non_uniform_entropy(pd.Series([30, 34, 41, 45]), pd.Series(["30s", "30s", "40s", "40s"]))
+    0.5
     """
     joint = _joint(original, released)
     n, of_value = joint.count.sum(), np.bincount(joint.before, joint.count)
@@ -135,8 +119,10 @@ def _joint(original: pd.Series, released: pd.Series) -> _Joint:
         )
     if not len(original):
         raise DataError(f"{ORIGINAL}: has no records; nothing can be measured")
-    before, values = distinct(original, ORIGINAL)
-    after, labels = distinct(released, RELEASED)
+    with about(ORIGINAL):
+        before, values = distinct(original)
+    with about(RELEASED):
+        after, labels = distinct(released)
     known = before >= 0
     # A missing value has the place after the last label.
     group, pairs = grouped(*pack([before[known], after[known]], [max(len(values), 1), len(labels) + 1]))

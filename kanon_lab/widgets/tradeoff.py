@@ -29,13 +29,12 @@ def explore_recipes(
     risk: str = USUAL_RISK,
     loss: str = USUAL_LOSS,
     at_most: float = 0.05,
-    where: str = "the data",
 ) -> RecipeExplorer:
     """An explorer of many recipes on one file, for JupyterLab.
 
     Parameters
     ----------
-    frame, recipe, grid, repeats, workers, where
+    frame, recipe, grid, repeats, workers
         As in `kanon_lab.tradeoff.risk_utility_map`. A finished map is shown by ``RecipeExplorer(found)``.
     risk, loss : str
         The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
@@ -55,7 +54,7 @@ def explore_recipes(
         Where ipywidgets or altair is not installed.
     """
     ipywidgets()
-    found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers, where=where)
+    found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
     return RecipeExplorer(found, risk=risk, loss=loss, at_most=at_most)
 
 

@@ -388,7 +388,7 @@ def test_an_interruption_leaves_nothing(capsys, folder, tmp_path, monkeypatch):
         (["absent.csv", "--recipe", "recipe.yml", "--out", "o.csv"], "absent.csv: no such file"),
         (["helth-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "neither a data set"),
         (["spain-2010", "--recipe", "recipe.yml", "--out", "o.csv"], "holds no records of persons"),
-        (["health-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "health-survey: column region is not there"),
+        (["health-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "recipe.yml: column region is not there"),
         (["survey.csv", "--recipe", "recipe.yml", "--out", ""], "ends in none of .csv"),
         (["survey.csv", "--recipe", "recipe.yml", "--out", "o.txt"], "ends in none of .csv"),
         (["survey.csv", "--recipe", "recipe.yml", "--out", "absent/o.csv"], "its folder is not there"),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice import L_KINDS, LOSSES, level_grid, search
 from kanon_lab.recode import Hierarchy
@@ -392,8 +392,8 @@ def test_options_out_of_range_are_refused_in_one_line(options):
 
 
 def test_data_at_fault_are_refused():
-    with pytest.raises(DataError, match=r"survey: column age: row 2") as caught:
-        search(TABLA_2.assign(age=[40, 44, 137, 37, 44, 40]), NOTE, k_required=2, where="survey")
+    with pytest.raises(DataError, match=r"survey: column age: row 2") as caught, about("survey"):
+        search(TABLA_2.assign(age=[40, 44, 137, 37, 44, 40]), NOTE, k_required=2)
     assert "137" not in str(caught.value)
     strict = KeySpec(list(NOTE), missing="error")
     with pytest.raises(DataError, match="missing"):

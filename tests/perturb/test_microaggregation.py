@@ -185,7 +185,7 @@ def test_a_robust_start_begins_with_the_farthest_outlier():
         ({"k_required": 1}, OptionError, "k_required must be 2 or more"),
         ({"k_required": 2.5}, OptionError, "k_required must be a whole number"),
         ({"k_required": True}, OptionError, "k_required must be a whole number"),
-        ({"k_required": 91}, OptionError, "k_required is 91, and the data has 90 records with values"),
+        ({"k_required": 91}, OptionError, "k_required is 91, and 90 records have values"),
         ({"k_required": 30, "strata": "region"}, DataError, "1 of 2 strata have fewer than 30 records.*smallest 18"),
         ({"method": "mdva"}, OptionError, "method must be mdav or optimal"),
         ({"centre": "mode"}, OptionError, "centre must be mean or median"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, MissingPackageError, OptionError
+from kanon_lab.errors import DataError, MissingPackageError, OptionError, about
 from kanon_lab.perturb.noise import KEEPS, add_noise
 from kanon_lab.risk import outliers
 
@@ -210,8 +210,8 @@ BAD = {
     ],
 )
 def test_bad_data_in_one_line(file, options, message):
-    with pytest.raises(DataError, match=f"^the file: .*{message}") as caught:
-        add_noise(BAD[file], NAMES, where="the file", **options)
+    with pytest.raises(DataError, match=f"^the file: .*{message}") as caught, about("the file"):
+        add_noise(BAD[file], NAMES, **options)
     assert "\n" not in str(caught.value) and "4.0" not in str(caught.value)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab.errors import KanonLabError, OptionError
+from kanon_lab.errors import KanonLabError, OptionError, about
 from kanon_lab.perturb import add_noise, microaggregate, pram, rank_swap, shuffle
 
 METHODS = [add_noise, microaggregate, pram, rank_swap, shuffle]
@@ -14,8 +14,11 @@ FILE = pd.DataFrame({"x": np.arange(60) % 7 + 0.5, "s": ["a", "b"] * 30})
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("frame", [None, [1], FILE["x"], FILE.to_numpy(), {"x": [1]}])
 def test_a_frame_is_a_dataframe(method, frame):
-    with pytest.raises(OptionError, match=f"^the file must be a DataFrame, not {type(frame).__name__}$"):
-        method(frame, "x", where="the file")
+    with (
+        pytest.raises(OptionError, match=f"^the file: a DataFrame is needed, not {type(frame).__name__}$"),
+        about("the file"),
+    ):
+        method(frame, "x")
 
 
 @pytest.mark.parametrize("method", METHODS)

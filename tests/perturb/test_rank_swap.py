@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.perturb.rank_swap import KEEPS, _partners, rank_swap
 
 
@@ -201,8 +201,8 @@ def test_window_is_a_share(window):
     ],
 )
 def test_bad_columns_in_one_line(values, message):
-    with pytest.raises(DataError, match=f"^the file: {message}") as caught:
-        rank_swap(pd.DataFrame({"x": values}), "x", where="the file")
+    with pytest.raises(DataError, match=f"^the file: {message}") as caught, about("the file"):
+        rank_swap(pd.DataFrame({"x": values}), "x")
     assert "\n" not in str(caught.value) and "4.5" not in str(caught.value)
 
 

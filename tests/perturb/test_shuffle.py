@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.perturb import add_noise
 from kanon_lab.perturb.shuffle import KEEPS, shuffle
 from kanon_lab.risk import record_linkage
@@ -260,8 +260,8 @@ BAD = {
     ],
 )
 def test_bad_data_in_one_line(file, options, message):
-    with pytest.raises(DataError, match=f"^the file: ({message})") as caught:
-        shuffle(BAD[file], ["income", "rent"], where="the file", **{"given": "age", **options})
+    with pytest.raises(DataError, match=f"^the file: ({message})") as caught, about("the file"):
+        shuffle(BAD[file], ["income", "rent"], **{"given": "age", **options})
     assert "\n" not in str(caught.value) and not any(value in str(caught.value) for value in ("4.5", "secret"))
 
 

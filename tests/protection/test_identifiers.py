@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kanon_lab.errors import DataError
+from kanon_lab.errors import DataError, about
 from kanon_lab.protection import prove_absent
 
 NAMES = ["Ana Soto Rey", "Luz Mora", "Juan Pérez-Cruz", None, "Eva Gil Roca"]
@@ -14,7 +14,8 @@ SAFE = pd.DataFrame(
 
 
 def prove(frame, identifiers=("name", "id")):
-    prove_absent(frame, ORIGINAL, identifiers, where="out.csv")
+    with about("out.csv"):
+        prove_absent(frame, ORIGINAL, identifiers)
 
 
 def test_a_file_without_them_is_let_through():
@@ -48,7 +49,7 @@ def test_short_or_few_values_may_agree_by_chance():
     """A surname may be a town's, and the numbers of members in households may be like their sizes."""
     people = pd.DataFrame({"surname": ["Toledo", "Mora", "Gil"] * 4, "line": [1, 2, 3] * 4})
     released = pd.DataFrame({"town": ["Toledo", "Burgos", "Ávila"] * 4, "size": [1, 2, 2] * 4})
-    prove_absent(released, people, ["surname", "line"], where="out.csv")
+    prove_absent(released, people, ["surname", "line"])
 
 
 def test_another_number_of_records():
@@ -61,17 +62,17 @@ def test_punctuation_and_accents_hide_no_copy(written):
     parts = [(10 + i, 100 + 7 * i, 200 + 3 * i) for i in range(20)]
     people = pd.DataFrame({"id": [f"{a}{b}{c}-K" for a, b, c in parts], "name": ["José Ñu"] * 20})
     released = pd.DataFrame({"other": [written.format(*part) for part in parts]})
-    with pytest.raises(DataError, match="column other has the values of the direct identifier id"):
-        prove_absent(released, people, ["id"], where="out.csv")
+    with pytest.raises(DataError, match="column other has the values of the direct identifier id"), about("out.csv"):
+        prove_absent(released, people, ["id"])
     people["name"] = [f"José Núñez {chr(65 + i)}" for i in range(20)]
     released["other"] = [f"JOSE NUNEZ {chr(65 + i)}." for i in range(20)]
-    with pytest.raises(DataError, match="column other has the values of the direct identifier name"):
-        prove_absent(released, people, ["name"], where="out.csv")
+    with pytest.raises(DataError, match="column other has the values of the direct identifier name"), about("out.csv"):
+        prove_absent(released, people, ["name"])
 
 
 def test_a_part_of_an_identifier_is_another_coding():
     people = pd.DataFrame({"id": [f"{1000 + i}-{i % 10}" for i in range(20)]})
-    prove_absent(pd.DataFrame({"number": range(1000, 1020)}), people, ["id"], where="out.csv")
+    prove_absent(pd.DataFrame({"number": range(1000, 1020)}), people, ["id"])
 
 
 PEOPLE = pd.DataFrame(
@@ -100,13 +101,19 @@ PEOPLE = pd.DataFrame(
 )
 def test_other_rows_short_ones_dates_zeros_and_accents_hide_nothing(identifier, column):
     released = pd.DataFrame({"other": column.to_numpy()})
-    with pytest.raises(DataError, match=f"column other.*{identifier}, |direct identifier {identifier};"):
-        prove_absent(released, PEOPLE, [identifier], where="out.csv")
+    with (
+        pytest.raises(DataError, match=f"column other.*{identifier}, |direct identifier {identifier};"),
+        about("out.csv"),
+    ):
+        prove_absent(released, PEOPLE, [identifier])
 
 
 def test_a_column_with_a_role_may_have_the_values_of_other_records():
     people = pd.DataFrame({"surname": ["Toledo", "Burgos", "Soria", "Gil"] * 5})
     released = pd.DataFrame({"town": ["Burgos", "Soria", "Toledo", "Jaca"] * 5})
-    prove_absent(released, people, ["surname"], where="out.csv", roles=["town"])
-    with pytest.raises(DataError, match="column town has the values of the direct identifier surname"):
-        prove_absent(released, people, ["surname"], where="out.csv")
+    prove_absent(released, people, ["surname"], roles=["town"])
+    with (
+        pytest.raises(DataError, match="column town has the values of the direct identifier surname"),
+        about("out.csv"),
+    ):
+        prove_absent(released, people, ["surname"])

@@ -10,7 +10,7 @@ from kanon_lab import load_microdata
 from kanon_lab.cli import run
 from kanon_lab.data import read_file
 from kanon_lab.data.writing import write_microdata
-from kanon_lab.errors import DataError, KanonLabError, OptionError
+from kanon_lab.errors import DataError, KanonLabError, OptionError, about
 from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
 from kanon_lab.recode.steps import RECODINGS
 
@@ -75,7 +75,7 @@ def survey():
 def test_every_setting_and_step_does_something(written):
     assert set(RECODINGS) < set(STEPS)
     recipe = read_recipe(written(FULL))
-    chain = recipe.apply(survey(), where="survey")
+    chain = recipe.apply(survey())
     assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)
     assert all(step.records_touched for step in chain.steps)
     assert (recipe.k, recipe.risks, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
@@ -89,10 +89,10 @@ def test_every_setting_and_step_does_something(written):
 
 def test_a_recipe_written_and_applied_again_gives_the_same_bytes(written, tmp_path):
     recipe = read_recipe(written(FULL))
-    chain = recipe.apply(survey(), where="survey")
+    chain = recipe.apply(survey())
     write_recipe(chain, tmp_path / "again.yml")
     again = read_recipe(tmp_path / "again.yml")
-    other = again.apply(survey(), where="survey")
+    other = again.apply(survey())
     pd.testing.assert_frame_equal(chain.history, other.history)
     for ending in ("csv", "csv.gz", "parquet", "sav", "dta"):
         for number, each in enumerate((chain, other)):
@@ -148,10 +148,11 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
     monkeypatch.setattr(chain, "measured", lambda *_, **__: pytest.fail("measured before the recipe was checked"))
     steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]
     recipe = as_recipe({"key_variables": ["age"], "steps": steps})
-    with pytest.raises(
-        OptionError, match=r"step 2 \(round\): survey.csv has no column incom .*; did you mean income\?"
+    with (
+        pytest.raises(OptionError, match=r"step 2 \(round\): survey.csv has no column incom .*; did you mean income\?"),
+        about("survey.csv"),
     ):
-        recipe.apply(survey(), where="survey.csv")
+        recipe.apply(survey())
     level = {"key_variables": ["postcode"], "steps": [{"round": {"variable": "incom", "base": 10}}]}
     recipe = as_recipe({"key_variables": ["age"], "household": "household", "household_level": level})
     with pytest.raises(OptionError, match=r"step 1 \(household_level\): .* no column incom"):
@@ -180,7 +181,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"identifiers": "diagnosis"}, "did you mean direct_identifiers?"),
         ({"key_variables": "age, sex"}, r"r.yml: key_variables: is one text; write a list.*\[age, sex\]"),
         ({"direct_identifiers": "income,sex"}, r"direct_identifiers: is one text; write a list"),
-        ({"weight": "wieght"}, "^r.yml: survey.csv: column wieght"),
+        ({"weight": "wieght"}, "^survey.csv: r.yml: column wieght"),
         ({"steps": [{"recode": None, "variable": "age", "width": 5}]}, "settings stand beside recode; indent them"),
         ({7: "age"}, "unknown setting 7"),
         ({"weight": ["weight"]}, "weight must be one name"),
@@ -240,8 +241,8 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
 )
 def test_recipes_that_cannot_be_are_refused_in_one_line(settings, fault):
     settings = {"key_variables": ["age"], **settings} if settings else settings
-    with pytest.raises(KanonLabError, match=fault) as caught:
-        as_recipe(settings, where="r.yml").apply(read_file("health-survey"), where="survey.csv")
+    with pytest.raises(KanonLabError, match=fault) as caught, about("survey.csv"):
+        as_recipe(settings, where="r.yml").apply(read_file("health-survey"))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 

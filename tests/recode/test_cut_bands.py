@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.recode import cut_bands, round_values, top_code
 from kanon_lab.recode.bands import equal_edges
 
@@ -107,8 +107,8 @@ def test_sizes_that_floats_hardly_hold():
     ],
 )
 def test_a_number_outside_is_named_by_its_row(options, message):
-    with pytest.raises(DataError, match=f"survey: column age: {message}") as caught:
-        cut_bands(AGES, **options, where="survey")
+    with pytest.raises(DataError, match=f"survey: column age: {message}") as caught, about("survey"):
+        cut_bands(AGES, **options)
     assert "74" not in str(caught.value) and "80" not in str(caught.value)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.recode import group_categories
 
 TOWNS = pd.Series(["city", "town", None, "farm"], index=list("abcd"), name="place")
@@ -37,8 +37,11 @@ def test_groups_are_what_a_loop_makes_of_them(values, label_of, others, dtype):
 
 
 def test_a_value_in_no_group_is_named_by_its_row_alone():
-    with pytest.raises(DataError, match="survey: column place: row d: a value that no group has") as caught:
-        group_categories(TOWNS, {"urban": ["city", "town"]}, where="survey")
+    with (
+        pytest.raises(DataError, match="survey: column place: row d: a value that no group has") as caught,
+        about("survey"),
+    ):
+        group_categories(TOWNS, {"urban": ["city", "town"]})
     assert "farm" not in str(caught.value)
 
 

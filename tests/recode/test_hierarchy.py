@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, KanonLabError, OptionError
+from kanon_lab.errors import DataError, KanonLabError, OptionError, about
 from kanon_lab.recode import Hierarchy, recode_dates
 
 AGES = Hierarchy.from_intervals([range(0, 101, 10), [0, 50, 100]], closed="left", top="*", name="age")
@@ -71,8 +71,8 @@ def test_bands_hold_what_lies_between_their_edges_and_refuse_the_rest(edges, clo
 
 
 def test_a_value_outside_is_named_by_row_and_column_and_never_shown():
-    with pytest.raises(DataError) as caught:
-        AGES.recode(pd.Series([40, 731, 832], index=["a", "b", "c"], name="years"), 1, where="survey.csv")
+    with pytest.raises(DataError) as caught, about("survey.csv"):
+        AGES.recode(pd.Series([40, 731, 832], index=["a", "b", "c"], name="years"), 1)
     text = str(caught.value)
     assert "survey.csv: column years: row b (and 1 more)" in text
     assert "731" not in text and "832" not in text and "\n" not in text

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from kanon_lab.errors import DataError, KanonLabError
+from kanon_lab.errors import DataError, KanonLabError, about
 from kanon_lab.recode.steps import recode_step
 
 FRAME = pd.DataFrame(
@@ -22,7 +22,8 @@ FRAME = pd.DataFrame(
 
 def applied(text):
     ((step, settings),) = yaml.safe_load(text).items()
-    return recode_step(step, FRAME, settings, "survey.csv")
+    with about("survey.csv"):
+        return recode_step(FRAME, settings, step=step)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +75,4 @@ def test_settings_that_cannot_be_used_are_refused_in_one_line(text, message):
 
 def test_a_column_that_stands_twice_is_refused():
     with pytest.raises(DataError, match="column age stands twice"):
-        recode_step("recode", FRAME[["age", "age"]], {"variable": "age", "width": 5})
+        recode_step(FRAME[["age", "age"]], {"variable": "age", "width": 5})

@@ -129,7 +129,7 @@ def test_sizes_of_a_population_by_counting_persons(rows, width):
 
 def test_populations_that_are_refused():
     frame = pd.DataFrame({"x": [1, None], "n": [1.5, 2]}, index=["p", "q"])
-    with pytest.raises(DataError, match="a key is missing"):
+    with pytest.raises(DataError, match="the population: a key is missing"):
         population_sizes(pd.concat([frame, frame]), "x")
     assert population_sizes(frame, KeySpec("x", missing="category")).tolist() == [1, 1]
     with pytest.raises(DataError, match="row p: no whole number of persons"):
@@ -142,7 +142,7 @@ def test_populations_that_are_refused():
         population_sizes(frame, ["x"], recode={"x": 5})
     with pytest.raises(OptionError, match="recode must map"):
         population_sizes(frame, ["x"], recode=["x"])
-    with pytest.raises(OptionError, match="the population must be a DataFrame, not dict"):
+    with pytest.raises(OptionError, match="the population: a DataFrame is needed, not dict"):
         population_sizes({"x": [1]}, ["x"])
 
 

@@ -75,9 +75,9 @@ def test_of_many_values_only_pairs_that_occur_are_counted():
         ({"least": 0}, OptionError, "least must be a whole number from 1 on"),
         ({"fraction": 1}, OptionError, "a sampling fraction must be"),
         ({"fraction": 5e-324}, OptionError, "a sampling fraction must be"),
-        ({"frame": {"area": [1]}}, OptionError, "the data must be a DataFrame, not dict"),
+        ({"frame": {"area": [1]}}, OptionError, "a DataFrame is needed, not dict"),
         ({"frame": pd.DataFrame({"area": [], "x": []})}, DataError, "has no records"),
-        ({"area": "aera"}, DataError, "the data: column aera is not there; did you mean area?"),
+        ({"area": "aera"}, DataError, "column aera is not there; did you mean area?"),
     ],
 )
 def test_bad_controls_are_one_line(arguments, error, message):

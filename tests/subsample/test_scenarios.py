@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.subsample import scenario_grid, subsample_risk
 
@@ -126,8 +126,8 @@ def test_a_variable_with_the_name_of_a_result_is_refused(name):
 
 def test_values_outside_the_groups_and_the_study_s_own_faults_are_refused():
     frame = a_sample()
-    with pytest.raises(DataError, match="survey: column region: row"):
-        scenario_grid(frame, SPEC, {"region": {"a": {"groups": {"x": [1, 2]}}}}, fraction=0.2, where="survey")
+    with pytest.raises(DataError, match="survey: column region: row"), about("survey"):
+        scenario_grid(frame, SPEC, {"region": {"a": {"groups": {"x": [1, 2]}}}}, fraction=0.2)
     with pytest.raises(OptionError, match="repeats must be at most 100,000"):
         scenario_grid(frame, SPEC, LEVELS, fraction=0.2, repeats=10**30)
     with pytest.raises(OptionError, match="fraction must be"):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.subsample import SubsampleRisk, subsample_risk
 from kanon_lab.subsample.counting import COUNTS, Design, Uniques, count_subsamples
@@ -284,11 +284,11 @@ def test_other_arguments_are_refused(options, message):
 
 def test_data_that_cannot_be_used_are_refused():
     frame = a_sample()
-    with pytest.raises(DataError, match=r"survey: column agee is not there; did you mean age\?"):
-        subsample_risk(frame, ["agee"], fraction=0.1, where="survey")
-    with pytest.raises(DataError, match="survey: has 99 records; .* 100 or more"):
-        subsample_risk(frame[:99], ["age"], fraction=0.1, where="survey")
-    with pytest.raises(OptionError, match="the data must be a DataFrame, not list"):
+    with pytest.raises(DataError, match=r"survey: column agee is not there; did you mean age\?"), about("survey"):
+        subsample_risk(frame, ["agee"], fraction=0.1)
+    with pytest.raises(DataError, match="survey: has 99 records; .* 100 or more"), about("survey"):
+        subsample_risk(frame[:99], ["age"], fraction=0.1)
+    with pytest.raises(OptionError, match="a DataFrame is needed, not list"):
         subsample_risk([1, 2], ["age"], fraction=0.1)
     light = frame.assign(w=np.where(frame["age"] == 30, 0.5, 2)).set_axis(range(10, 2010))
     with pytest.raises(DataError, match=r"column w: row \d+ \(and \d+ more\): a weight below 1;"):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_subsample_study import COUNTS, FILES, KEYS, a_sample, counts_by_hand, uniques_of
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.subsample import population_uniques, scenario_grid, subsample_risk
 from kanon_lab.subsample.counting import Design
@@ -171,8 +171,8 @@ def test_random_columns_are_not_accused(name):
 def test_units_that_cannot_be_used_are_one_line(change, options, error, line):
     frame = a_sample(302).assign(unit=np.arange(302) % 30, home=np.arange(302)).assign(**change)
     spec = KeySpec(["age"], household=options.pop("spec", None))
-    with pytest.raises(error, match=line):
-        subsample_risk(frame, spec, fraction=0.1, where="survey", **options)
+    with pytest.raises(error, match=line), about("survey"):
+        subsample_risk(frame, spec, fraction=0.1, **options)
 
 
 @pytest.mark.parametrize(

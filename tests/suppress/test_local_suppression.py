@@ -224,7 +224,7 @@ def test_no_more_cells_than_sdcmicro(frame, k, cells):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"k_required": 9}, OptionError, "k_required is 9, and the data has 8 records"),
+        ({"k_required": 9}, OptionError, "k_required is 9, and there are 8 records"),
         ({"k_required": 0}, OptionError, "k_required must be a whole number from 1 on"),
         ({"k_required": 2.5}, OptionError, "k_required must be a whole number"),
         ({"k_required": 2, "importance": {"Key9": 1}}, OptionError, "Key9 is no key variable; did you mean Key"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from processes import PATIENCE, hear_signals
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.protection import Protection, as_recipe
 from kanon_lab.tradeoff import risk_utility_map
 from kanon_lab.tradeoff import run as running
@@ -131,15 +131,18 @@ def test_what_cannot_be_applied_is_a_row_with_its_error(survey):
     bad = {"recode": {"variable": "age", "bands": [0, 5]}}
     grid = {"ages": {"tens": AGES["tens"], "short": bad, "absent": {"remove_variables": {"variables": "nothing"}}},
             "mix": MIX, "k": [2]}  # fmt: skip
-    found = risk_utility_map(survey, RECIPE, grid, workers=1, where="survey.csv")
+    found = risk_utility_map(survey, RECIPE, grid, workers=1)
     errors = found.points.set_index("ages")["error"]
     assert errors["tens"].isna().all()
-    assert errors["short"].str.startswith("step 1 (recode): survey.csv: column age").all()
-    assert errors["absent"].str.contains("has no column nothing").all()
+    assert errors["short"].str.startswith("step 1 (recode): column age").all()
+    assert errors["absent"].str.contains("there is no column nothing").all()
     assert found.points.loc[found.points["error"].notna(), "global_risk"].isna().all()
     assert set(found.frontier()["ages"]) == {"tens"}
-    with pytest.raises(DataError, match="no recipe of the map could be applied; the first says: survey.csv"):
-        risk_utility_map(survey, {"key_variables": ["no"]}, workers=1, where="survey.csv").frontier()
+    with (
+        pytest.raises(DataError, match="survey.csv: no recipe of the map could be applied; the first says: column no"),
+        about("survey.csv"),
+    ):
+        risk_utility_map(survey, {"key_variables": ["no"]}, workers=1).frontier()
 
 
 def test_equal_settings_of_another_type_are_not_shared(survey):

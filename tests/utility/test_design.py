@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, t
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
 
 SURVEY = Design("w", ("stratum",), "unit")
@@ -32,7 +32,7 @@ def frame_of(records):
 def estimated(records, design=SURVEY, groups=2):
     """Estimate, standard error, degrees of freedom and lone strata of each group."""
     frame = frame_of(records)
-    survey = read_survey(frame, design, "test")
+    survey = read_survey(frame, design)
     within = domains(survey, frame["group"].fillna(-1).to_numpy(dtype=np.int64), groups)
     estimate, se = ratios(within, frame["y"].to_numpy(dtype=float))
     return [tuple(map(float, row)) for row in zip(estimate, se, within.df, within.lone)]
@@ -140,14 +140,14 @@ def test_what_is_outside_a_group_tells_only_how_many_units_there_are(records, ra
 
 def test_several_strata_are_crossed():
     frame = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "u": [1, 1, 1, 1]})
-    survey = read_survey(frame, Design(strata=("a", "b"), sampling_unit="u"), "test")
+    survey = read_survey(frame, Design(strata=("a", "b"), sampling_unit="u"))
     assert survey.units.tolist() == [1, 1, 1, 1]
 
 
 def test_large_numbers_keep_their_spread():
     records = [("A", unit, 1.0, 0, float(y)) for unit, y in enumerate([1, 2, 4, 8, 16])]
     far = [(*record[:4], record[4] + 1e9) for record in records]
-    survey = read_survey(frame_of(far), SURVEY, "test")
+    survey = read_survey(frame_of(far), SURVEY)
     within = domains(survey, np.zeros(5, dtype=int), 1)
     _, se = ratios(within, frame_of(far)["y"].to_numpy(), shift=1e9)
     assert se[0] == pytest.approx(estimated(records, groups=1)[0][1])
@@ -200,7 +200,7 @@ def test_intervals_cover_the_truth_in_repeated_samples():
     for _ in range(400):
         drawn = np.concatenate([stratum * 60 + rng.choice(60, 8, replace=False) for stratum in range(5)])
         sample = people[people["unit"].isin(drawn)]
-        within = domains(read_survey(sample, SURVEY, "test"), np.zeros(len(sample), dtype=int), 1)
+        within = domains(read_survey(sample, SURVEY), np.zeros(len(sample), dtype=int), 1)
         y = sample["y"].to_numpy()
         lower, upper = mean_interval(*ratios(within, y), within.df, 0.95)
         covered[0] += lower[0] <= truth <= upper[0]
@@ -219,7 +219,7 @@ def test_intervals_of_a_rare_rate_cover_it_with_few_units(units):
         drawn = rng.integers(0, 60, units)
         unit = np.repeat(np.arange(units), sizes[drawn])
         case = np.concatenate([np.arange(sizes[i]) < cases[i] for i in drawn]).astype(float)
-        survey = read_survey(pd.DataFrame({"unit": unit}), Design(sampling_unit="unit"), "test")
+        survey = read_survey(pd.DataFrame({"unit": unit}), Design(sampling_unit="unit"))
         within = domains(survey, np.zeros(len(unit), dtype=int), 1)
         estimate, se = ratios(within, case)
         lower, upper = rate_interval(estimate, se, within.df, within.units, 0.95)
@@ -243,16 +243,16 @@ def test_intervals_of_a_rare_rate_cover_it_with_few_units(units):
 def test_a_design_that_cannot_be_read_is_refused(column, values, told):
     frame = pd.DataFrame({"stratum": ["A", "A"], "unit": [1, 2], "w": [1.0, 2.0]}, index=["a", "b"])
     frame[column] = pd.Series(values, index=frame.index)
-    with pytest.raises(DataError) as caught:
-        read_survey(frame, SURVEY, "test")
+    with pytest.raises(DataError) as caught, about("test"):
+        read_survey(frame, SURVEY)
     assert str(caught.value).startswith(told)
 
 
 def test_a_design_without_columns_or_records_is_refused():
-    with pytest.raises(DataError, match="^test: column stratum is not there; did you mean Stratum\\?$"):
-        read_survey(pd.DataFrame({"w": [1.0], "Stratum": [1], "unit": [1]}), SURVEY, "test")
-    with pytest.raises(DataError, match="^test: has no records"):
-        read_survey(pd.DataFrame({"w": []}), Design("w"), "test")
+    with pytest.raises(DataError, match="^test: column stratum is not there; did you mean Stratum\\?$"), about("test"):
+        read_survey(pd.DataFrame({"w": [1.0], "Stratum": [1], "unit": [1]}), SURVEY)
+    with pytest.raises(DataError, match="^test: has no records"), about("test"):
+        read_survey(pd.DataFrame({"w": []}), Design("w"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.protection import as_indicators
 from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
 from kanon_lab.utility.indicators import indicators
@@ -83,7 +83,7 @@ def test_each_row_is_the_estimate_of_one_group_alone(records):
     frame = pd.DataFrame([*records, ("x", 1, 0.0)], columns=["a", "b", "y"], dtype=object)
     wanted = IndicatorSet(rates=["a"], means=["y"], by=["b"], design=Design("w", (), "unit"))
     frame["w"], frame["unit"] = np.arange(len(frame)) % 3 + 1.0, np.arange(len(frame)) // 2
-    survey = read_survey(frame, wanted.design, "test")
+    survey = read_survey(frame, wanted.design)
     for row in indicators(frame, wanted).to_dict("records"):
         value = frame["a"].eq(row["category"]) if row["kind"] == "rate" else frame["y"]
         inside = frame[row["variable"]].notna() & (frame["b"].map(str).eq(row["group"]) | (row["by"] == ""))
@@ -147,7 +147,7 @@ class TestReleased:
         assert found.empty
 
     def test_another_index_is_refused(self):
-        with pytest.raises(DataError, match="^the data: its index is not that of the file its design is read from"):
+        with pytest.raises(DataError, match="^its index is not that of the file its design is read from"):
             self.now(PEOPLE.reset_index(drop=True))
 
 
@@ -165,15 +165,15 @@ class TestReleased:
     ],
 )
 def test_data_that_cannot_be_estimated_are_refused(settings, told):
-    with pytest.raises(DataError) as caught:
-        indicators(PEOPLE.assign(nothing=np.nan), as_indicators(settings), where="test")
+    with pytest.raises(DataError) as caught, about("test"):
+        indicators(PEOPLE.assign(nothing=np.nan), as_indicators(settings))
     assert str(caught.value).startswith(told)
 
 
 def test_a_category_that_no_record_has_is_refused():
-    with pytest.raises(OptionError) as caught:
-        indicators(PEOPLE, IndicatorSet(rates={"ill": ["no", "Flu"]}), where="test")
-    assert str(caught.value) == "rates: ill: no record of test has category Flu; check how it is written"
+    with pytest.raises(OptionError) as caught, about("test"):
+        indicators(PEOPLE, IndicatorSet(rates={"ill": ["no", "Flu"]}))
+    assert str(caught.value) == "test: rates: ill: no record has category Flu; check how it is written"
     with pytest.raises(OptionError, match="^absent must be error or skip, not 'drop'$"):
         indicators(PEOPLE, WANTED, absent="drop")
 

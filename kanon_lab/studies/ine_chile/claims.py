@@ -31,7 +31,7 @@ THRESHOLD = 0.05
 def risk_claims() -> dict[str, Claim]:
     """The claims of chapter 7 by the last part of their figure_id."""
     frame = example("Tabla 7.1")
-    table = class_table(frame, SPECS["Tabla 7.1"], where="Tabla 7.1")
+    table = class_table(frame, SPECS["Tabla 7.1"])
     return {
         **_scope_claims(),
         **_frequency_claims(table),

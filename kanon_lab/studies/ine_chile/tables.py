@@ -137,7 +137,7 @@ def _by_row(frame: pd.DataFrame) -> dict[str, dict[str, object]]:
 
 def _with_frequencies(name: str) -> tuple[pd.DataFrame, ClassTable]:
     frame = example(name)
-    table = class_table(frame, SPECS[name], where=name)
+    table = class_table(frame, SPECS[name])
     return frame.assign(f_k=table.f_k_of_records(), F_k=table.F_k_of_records()), table
 
 
