@@ -12,7 +12,7 @@ from pages import PAGES, blocks
 
 from kanon_lab import perturb, recode, suppress
 from kanon_lab.errors import KanonLabError, OptionError
-from kanon_lab.protection import STEPS, as_indicators, as_recipe
+from kanon_lab.protection import STEPS, as_recipe
 from kanon_lab.protection.file_settings import HouseholdLevel, RecipeSettings
 from kanon_lab.protection.plan import household_plan
 from kanon_lab.protection.reference import MODELS, config_schema, filled
@@ -227,23 +227,6 @@ def test_steps_that_cannot_be_are_refused_when_they_are_read(step, written, faul
     assert str(caught.value).startswith(f"r.yml: step 1 ({step}): ")
     assert fault in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-FAULTY_INDICATORS = [
-    ({"mean": ["income"]}, "indicators: unknown setting mean; did you mean means?"),
-    ({"weight": "w"}, "indicators: weight belongs at the top of the recipe"),
-    ({"means": [5]}, "indicators: means must be names of columns"),
-    ({"means": ["income"], "level": 95}, "indicators: level must be a number above 0 and below 1, not 95"),
-    ({}, "indicators: no indicator: name variables under rates or means"),
-]
-
-
-@pytest.mark.parametrize(("wanted", "fault"), FAULTY_INDICATORS)
-def test_indicators_that_cannot_be(wanted, fault):
-    for reader in (as_indicators, lambda given: as_recipe({"key_variables": "age", "indicators": given}, where="")):
-        with pytest.raises(OptionError) as caught:
-            reader(wanted)
-        assert str(caught.value).startswith(fault)
 
 
 plain = st.recursive(

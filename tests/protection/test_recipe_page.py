@@ -10,7 +10,6 @@ from kanon_lab.cli import run
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection import STEPS, protect, read_recipe
 from kanon_lab.protection.yaml_file import read_yaml
-from kanon_lab.recode.configuration import HierarchySettings
 from kanon_lab.recode.steps import Recode
 from kanon_lab.tradeoff import MEASURES, risk_utility_map
 
@@ -79,7 +78,7 @@ def test_the_first_recipe_protects_what_the_page_says(read):
 
 @pytest.mark.parametrize("line", STEPS_ALONE)
 def test_every_step_runs(read, line):
-    ((name, settings),) = read(f"key_variables: [age]\nsteps:\n{line}\n", read_recipe).steps
+    ((name, settings),) = read(f"key_variables: [age, sex, education]\nsteps:\n{line}\n", read_recipe).steps
     chain = protect(load_microdata("health-survey"), SPEC).apply(name, settings)
     assert chain.steps[0].records_touched
 
@@ -87,4 +86,4 @@ def test_every_step_runs(read, line):
 def test_every_step_and_every_way_to_recode_has_its_example():
     steps = " ".join(STEPS_ALONE)
     assert {name for name in STEPS if f"- {name}:" in steps} == set(STEPS) - {"household_level"}
-    assert all(f"{kind}: " in steps for kind in (*Recode.kinds, *HierarchySettings.kinds))
+    assert all(f"{kind}: " in steps for kind in (*Recode.kinds, "mapping", "file", "widths"))
