@@ -149,9 +149,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
     steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]
     recipe = as_recipe({"key_variables": ["age"], "steps": steps})
     with (
-        pytest.raises(
-            OptionError, match=r"^survey.csv: .*step 2 \(round\): there is no column incom .*; did you mean income\?"
-        ),
+        pytest.raises(OptionError, match=r"^survey.csv: .*step 2 \(round\): there is no column incom .*mean income"),
         about("survey.csv"),
     ):
         recipe.apply(survey())
