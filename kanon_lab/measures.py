@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice, check_positive
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.diversity import MEASURES, Bands, Diversity, diversity
 from kanon_lab.errors import OptionError, shortened
@@ -174,11 +174,8 @@ def _check_options(k: object, thresholds: object, recursive_c: object, distance:
         raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
     if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
         raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
-    if distance not in ("equal", "ordered"):
-        raise OptionError(f"distance must be equal or ordered, not {distance!r}")
-    number = isinstance(recursive_c, numbers.Real) and not isinstance(recursive_c, bool)
-    if not number or not 0 < recursive_c <= _MOST_C:
-        raise OptionError(f"recursive_c must be a number above 0 and up to {_MOST_C:,}, not {recursive_c!r}")
+    check_choice(distance, "distance", ("equal", "ordered"))
+    check_positive(recursive_c, "recursive_c", _MOST_C)
 
 
 def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:

@@ -59,7 +59,7 @@ def run_notebooks() -> None:
     notebooks = find_notebooks()
     executed = SITE / "notebooks"
     remove_others(executed, keep={f"{name}.ipynb" for name in notebooks})
-    package = digest(files_under(ROOT / "kanon_lab"))
+    package = digest([*files_under(ROOT / "kanon_lab"), *files_under(ROOT / "book" / "figures")])
     for number, (name, source) in enumerate(notebooks.items(), start=1):
         target = executed / f"{name}.ipynb"
         stamp = STAMPS / f"{name}.notebook"

@@ -2,7 +2,9 @@
 
 python scripts/outputs.py FOLDER                      what the kanon_lab that Python imports makes of every command
 python scripts/outputs.py FOLDER --compare BEFORE     what differs between two such folders
-python scripts/outputs.py FOLDER --only report        the outputs alone whose names hold this
+python scripts/outputs.py FOLDER --only report        once more those whose names hold this
+
+What a run that was interrupted left in FOLDER is kept and the rest made: take a new folder for other code.
 
 It knows the command and the notebooks' format only, not the modules inside. Times, paths and versions are masked.
 """
@@ -36,7 +38,7 @@ MASKS = [
     (r" at 0x[0-9a-f]+", ""),
 ]
 # Keys of a recipe for blocks of the book that are a part of one.
-SPEC = "key_variables: [age, sex, education]\nweight: weight\nhousehold: household\n"
+SPEC = "key_variables: [age, sex, education]\nweight: weight\nhousehold: household\nk_required: 3\n"
 REPORT = """key_variables: [postcode, age, sex, education]
 weight: weight
 household: household
@@ -132,7 +134,7 @@ def commands() -> Iterator[str]:
         f"protect {HEALTH} {recipe} {out} --fail-under-k 50",
         f"map {HEALTH} --recipe ../inputs/map.yml --out map.csv --json --workers 1",
         f"map {HEALTH} --recipe ../inputs/map.yml --at-most 0.05 --repeats 3 --worst --write-recipe c.yml --workers 1",
-        f"map {HEALTH} --recipe ../inputs/map.yml --risk key_linkage --loss total_variation_mean --workers 1",
+        f"map {HEALTH} --recipe ../inputs/map.yml --risk key_linkage --loss table_distance --workers 1",
     )  # fmt: skip
     report = f"report {HEALTH} --config ../inputs/report.yml"
     for more in ("", " --set language=es", " --internal", " --internal --set language=es"):
@@ -171,7 +173,7 @@ def write_inputs(folder: Path, pages: list[Path]) -> None:
     import pandas as pd
     import pyreadstat
 
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = subprocess.run([*KANON_LAB, "data", "path", HEALTH], capture_output=True, text=True, check=True)
     frame = pd.read_csv(path.stdout.strip(), dtype={"postcode": str, "birth_date": str})
     labels = {"variable_value_labels": {"cholesterol": {"normal": "as it should be"}}}
@@ -184,8 +186,12 @@ def write_inputs(folder: Path, pages: list[Path]) -> None:
             for number, age in enumerate([*(f"{low}-{low + 4}" for low in range(0, 85, 5)), "85+"])]  # fmt: skip
     counts = pd.DataFrame(rows, columns=["place", "sex", "age_group", "persons"]).assign(year=2010)
     counts.to_csv(folder / "counts.csv", index=False)
-    town = "key_variables: [postcode, age, sex]\nhousehold: household\ndirect_identifiers: [name, person]\nsteps:\n"
-    town += "- remove_variables: {variables: [birth_date]}\n- recode: {variable: age, width: 10}\n- suppress: {}\n"
+    town = (
+        "key_variables: [postcode, age, sex]\nhousehold: household\ndirect_identifiers: [name, person]\nk_required: 3\n"
+    )
+    town += (
+        "steps:\n- remove_variables: {variables: [birth_date]}\n- recode: {variable: age, width: 10}\n- suppress: {}\n"
+    )
     grid = SPEC + "steps:\n- recode: {variable: age, width: $w}\n- pram: {variables: [sex], keep: $p}\n- suppress: {}\n"
     grid += "grid:\n  w: [5, 10, 20]\n  p: [0.8, 0.95]\n"
     (folder / "report.yml").write_text(REPORT, "utf-8")
@@ -238,15 +244,16 @@ def masked(path: Path, roots: list[Path]) -> bytes:
 
 def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     pages = [*sorted((checkout / "book").glob("*.md")), checkout / "README.md"]
-    if not (folder / INPUTS).is_dir():
-        write_inputs(folder / INPUTS, pages)
+    write_inputs(folder / INPUTS, pages)
     lines = {re.sub(r"[^\w.=,-]+", "_", line.replace("../inputs/", "").replace("--", "-")): line for line in commands()}
     for page in pages:
         for number, (line, text) in enumerate(recipes([page]), start=1):
             name = f"{page.stem}-{number}-{line.split()[0]}"
             (folder / INPUTS / f"{name}.yml").write_text(text, "utf-8")
             lines[name] = line.replace("NAME", name)
-    wanted = {name: line for name, line in lines.items() if only in name}
+    wanted = {
+        name: line for name, line in lines.items() if only in name and (only or not (folder / name / SAID).exists())
+    }
     for name in wanted:
         shutil.rmtree(folder / name, ignore_errors=True)
     with ThreadPoolExecutor(2) as pool:
@@ -260,7 +267,7 @@ def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     manifest = {}
     for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.parent != folder):
         name = path.relative_to(folder)
-        if name.parts[0] != INPUTS:
+        if name.parts[0] in lines or name.parts[0].startswith("notebook-"):
             content = masked(path, roots)
             (kept / name).parent.mkdir(parents=True, exist_ok=True)
             (kept / name).write_bytes(content)
@@ -269,10 +276,10 @@ def make(folder: Path, checkout: Path, built: Path, only: str) -> None:
     print(f"{len(manifest)} outputs of {len(wanted)} commands in {folder}")
 
 
-def compare(folder: Path, before: Path, lines: int) -> int:
+def compare(folder: Path, before: Path, lines: int, only: str) -> int:
     """Print what differs, and return how many outputs do."""
     new, old = (json.loads((each / MANIFEST).read_text("utf-8")) for each in (folder, before))
-    differing = sorted(name for name in {*new, *old} if new.get(name) != old.get(name))
+    differing = sorted(name for name in {*new, *old} if only in name and new.get(name) != old.get(name))
     for name in differing:
         if name not in new or name not in old:
             print(f"{name}: only {'after' if name in new else 'before'}")
@@ -294,9 +301,9 @@ if __name__ == "__main__":
     parser.add_argument("--lines", type=int, default=12, help="of each difference")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose book and README are read")
     parser.add_argument("--built", type=Path, help="executed notebooks; default: those that make book made there")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", metavar="PART", help="of names of outputs: these alone")
     given = parser.parse_args()
     if given.compare:
-        sys.exit(bool(compare(given.folder, given.compare, given.lines)))
+        sys.exit(bool(compare(given.folder, given.compare, given.lines, given.only)))
     built = given.built or given.checkout / "_build" / "site" / "notebooks"
     make(given.folder, given.checkout, built, given.only)

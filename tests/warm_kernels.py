@@ -1,9 +1,10 @@
-"""Kernels forked from a process that has imported the large packages: each is as new as one that imported them."""
+"""Kernels forked from a process that has imported what notebooks import: each is as new as one that imported it."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-# Of other people only: a notebook imports kanon_lab itself, as it would in any kernel.
-PACKAGES = "ipykernel.kernelapp ipykernel.ipkernel IPython pandas scipy.stats altair pyarrow".split()
+import kanon_lab
+
+# That notebooks import what they need in a kernel that has nothing is shown by making the book.
+PACKAGES = "ipykernel.kernelapp ipykernel.ipkernel IPython pandas scipy.stats scipy.optimize altair pyarrow".split()
+PACKAGES += [each.name for each in pkgutil.walk_packages(kanon_lab.__path__, "kanon_lab.") if "__" not in each.name]
 
 
 @contextmanager
@@ -76,7 +80,6 @@ def _serve(told: Any, arguments: list[str], cwd: str, env: dict[str, str]) -> No
     sys.argv = ["ipykernel_launcher", *arguments]
     # Nothing of the tests can be imported, and what lies in the working folder can.
     sys.path[:] = ["", *(each for each in sys.path if each and "tests" not in Path(each).parts)]
-    assert "kanon_lab" not in sys.modules
     from ipykernel.kernelapp import IPKernelApp
 
     IPKernelApp.launch_instance(argv=arguments)

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_whole
 from kanon_lab.classes.coding import distinct_rows
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.table import class_table
@@ -49,7 +50,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
     names = spec.key_variables
     if len(names) > MOST_KEYS:
         raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
-    check_last_k(k_max)
+    check_whole(k_max, "k_max", 1, MOST_K)
     table = class_table(frame, spec)
     positions = range(len(names))
     subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
@@ -61,13 +62,6 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
         up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
         rows.append((tuple(names[j] for j in subset), table.n, len(records), f_k.min(), *up_to.astype(np.int64)))
     return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
-
-
-def check_last_k(k_max: int) -> None:
-    """Raise an `OptionError` unless `k_max` is a whole number that a grid has columns for."""
-    whole = isinstance(k_max, (int, np.integer)) and not isinstance(k_max, bool)
-    if not whole or not 1 <= k_max <= MOST_K:
-        raise OptionError(f"k_max must be a whole number from 1 to {MOST_K:,}, not {k_max!r}")
 
 
 def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

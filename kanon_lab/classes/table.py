@@ -44,6 +44,47 @@ class ValueCounts:
     overall: np.ndarray
     n_classes: int
 
+    # What several measures need of the counts, by row: of each class in which some value is known, in order.
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where the counts of each row's class begin."""
+        return np.flatnonzero(np.diff(self.class_, prepend=-1))
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """The row of each count."""
+        return np.cumsum(np.diff(self.class_, prepend=-1) != 0) - 1
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """Records of each row's class whose value is known."""
+        return self.sums(self.count)
+
+    @cached_property
+    def p(self) -> np.ndarray:
+        """Share of each count's value in its class, above 0 and at most 1."""
+        return self.count / self.known[self.row]
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Share of each count's value in the file, above 0 and at most 1."""
+        return (self.overall / max(self.overall.sum(), 1))[self.value]
+
+    def sums(self, numbers: np.ndarray) -> np.ndarray:
+        """Sum over each row of one number a count."""
+        return np.add.reduceat(numbers, self.start) if len(self.start) else np.zeros(0, dtype=numbers.dtype)
+
+    def largest(self, numbers: np.ndarray) -> np.ndarray:
+        """Largest in each row of one number a count."""
+        return np.maximum.reduceat(numbers, self.start) if len(self.start) else np.zeros(0, dtype=numbers.dtype)
+
+    def by_class(self, measured: np.ndarray) -> np.ndarray:
+        """One number for every class of the file, given those of the rows: missing where no value is known."""
+        full = np.full(self.n_classes, np.nan)
+        full[self.class_[self.start]] = measured
+        return full
+
 
 @dataclass(frozen=True)
 class ClassTable:

@@ -80,7 +80,8 @@ def _print_states(protection, of=""):
     if protection.steps and protection.steps[0].households is not None:
         _line("(household_level is step 1; the first under steps is step 2)")
     _print_cells(protection, of)
-    _print_measures(protection, history, of)
+    for table in (_print_anonymity, _print_risk, _print_kept, _print_links, _print_losses, _print_indicators):
+        table(protection, history, of)
     for number, step in enumerate(protection.steps, 1):
         if step.claims is not None:
             _print_claims(step.claims, number, of)
@@ -94,81 +95,83 @@ def _print_cells(protection, of):
         rows += [(number, shortened(name, 50), *cells) for name, cells in counts.items() if any(cells)]
     if rows:
         _title(f"Cells{of}")
-        _print(
-            _frame(rows, ["step", "variable", "changed", "suppressed", "column"]).astype(
-                {"changed": "Int64", "suppressed": "Int64"}
-            )
-        )
+        counted = dict.fromkeys(("changed", "suppressed"), "Int64")
+        _print(_frame(rows, ["step", "variable", *counted, "column"]).astype(counted))
 
 
-def _print_measures(protection, history, of):
+def _print_after(history, title, names, formats=None):
+    """Some measures after each step under their heads."""
+    _title(title)
+    _print(history[["step", *names]].rename(columns=names), formats)
+
+
+def _print_anonymity(protection, history, of):
     policy = "category" if protection.spec.missing == "category" else "wildcard"
-    names = {
-        **{"step": "step", "classes": "classes", "k_achieved": "k"},
-        **{f"violations_{k}_{policy}": f"below {k}" for k in protection.k},
-    }
+    names = {"classes": "classes", "k_achieved": "k"}
+    names |= {f"violations_{k}_{policy}": f"below {k}" for k in protection.k}
     if protection.spec.household:
-        names |= {
-            "with_household_size_k_achieved": "k (counted)",
-            "with_household_size_sample_uniques": "uniques (counted)",
-        }
-    _title(f"Anonymity after each step{of}")
-    _print(history[list(names)].rename(columns=names))
+        names["with_household_size_k_achieved"] = "k (counted)"
+        names["with_household_size_sample_uniques"] = "uniques (counted)"
+    _print_after(history, f"Anonymity after each step{of}", names)
     if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
         _line(
             "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
         )
     if protection.spec.household:
         _line("(counted: for an outsider who also counts the members of each household)")
-    names = {"step": "step", "global_risk": "mean risk", "expected_reidentifications": "persons"}
+
+
+def _print_risk(protection, history, of):
+    names = {"global_risk": "mean risk", "expected_reidentifications": "persons"}
     names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
     if protection.spec.household:
         names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
     formats = {"mean risk": _risk, "household risk": _risk, "persons": ",.2f", "households": ",.2f"}
-    _title(f"Risk and expected re-identifications after each step{of} ({protection.estimator})")
-    _print(history[list(names)].rename(columns=names), formats)
+    title = f"Risk and expected re-identifications after each step{of} ({protection.estimator})"
+    _print_after(history, title, names, formats)
     _line("(persons, households: expected to be re-identified; risk above: records)")
-    names = {
-        **{"step": "step", "equal_cells": "as they came", "known_cells": "not missing"},
-        **{f"distinct_{name}": f"values of {shortened(name)}" for name in protection.spec.key_variables},
-    }
-    _title(f"Key cells after each step{of}: shares, and different values")
-    _print(history[list(names)].rename(columns=names), {"as they came": percent, "not missing": percent})
-    _print_cost(protection, history, of)
 
 
-def _print_cost(protection, history, of):
-    names = {"step": "step", "key_linkage": "linked by keys", "numeric_linkage": "linked by quantities"}
-    if not protection.spec.numeric_variables:
-        del names["numeric_linkage"]
-    _title(f"Links after each step{of}: records that an outsider with the true values links to their own")
-    _print(history[list(names)].rename(columns=names), dict.fromkeys(names.values(), percent) | {"step": ""})
-    names = {
-        **{"step": "step", "granularity": "granularity", "non_uniform_entropy": "entropy"},
-        **{"table_distance": "tables", "discernibility": "discernibility", "average_class_size": "class size"},
-    }
-    shares = dict.fromkeys(["granularity", "entropy", "tables"], ".4f")
-    undefined = protection.state.truth.perturbed & {*protection.spec.key_variables}
-    _title(f"Loss after each step{of}: of keys and tables from 0 (none) to 1")
-    _print(history[list(names)].rename(columns=names), {**shares, "discernibility": ",", "class size": ",.2f"})
-    if undefined:
+def _print_kept(protection, history, of):
+    names = {"equal_cells": "as they came", "known_cells": "not missing"}
+    formats = dict.fromkeys(names.values(), percent)
+    names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in protection.spec.key_variables}
+    _print_after(history, f"Key cells after each step{of}: shares, and different values", names, formats)
+
+
+def _print_links(protection, history, of):
+    names = {"key_linkage": "linked by keys"}
+    if protection.spec.numeric_variables:
+        names["numeric_linkage"] = "linked by quantities"
+    title = f"Links after each step{of}: records that an outsider with the true values links to their own"
+    _print_after(history, title, names, dict.fromkeys(names.values(), percent))
+
+
+def _print_losses(protection, history, of):
+    names = {"granularity": "granularity", "non_uniform_entropy": "entropy", "table_distance": "tables"}
+    formats = {**dict.fromkeys(names.values(), ".4f"), "discernibility": ",", "class size": ",.2f"}
+    names |= {"discernibility": "discernibility", "average_class_size": "class size"}
+    _print_after(history, f"Loss after each step{of}: of keys and tables from 0 (none) to 1", names, formats)
+    if not protection.state.truth.perturbed.isdisjoint(protection.spec.key_variables):
         _line("(-: not defined once a key is perturbed; see the notes)")
     if protection.spec.numeric_variables:
-        names = {**{"step": "step", "il1s": "IL1s"}, **{each: each for each in ("eigenvalues", "correlations")}}
-        names |= {"numeric_lost": "no numbers any more"}
-        _title(f"Loss of the quantities after each step{of}")
-        _print(history[list(names)].rename(columns=names), dict.fromkeys(["IL1s", *list(names)[2:4]], ".4f"))
-    if protection.baseline.wanted is not None:
-        from kanon_lab.protection.cost import INDICATOR_LOSSES
+        names = {"il1s": "IL1s", "eigenvalues": "eigenvalues", "correlations": "correlations"}
+        formats = dict.fromkeys(names.values(), ".4f")
+        names["numeric_lost"] = "no numbers any more"
+        _print_after(history, f"Loss of the quantities after each step{of}", names, formats)
 
-        names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
-        _title(f"Indicators after each step{of}: intervals beside those before any step")
-        _line(
-            "(overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:"
-        )
-        _line("share of the estimates that lie in their first interval)")
-        formats = dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
-        _print(history[["step", *names]].rename(columns=names), formats)
+
+def _print_indicators(protection, history, of):
+    if protection.baseline.wanted is None:
+        return
+    from kanon_lab.protection.cost import INDICATOR_LOSSES
+
+    names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
+    _title(f"Indicators after each step{of}: intervals beside those before any step")
+    _line("(overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:")
+    _line("share of the estimates that lie in their first interval)")
+    formats = dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
+    _print(history[["step", *names]].rename(columns=names), formats)
 
 
 def _print_claims(claims, number, of):

@@ -6,18 +6,25 @@ Li, Li and Venkatasubramanian (2007): the earth mover's distance under three dis
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ValueCounts
 from kanon_lab.classes.coding import grouped
-from kanon_lab.diversity.shares import Shares, as_shares
 from kanon_lab.errors import OptionError
 
-if TYPE_CHECKING:
-    from kanon_lab.recode import Hierarchy
+
+class Hierarchy(Protocol):
+    """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.recode.Hierarchy`."""
+
+    height: int
+    nested: bool
+
+    def recode(self, series: pd.Series, level: int) -> pd.Series: ...
+    def table(self, values: pd.Index) -> pd.DataFrame: ...
+
 
 #: Distance between two values, and what it says.
 DISTANCES = {
@@ -27,7 +34,7 @@ DISTANCES = {
 }
 
 
-def equal_distance(counts: ValueCounts | Shares) -> np.ndarray:
+def equal_distance(counts: ValueCounts) -> np.ndarray:
     """Half the sum of absolute differences of shares between class and file (Li, Li and Venkatasubramanian 2007).
 
     Returns
@@ -43,12 +50,11 @@ def equal_distance(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.equal_distance(table.sensitive_counts("illness")).tolist()
     [0.25, 0.25]
     """
-    shares = as_shares(counts)
     # What the class has too much of is what it has too little of: values that it lacks need not be visited.
-    return shares.by_class(shares.sums(np.maximum(shares.p - shares.q, 0)))
+    return counts.by_class(counts.sums(np.maximum(counts.p - counts.q, 0)))
 
 
-def ordered_distance(counts: ValueCounts | Shares) -> np.ndarray:
+def ordered_distance(counts: ValueCounts) -> np.ndarray:
     """Sum of absolute cumulative differences of shares, by one less than the number of values (Li et al. 2007).
 
     Returns
@@ -70,28 +76,27 @@ def ordered_distance(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.ordered_distance(table.sensitive_counts("rooms")).round(4).tolist()
     [0.3333, 0.3333]
     """
-    shares = as_shares(counts)
-    counts, occurs = shares.counts, shares.counts.overall > 0
+    occurs = counts.overall > 0
     m = np.count_nonzero(occurs)
-    if m < 2 or not len(shares.row):
-        return shares.by_class(np.zeros(len(shares.start)))
+    if m < 2 or not len(counts.row):
+        return counts.by_class(np.zeros(len(counts.start)))
     cumulated = np.cumsum(counts.overall[occurs])
     Q = cumulated / cumulated[-1]
     sums = np.concatenate([[0.0], np.cumsum(Q)])
     total = np.cumsum(counts.count)
-    before = (total - counts.count)[shares.start]
-    P = (total - before[shares.row]) / shares.known[shares.row]
+    before = (total - counts.count)[counts.start]
+    P = (total - before[counts.row]) / counts.known[counts.row]
     first = (np.cumsum(occurs) - 1)[counts.value]
     last = np.append(first[1:], m)
-    last[shares.start[1:] - 1] = m
+    last[counts.start[1:] - 1] = m
     turn = np.clip(np.searchsorted(Q, P), first, last)
     below = P * (turn - first) - (sums[turn] - sums[first])
     above = (sums[last] - sums[turn]) - P * (last - turn)
-    distance = sums[first[shares.start]] + shares.sums(below + above)
-    return shares.by_class(np.clip(distance / (m - 1), 0, 1))
+    distance = sums[first[counts.start]] + counts.sums(below + above)
+    return counts.by_class(np.clip(distance / (m - 1), 0, 1))
 
 
-def hierarchical_distance(counts: ValueCounts | Shares, hierarchy: Hierarchy) -> np.ndarray:
+def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarray:
     """Earth mover's distance where two values are as far apart as the lowest level that joins them, by the height.
 
     Parameters
@@ -123,15 +128,13 @@ def hierarchical_distance(counts: ValueCounts | Shares, hierarchy: Hierarchy) ->
     """
     if not hierarchy.nested:
         raise OptionError("the hierarchical distance needs a hierarchy whose levels nest; this one is declared not to")
-    shares = as_shares(counts)
-    counts = shares.counts
     levels = hierarchy.table(counts.values[counts.values.notna()])
     if levels[hierarchy.height].nunique() > 1:
         raise OptionError(
             "the hierarchical distance needs one value at the top of the hierarchy; add a level that joins all values"
         )
     if hierarchy.height == 0:
-        return equal_distance(shares)
+        return equal_distance(counts)
     return sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height)) / hierarchy.height
 
 

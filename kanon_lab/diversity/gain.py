@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_lab.classes import ValueCounts
-from kanon_lab.diversity.shares import Shares, as_shares
 
 
-def delta_disclosure(counts: ValueCounts | Shares) -> np.ndarray:
+def delta_disclosure(counts: ValueCounts) -> np.ndarray:
     """Largest |ln(p/q)| over all values of the file, p the share in the class and q in the file .
 
     Returns
@@ -25,13 +24,12 @@ def delta_disclosure(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.delta_disclosure(table.sensitive_counts("illness")).round(4).tolist()
     [0.6931, inf]
     """
-    shares = as_shares(counts)
-    delta = shares.largest(np.abs(np.log(shares.p / shares.q)))
-    lacking = np.diff(shares.start, append=len(shares.row)) < np.count_nonzero(shares.counts.overall)
-    return shares.by_class(np.where(lacking, np.inf, delta))
+    delta = counts.largest(np.abs(np.log(counts.p / counts.q)))
+    lacking = np.diff(counts.start, append=len(counts.row)) < np.count_nonzero(counts.overall)
+    return counts.by_class(np.where(lacking, np.inf, delta))
 
 
-def beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
+def beta_likeness(counts: ValueCounts) -> np.ndarray:
     """Largest relative gain (p - q)/q over the values that are more frequent in the class than in the file.
 
     Returns
@@ -48,11 +46,10 @@ def beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.beta_likeness(table.sensitive_counts("illness")).round(4).tolist()
     [1.0, 0.3333]
     """
-    shares = as_shares(counts)
-    return shares.by_class(shares.largest(_gains(shares)))
+    return counts.by_class(counts.largest(_gains(counts)))
 
 
-def enhanced_beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
+def enhanced_beta_likeness(counts: ValueCounts) -> np.ndarray:
     """The smallest beta for which every gain (p - q)/q is at most min(beta, -ln q) (Cao and Karras 2012).
 
     Returns
@@ -68,10 +65,9 @@ def enhanced_beta_likeness(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.enhanced_beta_likeness(table.sensitive_counts("illness")).round(4).tolist()
     [1.0, inf]
     """
-    shares = as_shares(counts)
-    gains = _gains(shares)
-    return shares.by_class(shares.largest(np.where(gains > -np.log(shares.q), np.inf, gains)))
+    gains = _gains(counts)
+    return counts.by_class(counts.largest(np.where(gains > -np.log(counts.q), np.inf, gains)))
 
 
-def _gains(shares: Shares) -> np.ndarray:
-    return np.maximum(shares.p / shares.q - 1, 0)
+def _gains(counts: ValueCounts) -> np.ndarray:
+    return np.maximum(counts.p / counts.q - 1, 0)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.diversity.bands import Bands
-from kanon_lab.diversity.closeness import DISTANCES, equal_distance, hierarchical_distance, ordered_distance
+from kanon_lab.diversity.closeness import DISTANCES, Hierarchy, equal_distance, hierarchical_distance, ordered_distance
 from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
-from kanon_lab.diversity.shares import as_shares
 from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
 from kanon_lab.errors import OptionError
-
-if TYPE_CHECKING:
-    from kanon_lab.recode import Hierarchy
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
 MEASURES = {
@@ -164,29 +160,27 @@ def diversity(
     >>> found.classes["distinct"].tolist(), found.file["distinct"], found.file["t_closeness"]
     ([2, 1], 1, 0.25)
     """
-    if distance not in DISTANCES:
-        raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {distance!r}")
+    check_choice(distance, "distance", DISTANCES)
     if (hierarchy is not None) != (distance == "hierarchical"):
         raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
     column = table.column(variable)
     if bands is not None:
         column = bands.cut(column)
     counts = _counts(table, column)
-    shares = as_shares(counts)
     if distance == "hierarchical":
         _check_covered(column, hierarchy)
-        t_closeness = hierarchical_distance(shares, hierarchy)
+        t_closeness = hierarchical_distance(counts, hierarchy)
     else:
-        t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(shares)
+        t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(counts)
     measured = {
-        "distinct": distinct_l(shares),
-        "entropy": entropy_l(shares),
-        "recursive": recursive_l(shares, c=recursive_c),
-        "alpha": largest_share(shares),
+        "distinct": distinct_l(counts),
+        "entropy": entropy_l(counts),
+        "recursive": recursive_l(counts, c=recursive_c),
+        "alpha": largest_share(counts),
         "t_closeness": t_closeness,
-        "delta_disclosure": delta_disclosure(shares),
-        "beta_likeness": beta_likeness(shares),
-        "enhanced_beta_likeness": enhanced_beta_likeness(shares),
+        "delta_disclosure": delta_disclosure(counts),
+        "beta_likeness": beta_likeness(counts),
+        "enhanced_beta_likeness": enhanced_beta_likeness(counts),
     }
     file = {each: _worst(each, numbers) for each, numbers in measured.items()}
     known = np.bincount(counts.class_, weights=counts.count, minlength=counts.n_classes).astype(np.int64)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from kanon_lab.classes import ValueCounts
-from kanon_lab.diversity.shares import Shares, as_shares
 from kanon_lab.errors import OptionError
 
 # Rounding moves the entropy of an even class off its whole number by far less than this.
 _ROUNDING = 1e-12
 
 
-def distinct_l(counts: ValueCounts | Shares) -> np.ndarray:
+def distinct_l(counts: ValueCounts) -> np.ndarray:
     """Number of distinct values in each class.
 
     The name is that of Li, Li and Venkatasubramanian (2007); l-diversity is of Machanavajjhala et al. (2007).
@@ -30,11 +29,10 @@ def distinct_l(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.distinct_l(table.sensitive_counts("illness")).tolist()
     [2.0, 1.0]
     """
-    shares = as_shares(counts)
-    return shares.by_class(np.diff(shares.start, append=len(shares.row)))
+    return counts.by_class(np.diff(counts.start, append=len(counts.row)))
 
 
-def entropy_l(counts: ValueCounts | Shares) -> np.ndarray:
+def entropy_l(counts: ValueCounts) -> np.ndarray:
     """Exponential of the Shannon entropy (natural logarithm) of each class: the l of entropy l-diversity.
 
     Returns
@@ -51,17 +49,16 @@ def entropy_l(counts: ValueCounts | Shares) -> np.ndarray:
     >>> kanon_lab.diversity.entropy_l(table.sensitive_counts("illness")).tolist()
     [2.0, 1.0]
     """
-    shares = as_shares(counts)
-    count = shares.counts.count
-    entropy = np.log(shares.known) - shares.sums(count * np.log(count)) / shares.known
+    count = counts.count
+    entropy = np.log(counts.known) - counts.sums(count * np.log(count)) / counts.known
     l_values = np.exp(entropy)
     whole = np.rint(l_values)
     # An even class of three has 3, not 2.9999999999999996, which a threshold of 3 would refuse.
     l_values = np.where(np.abs(l_values - whole) < _ROUNDING * whole, whole, l_values)
-    return shares.by_class(l_values)
+    return counts.by_class(l_values)
 
 
-def recursive_l(counts: ValueCounts | Shares, *, c: float) -> np.ndarray:
+def recursive_l(counts: ValueCounts, *, c: float) -> np.ndarray:
     """Largest l for which each class is recursively (c, l)-diverse: r_1 < c (r_l + ... + r_m).
 
     r_1 >= r_2 >= ... >= r_m are the frequencies of the values of the class, the most frequent first. Machanavajjhala et
@@ -88,20 +85,19 @@ def recursive_l(counts: ValueCounts | Shares, *, c: float) -> np.ndarray:
     """
     if not 0 < c < np.inf:
         raise OptionError(f"the c of recursive (c,l)-diversity must be a number above 0, not {c!r}")
-    shares = as_shares(counts)
-    if not len(shares.row):
-        return shares.by_class(np.zeros(0))
+    if not len(counts.row):
+        return counts.by_class(np.zeros(0))
     # Class and falling frequency in one number: sorting numbers is far quicker than sorting rows.
-    top = int(shares.counts.count.max())
-    r = top - np.sort(shares.row * (top + 1) + (top - shares.counts.count)) % (top + 1)
+    top = int(counts.count.max())
+    r = top - np.sort(counts.row * (top + 1) + (top - counts.count)) % (top + 1)
     before = np.cumsum(r) - r
-    tail = shares.known[shares.row] - (before - before[shares.start][shares.row])
-    holds = r[shares.start][shares.row] < c * tail
+    tail = counts.known[counts.row] - (before - before[counts.start][counts.row])
+    holds = r[counts.start][counts.row] < c * tail
     # The tails fall with l, so the l that hold are 1, 2, ... up to the largest.
-    return shares.by_class(shares.sums(holds.astype(np.int64)))
+    return counts.by_class(counts.sums(holds.astype(np.int64)))
 
 
-def largest_share(counts: ValueCounts | Shares, *, position: int | None = None) -> np.ndarray:
+def largest_share(counts: ValueCounts, *, position: int | None = None) -> np.ndarray:
     """Largest share of any value in each class, or the share of one value: the alpha of (alpha, k)-anonymity.
 
     Parameters
@@ -122,6 +118,5 @@ def largest_share(counts: ValueCounts | Shares, *, position: int | None = None) 
     >>> kanon_lab.diversity.largest_share(table.sensitive_counts("illness")).tolist()
     [0.5, 1.0]
     """
-    shares = as_shares(counts)
-    p = shares.p if position is None else np.where(shares.counts.value == position, shares.p, 0.0)
-    return shares.by_class(shares.largest(p))
+    p = counts.p if position is None else np.where(counts.value == position, counts.p, 0.0)
+    return counts.by_class(counts.largest(p))

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.lattice.space import KeyLevels
+from kanon_lab.lattice.space import KeyLevels, level_labels
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.columns import as_text, refuse
-from kanon_lab.recode.rules import as_numbers
+from kanon_lab.recode.quantities import floats_of
 
 #: Width of a part in which some values are missing and others are known: such parts are cut first.
 _MIXED = 2.0
@@ -139,18 +139,14 @@ def dimension(
         refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order")
         ranks = np.append([order.index(value) for value in values], len(order)).astype(np.intp)
         return Ordered(ranks[codes], np.arange(len(order), dtype=float), order, False)
-    numbers = as_numbers(values)
+    numbers = floats_of(values)
     if not np.isfinite(numbers).all():
         raise OptionError(f"{name} does not hold numbers alone: give it a hierarchy, or the order of its values")
     return Ordered(codes, numbers, list(values), True)
 
 
 def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
-    labels = []
-    for level in range(hierarchy.height + 1):
-        labels.append(hierarchy.labels(values, level))
-        if level and None in labels[-1]:
-            hierarchy.recode(column, level)  # raises, and names the row
+    labels = level_labels(column, values, hierarchy)
     levels = KeyLevels.of(labels, [False] * len(labels))
     if not levels.nested:
         raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")

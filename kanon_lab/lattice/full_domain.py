@@ -9,11 +9,12 @@ from math import floor
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share, check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, node_table
-from kanon_lab.lattice.requirement import Requirement, as_number, check_k_of_file
+from kanon_lab.lattice.requirement import Requirement, check_k_of_file
 from kanon_lab.lattice.space import LevelSpace, Node
 from kanon_lab.recode import Hierarchy, generalise, suppress_records
 
@@ -147,10 +148,8 @@ def search(
     """
     if not isinstance(hierarchies, Mapping):
         raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
-    if loss not in LOSSES:
-        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
-    if not 0 <= as_number(suppression_limit) <= 1:
-        raise OptionError(f"suppression_limit must be a share from 0 to 1, not {suppression_limit!r}")
+    check_choice(loss, "loss", LOSSES)
+    suppression_limit = as_share(suppression_limit, "suppression_limit")
     required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
     spec = spec or KeySpec(tuple(hierarchies))
     if sensitive is not None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_whole
 from kanon_lab.classes import compatible_sums
-from kanon_lab.classes.subsets import check_last_k
+from kanon_lab.classes.subsets import MOST_K
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, weighted_levels
 from kanon_lab.lattice.space import LevelSpace
@@ -48,7 +49,7 @@ def level_grid(
     1    1  3          2           1               5             0.5  1  3
     2    2  3          1           3               9             1.0  0  0
     """
-    check_last_k(k_max)
+    check_whole(k_max, "k_max", 1, MOST_K)
     spec = spec or KeySpec(tuple(hierarchies))
     columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
     check_names(spec, [*columns, "weighted_level"])

@@ -12,8 +12,9 @@ import pandas as pd
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.nodes import NodeClasses
-from kanon_lab.lattice.requirement import Requirement, as_number
+from kanon_lab.lattice.requirement import Requirement
 from kanon_lab.lattice.space import LevelSpace, Node
+from kanon_lab.recode.quantities import float_of
 from kanon_lab.utility.classes import indistinct_pairs, mean_size
 
 _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
@@ -76,10 +77,10 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
 def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:
     """Sum over the keys of weight times level by height, for every row; weights are 1 where none is given."""
     names = space.table.spec.key_variables
-    weights = dict(weights or {})
+    weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
     if strange := [name for name in weights if name not in names]:
         raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is no key variable")
-    if not all(0 <= as_number(weight) < np.inf for weight in weights.values()):
+    if not all(0 <= weight < np.inf for weight in weights.values()):
         raise OptionError("level_weights must be numbers of 0 or more")
     parts = (weights.get(name, 1.0) / max(key.height, 1) * nodes[name] for name, key in zip(names, space.keys))
     # 1/3 + 2/3 and 1 are one loss.

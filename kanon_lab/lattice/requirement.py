@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kanon_lab.arguments import as_share, check_choice, check_positive, is_number
 from kanon_lab.classes import ValueCounts, compatible_counts, compatible_sums
 from kanon_lab.diversity import (
     DISTANCES,
@@ -43,16 +43,13 @@ class Requirement:
 
     def __post_init__(self):
         check_k(self.k_required, "k_required")
-        if self.l_kind not in L_KINDS:
-            raise OptionError(f"l_kind must be one of {', '.join(L_KINDS)}, not {self.l_kind!r}")
-        if self.l_required is not None and not as_number(self.l_required) >= 1:
+        check_choice(self.l_kind, "l_kind", L_KINDS)
+        if self.l_required is not None and not (is_number(self.l_required) and self.l_required >= 1):
             raise OptionError(f"l_required must be a number of 1 or more, not {self.l_required!r}")
-        if not 0 < as_number(self.recursive_c) < np.inf:
-            raise OptionError(f"recursive_c must be a number above 0, not {self.recursive_c!r}")
-        if self.t_required is not None and not 0 <= as_number(self.t_required) <= 1:
-            raise OptionError(f"t_required must be a share from 0 to 1, not {self.t_required!r}")
-        if self.distance not in DISTANCES:
-            raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {self.distance!r}")
+        check_positive(self.recursive_c, "recursive_c")
+        if self.t_required is not None:
+            as_share(self.t_required, "t_required")
+        check_choice(self.distance, "distance", DISTANCES)
         if (self.distance_hierarchy is not None) != (self.distance == "hierarchical"):
             raise OptionError("distance_hierarchy and the distance hierarchical go together: give both or neither")
 
@@ -77,8 +74,7 @@ class Requirement:
     def _l(self, counts: ValueCounts) -> np.ndarray:
         if self.l_kind == "recursive":
             return recursive_l(counts, c=self.recursive_c)
-        measure: Callable[[ValueCounts], np.ndarray] = distinct_l if self.l_kind == "distinct" else entropy_l
-        return measure(counts)
+        return (distinct_l if self.l_kind == "distinct" else entropy_l)(counts)
 
     def _t(self, counts: ValueCounts) -> np.ndarray:
         if self.distance == "hierarchical":
@@ -117,9 +113,3 @@ def check_k_of_file(k_required: int, n: int) -> None:
     """Raise an `OptionError` where a file has fewer records than one class must have."""
     if k_required > n:
         raise OptionError(f"k_required is {k_required} and there are {n} records; no class can be that large")
-
-
-def as_number(value: object) -> float:
-    """A number, or NaN for anything else."""
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
-    return float(value) if is_number else np.nan

@@ -92,7 +92,7 @@ class LevelSpace:
         ladders = [hierarchies.get(name, Hierarchy(())) for name in spec.key_variables]
         keys = tuple(
             KeyLevels.of(
-                _labels(frame[name], values, ladder),
+                level_labels(frame[name], values, ladder),
                 [ladder.anything(level) is not None for level in range(ladder.height + 1)],
             )
             for name, values, ladder in zip(spec.key_variables, table.labels, ladders)
@@ -155,7 +155,7 @@ def _walk(keys: Sequence[KeyLevels], node: Node, classes: NodeClasses, j: int) -
         yield from _walk(keys, node, classes, j + 1)
 
 
-def _labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy) -> list[list]:
+def level_labels(column: pd.Series, values: pd.Index, hierarchy: Hierarchy) -> list[list]:
     """The label of each value at each level."""
     if not len(values):
         raise DataError(f"column {shortened(str(column.name))} has no value; leave the variable out")

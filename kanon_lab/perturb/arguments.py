@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from kanon_lab.errors import OptionError, UnfitOptionError, shortened
+from kanon_lab.errors import OptionError, UnfitOptionError
 from kanon_lab.recode.columns import names_of
 
 #: What becomes of records without a value, and how it is told to a reader.
@@ -28,11 +28,3 @@ def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:
     if not found:
         raise OptionError("variables: name at least one variable to perturb")
     return found
-
-
-def check_choice(value: object, name: str, choices: Iterable[str]) -> str:
-    """One of some words; an `OptionError` that calls it `name` for anything else."""
-    choices = tuple(choices)
-    if not isinstance(value, str) or value not in choices:
-        raise OptionError(f"{name} must be {' or '.join(choices)}, not {shortened(repr(value))}")
-    return value

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError
 from kanon_lab.keys import check_k, check_seed
-from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.perturb.columns import changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.mdav import mdav, on_grid
 from kanon_lab.perturb.optimal import optimal

@@ -8,15 +8,14 @@ from contextlib import nullcontext
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice, check_positive
 from kanon_lab.errors import DataError, about
 from kanon_lab.keys import check_seed
-from kanon_lab.perturb.arguments import check_choice
 from kanon_lab.perturb.columns import Numbers, changed_cells, numeric_columns, outlying, strata_groups, with_numbers
 from kanon_lab.perturb.draws import normal_draws
 from kanon_lab.perturb.ranks import refuse_constant
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
-from kanon_lab.risk.arguments import check_positive
 
 _MEANS = Keep("means", EXPECTED, "each variable")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.keys import check_seed
@@ -23,7 +24,6 @@ from kanon_lab.perturb.transition import (
     stay_probabilities,
 )
 from kanon_lab.recode.columns import names_of, one_column, refuse
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.risk.paired import numbers_of
 
 #: The probability to stay, where none is given.

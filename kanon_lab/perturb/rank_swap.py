@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.errors import DataError, shortened
 from kanon_lab.keys import check_seed
 from kanon_lab.perturb.arguments import check_frame, variables_of
@@ -16,7 +17,6 @@ from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant
 from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of, one_column
 from kanon_lab.recode.quantities import as_decimal
-from kanon_lab.risk.arguments import check_positive
 
 #: What rank swapping keeps: marginals in each stratum and so in the file, ranks within each stratum.
 KEEPS = {

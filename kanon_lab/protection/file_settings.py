@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from kanon_lab import files
+from kanon_lab.arguments import as_share
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.protection.limits import LIMITS
 from kanon_lab.risk import ESTIMATORS
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.settings import REQUIRED, Check, Settings, Several, checked, one_of, read, setting
 from kanon_lab.terms import LANGUAGES
 from kanon_lab.utility import Design, IndicatorSet

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_lab.arguments import as_share
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec, check_k
-from kanon_lab.risk.arguments import as_share
 
 #: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
 OLD_WORD = "thresholds"

@@ -38,24 +38,18 @@ class Measured:
     ----------
     classes : int
         Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
-    k_achieved : int
-        The largest k for which the file is k-anonymous.
     violations : dict of str to dict of int to int
         By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
-    estimator : str
-        Of the risk.
     global_risk, expected_reidentifications : float
-        Mean and sum over records of the individual risk.
-    household_risk : float or None
-        Mean over records of their household's risk; None without households, as the next two.
-    expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
-        Sum over households of their risk, and sum over records of their household's.
+        Mean and sum over records of the individual risk, by `estimator`.
+    household_risk, expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
+        Mean over records of their household's risk; its sum over households, and over records. None without households.
     above : dict of float to int
         For each threshold of individual risk (0-1) the records above it.
     by_meaning : dict of str to dict
-        By what a missing key means, ``wildcard`` or ``category``: ``expected_reidentifications`` and ``above``. A value
-        that may be any other makes a record look safer than a value of its own does. None for both where the weights of
-        a class would add up to less than its records.
+        By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
+        record look safer than a value of its own does. None for both where the weights of a class would add up to less
+        than its records.
     with_household_size : dict of str to int or None
         ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
         (`kanon_lab.risk.with_household_size`); None without households, or where their identifier is not released.
@@ -73,10 +67,8 @@ class Measured:
     distinct_values : dict of str to int
         By key variable, its different values; 0 for one that was removed.
     granularity, non_uniform_entropy : float or None
-        Mean loss of the keys, 0-1; see `kanon_lab.utility`. A removed key has lost everything. Granularity is None
-        where a released key is perturbed, entropy where one was perturbed as a quantity and not recoded since.
+        Mean loss of the keys, 0-1; see `value_loss` and `kanon_lab.utility`, as for the next two.
     discernibility, average_class_size
-        See `kanon_lab.utility`.
     table_distance : float
         Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
         no quantities, from those that recoding alone would have left.

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import perturb
+from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
@@ -26,7 +27,6 @@ from kanon_lab.protection.truth import Rule
 from kanon_lab.recode.columns import refuse, with_columns
 from kanon_lab.recode.steps import RECODINGS, recoded
 from kanon_lab.risk import ESTIMATORS
-from kanon_lab.risk.arguments import as_share, check_positive
 from kanon_lab.settings import (
     COLUMN,
     COLUMNS,

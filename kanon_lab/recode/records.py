@@ -40,9 +40,7 @@ def generalise(
     0  0-4
     1  5-9
     """
-    recoded = {}
-    for name, level in levels.items():
-        recoded[name] = _of(hierarchies, name).recode(one_column(frame, name), level)
+    recoded = {name: _of(hierarchies, name).recode(one_column(frame, name), level) for name, level in levels.items()}
     return with_columns(frame, recoded)
 
 
@@ -132,11 +130,10 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
         if (absent := ~chosen.isin(frame.index)).any():
             raise OptionError(f"no record has the index label {shortened(str(chosen[absent][0]))}")
         gone = frame.index.isin(chosen)
-    kept = frame.loc[~gone]
-    categories = [i for i, dtype in enumerate(kept.dtypes) if isinstance(dtype, pd.CategoricalDtype)]
-    kept = kept.copy()
-    for i in categories:
-        kept.isetitem(i, kept.iloc[:, i].cat.remove_unused_categories())
+    kept = frame.loc[~gone].copy()
+    for i, dtype in enumerate(kept.dtypes):
+        if isinstance(dtype, pd.CategoricalDtype):
+            kept.isetitem(i, kept.iloc[:, i].cat.remove_unused_categories())
     return kept
 
 

@@ -38,8 +38,6 @@ class Analysis:
 
     Attributes
     ----------
-    title : str
-        Of the report.
     file : dict
         ``name`` (without folders), ``sha256``, ``bytes``, ``format``, ``encoding``, ``separator``, ``decimal``,
         ``records`` and ``columns``, as far as known; and ``notes``: what was done in reading it.
@@ -62,18 +60,15 @@ class Analysis:
         5) and their ``share``; a row with a missing ``category`` is the pool of so many ``pooled`` ones.
     quantiles : DataFrame
         ``variable`` and `kanon_lab.report.safe.QUANTILES`, of released quantities.
-    sizes : DataFrame
-        `kanon_lab.classes.sizes.size_ranges`, by ``version`` (before, after).
-    risks : DataFrame
-        Records by range of individual risk: ``version``, ``low``, ``high``, ``records``, ``share``.
+    sizes, risks : DataFrame
+        `kanon_lab.classes.sizes.size_ranges` by ``version`` (before, after); and records by range of individual risk:
+        ``version``, ``low``, ``high``, ``records``, ``share``.
     riskiest : DataFrame
-        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless
-        f_k counts compatible records of other classes).
-    suda : DataFrame
-        ``version``, ``variable``, ``contribution``, ``msus``; without rows where no record is unique.
-    unique_sets : DataFrame
-        ``version``, ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
-    suda_size : int
+        Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless f_k counts
+        compatible records of other classes).
+    suda, unique_sets : DataFrame
+        ``version``, ``variable``, ``contribution``, ``msus``, without rows where no record is unique; and ``version``,
+        ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
     diversity : DataFrame
         ``variable``, the worst class by `kanon_lab.diversity.MEASURES`, and ``homogeneous`` (records whose class shows
         one value).
@@ -83,25 +78,18 @@ class Analysis:
         Of the release, for the k of the summary: ``k``, ``claim``, ``records``, ``share``.
     indicators : DataFrame
         Of many records: ``kind``, ``variable``, ``category``, ``by``, ``group``, ``overlap`` (lower end of its range)
-        and ``covered`` (whether the estimate after lies in the interval before). Without rows where there are no steps.
-    indicators_lost : int
+        and ``covered`` (whether the estimate after lies in the interval before); ``indicators_lost`` are not in it.
     map : RiskUtilityMap or None
-    map_axes : tuple of str
-        Its measures of risk and loss.
+        ``map_axes`` are its measures of risk and loss.
     released : DataFrame
         `kanon_lab.protection.released_columns`.
-    notes : tuple of str
-        What the release still gives away, in English.
+    notes : tuple of Note
+        What the release still gives away.
     parameters : dict
         Settings as given, without categories of the data.
-    seeds : DataFrame
-        ``step``, ``name``, ``seed`` of what is random.
-    versions : dict of str to str
     internal : bool
-        Whether pages of it are for the office only, and show what is here; others show what
+        Whether pages of it are for the office only, and show what is here and in ``office``; others show what
         `kanon_lab.report.public.public` leaves of it.
-    office : Internal or None
-        What only these show.
     """
 
     title: str
@@ -159,7 +147,7 @@ def analyse(
     """
     frame, found, labels = _opened(file, name)
     said = progress or (lambda step: None)
-    where, recipe = found["name"], config.recipe
+    name, recipe = found["name"], config.recipe
     protection = _protected(file, config, said)
     if released is not None:
         said("the protected file")
@@ -181,10 +169,10 @@ def analyse(
     indicators, lost = tables.indicators(protection, least=least)
     said("the map of recipes")
     return Analysis(
-        title=config.title or Words(config.language).say("usual_title", name=where),
+        title=config.title or Words(config.language).say("usual_title", name=name),
         file=found,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        summary=_summary(protection, config, k, least),
+        summary=_summary(protection, config, name, k, least),
         judged=judged,
         variables=variables,
         categories=categories,
@@ -244,7 +232,7 @@ def _tables(protection: Protection) -> dict[str, ClassTable]:
     return found
 
 
-def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -> dict[str, Any]:
+def _summary(protection: Protection, config: ReportConfig, name: str, k: int, least: int) -> dict[str, Any]:
     spec = protection.spec
     return {
         "records": len(protection.original),
@@ -254,7 +242,7 @@ def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
         "identifiers_searched": len(range(0, len(protection.original), _search_step(protection))),
-        "identifiers_found": _identifiers(protection),
+        "identifiers_found": _identifiers(protection, name),
         "missing": spec.missing,
         "estimator": protection.estimator,
         "k": k,
@@ -266,7 +254,7 @@ def _summary(protection: Protection, config: ReportConfig, k: int, least: int) -
     }
 
 
-def _identifiers(protection: Protection) -> str | None:
+def _identifiers(protection: Protection, name: str) -> str | None:
     """What is said against the release where it holds a direct identifier under another name."""
     spec, names = protection.spec, protection.spec.direct_identifiers
     if not names:
@@ -275,7 +263,7 @@ def _identifiers(protection: Protection) -> str | None:
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
     originals = protection.original.loc[order].reset_index(drop=True)
     held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
-    return None if held is None else held.told(rows=False)
+    return None if held is None else f"{name}: {held.told(rows=False)}"
 
 
 def _search_step(protection: Protection) -> int:

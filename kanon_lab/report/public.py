@@ -152,10 +152,6 @@ class _Rounding:
         """A mean risk, 0-1, or a number of persons that follows from it."""
         return None if value is None else _digits(float(value), 2 if released else 1)
 
-    def persons(self, value: Any, released: bool) -> Any:
-        """Persons expected to be found: those that follow from the rounded risk."""
-        return None if value is None else _digits(float(value), 2 if released else 1)
-
     def whole(self, value: Any, released: bool) -> Any:
         """A share of 0-1 in whole per cents."""
         return None if value is None or pd.isna(value) else round(float(value), 2)
@@ -269,7 +265,7 @@ _FRAMES: dict[str, dict[str, _KIND | None]] = {
         **dict.fromkeys(("records_touched", "cells_changed", "cells_suppressed"), _R.touched),
         "below": _R.count,
         **{"k_achieved": _R.k, "global_risk": _R.risk, "household_risk": _R.risk},
-        **{"expected_reidentifications": _R.persons},
+        **{"expected_reidentifications": _R.risk},
         **dict.fromkeys(("non_uniform_entropy", "table_distance", "known_cells"), _R.whole),
     },
     "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": _R.exact},
@@ -283,7 +279,7 @@ _MEASURES: dict[str, _KIND] = {
     "k_achieved": _R.k,
     **dict.fromkeys(("violations_", "above_"), _R.count),
     **dict.fromkeys(("global_risk", "household_risk"), _R.risk),
-    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.persons),
+    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.risk),
     **dict.fromkeys(("known_cells", "equal_cells", "granularity", "non_uniform_entropy", "table_distance"), _R.whole),
     **dict.fromkeys(("key_linkage", "numeric_linkage"), _R.whole),
     **dict.fromkeys(("average_class_size", "il1s"), _R.risk),

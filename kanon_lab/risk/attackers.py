@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.classes import ClassTable
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.risk.individual import individual_risk
 from kanon_lab.risk.thresholds import records_above
 from kanon_lab.risk.weights import refuse_light_classes

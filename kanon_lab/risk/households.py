@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_risk
 from kanon_lab.classes import ClassTable, compatible_sums
 from kanon_lab.classes.coding import Coded, coded, distinct_rows, grouped
 from kanon_lab.errors import DataError, OptionError, about, shortened
-from kanon_lab.risk.arguments import as_risk
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:

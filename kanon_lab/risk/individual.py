@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon_lab.arguments import ROUNDING, as_numbers, check_choice
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.risk.arguments import ROUNDING, as_numbers
 
 #: Estimator of the individual risk, and what it says.
 ESTIMATORS = {
@@ -55,8 +55,7 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     >>> kanon_lab.risk.individual_risk([1, 2, 5], [100, 20, 5]).round(4).tolist()
     [0.0465, 0.0827, 0.2]
     """
-    if not isinstance(estimator, str) or estimator not in ESTIMATORS:
-        raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {estimator!r}")
+    check_choice(estimator, "estimator", ESTIMATORS)
     f, F = as_numbers(f_k, "f_k"), as_numbers(F_k, "F_k")
     if f.shape != F.shape:
         raise OptionError("f_k and F_k must be two arrays of the same length")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import OptionError
-from kanon_lab.risk.arguments import ROUNDING, check_positive
+from kanon_lab.arguments import ROUNDING, check_choice, check_positive
 from kanon_lab.risk.paired import paired
 
 
@@ -86,8 +85,7 @@ def interval_disclosure(
     >>> kanon_lab.risk.interval_disclosure(before, after, width=0.1).inside["income"].tolist()
     [True, True, False]
     """
-    if by not in ("sd", "rank"):
-        raise OptionError(f"by must be sd or rank, not {by!r}")
+    check_choice(by, "by", ("sd", "rank"))
     width = check_positive(width, "width", 1 if by == "rank" else np.inf)
     both = paired(original, released, variables)
     known = ~np.isnan(both.original)

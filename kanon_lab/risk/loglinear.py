@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError, OptionError, meant, shortened
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.fitting import Block, blocks, fitted_counts, raked
 from kanon_lab.risk.weights import fraction_by_weights, refuse_light_classes
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import ROUNDING, check_choice
 from kanon_lab.classes.coding import distinct_rows
-from kanon_lab.errors import OptionError, shortened
-from kanon_lab.risk.arguments import ROUNDING
 from kanon_lab.risk.paired import paired
 
 SCALES = ("sd", "mahalanobis", "none")
@@ -87,8 +86,7 @@ def record_linkage(
     >>> kanon_lab.risk.record_linkage(before, after).records["linked"].tolist()
     [1.0, 0.0, 1.0]
     """
-    if not isinstance(scale, str) or scale not in SCALES:
-        raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {shortened(repr(scale))}")
+    check_choice(scale, "scale", SCALES)
     both = paired(original, released, variables)
     tells = both.sd > 0
     unit = 1.0 if scale == "none" else both.sd[tells]

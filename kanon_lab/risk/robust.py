@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaincinv
 
-from kanon_lab.errors import DataError, MissingPackageError, OptionError, about, shortened
+from kanon_lab.arguments import check_positive, check_whole
+from kanon_lab.errors import DataError, MissingPackageError, about, shortened
 from kanon_lab.keys import check_k
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.paired import ORIGINAL, numbers_of, paired, spread_of
 
 # A direction with less variance than this, where others have about 1, has none.
@@ -201,8 +201,7 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
         ) from None
     if not names:
         raise DataError("every value of each variable is the same; nobody is an outlier")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
-        raise OptionError(f"seed must be a whole number from 0 to 2^32 - 1, not {shortened(repr(seed))}")
+    seed = check_whole(seed, "seed", 0, 2**32 - 1)
     has = ~np.isnan(values).any(axis=1)
     some = _scaled(values[has], names)
     drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_RECORDS]
@@ -210,7 +209,7 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
     # What scikit-learn raises or warns of where there is no spread is said below.
     with warnings.catch_warnings(), contextlib.suppress(ValueError):
         warnings.simplefilter("ignore")
-        found = MinCovDet(random_state=int(seed)).fit(some[np.sort(drawn)])
+        found = MinCovDet(random_state=seed).fit(some[np.sort(drawn)])
         flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT
     if flat:
         raise DataError(

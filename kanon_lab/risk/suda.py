@@ -8,10 +8,10 @@ from math import prod
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import check_k
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.uniques import minimal_uniques
 from kanon_lab.risk.weights import fraction_by_weights
 

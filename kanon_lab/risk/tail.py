@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError
 from kanon_lab.recode.columns import refuse
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.risk.paired import numbers_of
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kanon_lab.arguments import ROUNDING, as_risk, as_share
 from kanon_lab.errors import OptionError
-from kanon_lab.risk.arguments import ROUNDING, as_risk, as_share
 
 
 @dataclass(frozen=True)

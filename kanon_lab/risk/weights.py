@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.risk.arguments import ROUNDING
 from kanon_lab.risk.individual import too_light
 
 

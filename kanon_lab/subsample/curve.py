@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.risk.arguments import as_share
+from kanon_lab.arguments import as_share
 from kanon_lab.subsample.sizes import SizeCounts, as_fractions, size_counts
 
 #: What `expected_study` tells of each fraction.

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.classes import class_table
 from kanon_lab.keys import KeySpec, as_spec
 from kanon_lab.risk import file_risk, individual_risk, records_above
-from kanon_lab.risk.arguments import as_share
 from kanon_lab.suppress.claims import CLAIM_COLUMNS
 from kanon_lab.suppress.counting import compatible_records
 from kanon_lab.suppress.options import check_key, check_policy

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.coding import coded, distinct_rows
-from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.errors import DataError, about
 from kanon_lab.keys import KeySpec, as_spec, check_k
+from kanon_lab.recode.columns import refuse
 from kanon_lab.suppress.counting import compatible_records, equal_records
 
 #: Claim that fails for a record, and what is meant by it.
@@ -84,9 +85,7 @@ def strata_codes(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray:
         return np.zeros(len(frame), dtype=np.int64)
     codes = [coded(frame[name]).codes for name in spec.strata]
     for name, column in zip(spec.strata, codes, strict=True):
-        if (column < 0).any():
-            row = shortened(str(frame.index[int((column < 0).argmax())]))
-            raise DataError(f"row {row}: no stratum in column {shortened(str(name))}; fill it in")
+        refuse(column < 0, frame.index, name, "no stratum; fill it in")
     return distinct_rows(np.column_stack(codes))[0].astype(np.int64)
 
 
@@ -121,10 +120,6 @@ def _kept(original: pd.Series, released: pd.Series) -> np.ndarray:
     kept = released.notna().to_numpy()
     one, other = original[kept].astype(object), released[kept].astype(object)
     changed = ~(one.to_numpy() == other.to_numpy()) if kept.any() else np.zeros(0, dtype=bool)
-    if np.any(changed):
-        row = shortened(str(one.index[int(np.argmax(changed))]))
-        raise DataError(
-            f"row {row}: column {shortened(str(original.name))} is not as it was; the claims are about "
-            "suppression, so give the data as they were just before it"
-        )
+    remedy = "the claims are about suppression, so give the data as they were just before it"
+    refuse(changed, one.index, original.name, f"a value is not as it was; {remedy}")
     return kept

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.classes.coding import coded, distinct_rows
-from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
+from kanon_lab.errors import DataError, UnfitOptionError, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.risk.paired import numbers_of
 from kanon_lab.utility.design import Survey, domains, mean_interval, rate_interval, ratios, read_survey
@@ -18,7 +19,6 @@ from kanon_lab.utility.wanted import BETWEEN, IndicatorSet, text_of
 #: What names an indicator.
 KEYS = ("kind", "variable", "category", "by", "group")
 _FIGURES = ("records", "population", "estimate", "se", "lower", "upper", "df", "lone_strata")
-_ABSENT = ("error", "skip")
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ def indicators(
     --------
     >>> import kanon_lab
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
-    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"], "by": ["sex"]}, weight="weight")
+    >>> design = kanon_lab.utility.Design("weight")
+    >>> wanted = kanon_lab.utility.IndicatorSet(means="income", by=["sex"], design=design)
     >>> kanon_lab.utility.indicators(frame, wanted)[["group", "population", "estimate", "df"]]
       group  population  estimate  df
     0               6.0      16.0   3
     1     f         4.0      13.0   1
     2     m         2.0      22.0   1
     """
-    if absent not in _ABSENT:
-        raise OptionError(f"absent must be {' or '.join(_ABSENT)}, not {shortened(repr(absent))}")
+    check_choice(absent, "absent", ("error", "skip"))
     source = frame if design_from is None else design_from
     if not frame.index.equals(source.index):
         raise DataError("its index is not that of the file its design is read from; give both the same records")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import numbers
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice, check_whole
 from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
 from kanon_lab.recode.columns import one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
@@ -154,10 +154,9 @@ def propensity(
     """
     names = variables_of(variables)
     refuse_empty(original, released)
-    if not isinstance(model, str) or model not in MODELS:
-        raise OptionError(f"model must be one of {', '.join(MODELS)}, not {shortened(repr(model))}")
-    repeats = _whole(20 * (model == "tree") if repeats is None else repeats, "repeats")
-    seed = _whole(seed, "seed")
+    check_choice(model, "model", MODELS)
+    repeats = check_whole(20 * (model == "tree") if repeats is None else repeats, "repeats", 0, 2**32 - 1)
+    seed = check_whole(seed, "seed", 0, 2**32 - 1)
     quantities = _quantities(original, released, names, numeric)
     source = np.repeat([0, 1], [len(original), len(released)])
     c = len(released) / len(source)
@@ -191,12 +190,6 @@ def propensity(
         repeats=repeats,
         seed=seed,
     )
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 0 <= value < 2**32:
-        raise OptionError(f"{name} must be a whole number from 0 to 2^32 - 1, not {shortened(repr(value))}")
-    return int(value)
 
 
 def _null(fit: Fit, source: np.ndarray, parameters: int | None, repeats: int, seed: int) -> tuple[str, float, float]:

@@ -169,7 +169,7 @@ def test_which_variables_are_quantities():
     [
         ({"variables": []}, "name at least one variable"),
         ({"variables": "sex", "numeric": "age"}, "numeric names age, which is not one of the variables"),
-        ({"variables": "sex", "model": "forest"}, "model must be one of logistic, tree, not 'forest'"),
+        ({"variables": "sex", "model": "forest"}, "model must be logistic or tree, not 'forest'"),
         ({"variables": "sex", "repeats": -1}, "repeats must be a whole number"),
         ({"variables": "sex", "seed": 2**32}, "seed must be a whole number"),
         ({"variables": "sex", "seed": 0.5}, "seed must be a whole number"),
@@ -200,7 +200,7 @@ def test_without_scikit_learn(monkeypatch):
 
 def test_a_frame_is_no_model_and_an_array_without_dimension_no_list():
     frame = pd.DataFrame({"x": range(30)})
-    with pytest.raises(OptionError, match="^model must be one of"):
+    with pytest.raises(OptionError, match="^model must be logistic or tree"):
         propensity(frame, frame, variables="x", model=frame)
     with pytest.raises(OptionError, match="^numeric names"):
         propensity(frame, frame, variables="x", numeric=np.array(5))

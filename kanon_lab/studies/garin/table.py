@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.risk.arguments import check_positive
 from kanon_lab.studies.figures import printed_step, published_figures
 
 SOURCE = "garin-1996"

@@ -1,0 +1,251 @@
+"""Charts of the chapter on perturbation: an attack by strength, groups of points, and an explorer of methods."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    SUBTITLE_WIDTH,
+    altair,
+    check_columns,
+    finish,
+    inline,
+    live,
+    params,
+    share_expression,
+    signals,
+    title,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
+_EXPLORED = ("method", "label", "linked", "outlying", "il1s")
+_RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; small losses are drawn wider)"
+# Of the methods; the diamond is for the chosen strength.
+_MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
+
+
+def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str, note: str = "") -> alt.LayerChart:
+    """What an attack achieves by the strength of the protection, for one to four series.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1).
+    heading, strength, share : str
+        The title, and what the two axes show.
+    note : str
+        A line below the title.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
+    rows = frame[["series", "strength", "share"]]
+    names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
+    if len(names) > len(_COLORS):
+        raise OptionError(f"the chart has room for {len(_COLORS)} series, not {len(names)}")
+    if rows.duplicated(["series", "strength"]).any():
+        raise OptionError("a strength stands twice in one series: tell the two apart in the column series")
+    color, shape = (
+        {
+            "scale": alt.Scale(domain=names, range=list(looks[: len(names)])),
+            # More in one line than a telephone holds would be cut off.
+            "legend": alt.Legend(title=None, columns=2),
+        }
+        for looks in (_COLORS, _SHAPES)
+    )
+    base = alt.Chart(inline(rows)).encode(
+        x=alt.X("strength:O", sort=steps, title=strength, axis=alt.Axis(labelAngle=0, format="~g", labelOverlap=True)),
+        y=alt.Y("share:Q", title=share, axis=alt.Axis(format="~%", tickCount=6)),
+        color=alt.Color("series:N", **color),
+        tooltip=[
+            alt.Tooltip("series:N", title="series"),
+            alt.Tooltip("strength:Q", title="strength", format="~g"),
+            alt.Tooltip("share:Q", title="share", format=".3~p"),
+        ],
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("series:N", **shape))
+    said = "; ".join(
+        f"{name}: {', '.join(f'{percent(row.share)} at {row.strength:g}' for row in part.itertuples())}"
+        for name, part in rows.sort_values("strength").groupby("series", sort=False)
+    )
+    return finish(
+        alt.layer(base.mark_line(strokeWidth=2), points),
+        title=title(heading, note),
+        description=f"Line chart of {share.lower()} by {strength.lower()}. {said}.",
+        height=260,
+    )
+
+
+def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
+    """Points in groups, and the mean of each group: how microaggregation works, for invented points.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``x``, ``y`` and ``group`` of each point. Never points of records: a page would give them away.
+
+    Returns
+    -------
+    altair.LayerChart
+        Each point, a line from there to the mean of its group, and the means.
+    """
+    alt = altair()
+    check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
+    rows = frame[["x", "y"]].assign(group=frame["group"].map("group {}".format))
+    names = sorted(set(rows["group"]))
+    if len(names) > len(_COLORS):
+        raise OptionError(f"the chart has room for {len(_COLORS)} groups, not {len(names)}")
+    means = rows.groupby("group")[["x", "y"]].transform("mean")
+    rows["mean_x"], rows["mean_y"] = means["x"], means["y"]
+    domain = {"domain": names}
+    color = alt.Color("group:N", title=None, scale=alt.Scale(range=list(_COLORS[: len(names)]), **domain))
+    shape = alt.Shape("group:N", title=None, scale=alt.Scale(range=list(_SHAPES[: len(names)]), **domain))
+    axis = alt.Axis(tickCount=6)
+    x = alt.X("x:Q", title="First quantity", scale=alt.Scale(zero=False, padding=12), axis=axis)
+    y = alt.Y("y:Q", title="Second quantity", scale=alt.Scale(zero=False, padding=12), axis=axis)
+    base = alt.Chart(inline(rows)).encode(color=color, y=y)
+    lines = base.mark_rule(strokeWidth=1, opacity=0.6).encode(x=x, x2="mean_x", y2="mean_y")
+    points = base.mark_point(size=60, strokeWidth=1.8).encode(
+        x=x, shape=shape, tooltip=[alt.Tooltip("x:Q"), alt.Tooltip("y:Q"), alt.Tooltip("group:N")]
+    )
+    centres = (
+        alt.Chart(inline(rows.drop_duplicates("group")))
+        .mark_point(filled=True, size=190, opacity=1)
+        .encode(x=alt.X("mean_x:Q"), y=alt.Y("mean_y:Q"), color=color, shape=shape)
+    )
+    sizes = ", ".join(f"{name} has {count}" for name, count in rows["group"].value_counts().sort_index().items())
+    return finish(
+        alt.layer(lines, points, centres),
+        title=title("Groups of near points", "Hollow: the points; filled: the mean that each of them is released as"),
+        description=f"Scatter plot of {len(rows)} invented points in groups, with a line from each to the mean of its "
+        f"group. Points: {sizes}.",
+        height=300,
+    )
+
+
+def perturbation_explorer(
+    frame: pd.DataFrame, *, few: str = "the largest", method: str | None = None, step: int = 1
+) -> alt.LayerChart:
+    """Right links and loss of several methods by strength, with controls for both.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and ``outlying`` (shares of right links,
+        0-1, of all records and of a few that are far out) and ``il1s``; each method's strengths in order. A method with
+        fewer strengths than others stays at its last one.
+    few : str
+        What to call the few.
+    method : str, optional
+        The method shown first, by default the first one.
+    step : int
+        The strength shown first, from 1.
+
+    Returns
+    -------
+    altair.LayerChart
+        A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
+        result in words as the title.
+    """
+    alt = altair()
+    check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
+    methods = list(dict.fromkeys(frame["method"]))
+    if len(methods) > len(_MARKS):
+        raise OptionError(f"the explorer has room for {len(_MARKS)} methods, not {len(methods)}")
+    method = methods[0] if method is None else method
+    steps = frame.groupby("method", sort=False).size()
+    if method not in methods or step not in range(1, steps.max() + 1):
+        raise OptionError(f"the frame has no step {step!r} of the method {method!r}")
+    rows = frame[list(_EXPLORED)].assign(
+        number=frame["method"].map(methods.index), step=frame.groupby("method").cumcount() + 1
+    )
+    rows["state"] = [f"{row.number} {row.step}" for row in rows.itertuples()]
+    values = inline(rows).values
+    choice = alt.binding_select(options=list(range(len(methods))), labels=methods, name="method: ")
+    # A step means another strength in each method, so that the title says the strength and the slider does not.
+    slider = alt.binding_range(min=1, max=int(steps.max()), step=1, name="step, weakest first: ")
+    bindings = {"method": choice, "step": slider}
+    subject = (
+        f"Line chart with controls of right links and loss by strength for {', '.join(methods)}. Mostly the stronger, "
+        "the fewer right links and the more loss."
+    )
+    state = f"{methods.index(method)} {min(step, steps[method])}"
+    start = next(row for row in values if row["state"] == state)
+    colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
+    # With a name of its own, altair leaves the data where the words find them.
+    chart = alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values))
+    controls = params({"method": methods.index(method), "step": step}, bindings)
+    return live(
+        chart.add_params(*controls, *signals(_words(steps.tolist(), few))),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
+        subject=subject,
+        state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
+        f"{percent(start['outlying'])}, loss {start['il1s']:.3f}.",
+        height=320,
+    )
+
+
+def _words(steps: list[int], few: str) -> dict[str, str]:
+    """The result in words, signals of their own: the title shows them, and a page tells them to screen readers."""
+    return {
+        "state": f"method + ' ' + min(step, {steps}[method])",
+        "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
+        "words": f"[row.method + ', ' + row.label + ':', 'right links ' + {share_expression('row.linked')} +"
+        f" ', loss ' + format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + {share_expression('row.outlying')}]",
+        "told": "[words[0] + ' ' + words[1] + ' ' + words[2]]",
+    }
+
+
+def _explored(methods: list[str]) -> list:
+    alt = altair()
+    scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
+    columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
+    shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=columns, labelLimit=220))
+    base = alt.Chart().encode(
+        x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", zero=True, nice=False), axis=alt.Axis(tickCount=6)),
+        y=_links("linked"),
+        order="step:Q",
+        detail="method:N",
+        tooltip=[
+            alt.Tooltip("method:N", title="method"),
+            alt.Tooltip("label:N", title="strength"),
+            alt.Tooltip("linked:Q", title="right links", format=".3~p"),
+            alt.Tooltip("outlying:Q", title="of the few", format=".3~p"),
+            alt.Tooltip("il1s:Q", title="loss", format=".3f"),
+        ],
+    )
+    chosen = base.transform_filter("datum.number == method")
+    few = chosen.encode(y=_links("outlying"))
+    now = base.transform_filter("datum.state == state")
+    mark = {"shape": "diamond", "filled": True, "size": 260, "opacity": 1}
+    return [
+        base.mark_line(color=LIGHT_GREY, strokeWidth=1.2),
+        base.mark_point(color=LIGHT_GREY, filled=True, size=40, opacity=1).encode(shape=shape),
+        few.mark_line(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]),
+        few.mark_point(color=ORANGE, filled=True, size=40, opacity=1).encode(shape=shape),
+        chosen.mark_line(color=BLUE, strokeWidth=2.5),
+        chosen.mark_point(color=BLUE, filled=True, size=45, opacity=1).encode(shape=shape),
+        now.encode(y=_links("outlying")).mark_point(color=ORANGE, **mark),
+        now.mark_point(color=BLUE, **mark),
+    ]
+
+
+def _links(share: str) -> alt.Y:
+    alt = altair()
+    return alt.Y(f"{share}:Q", title=_RIGHT, axis=alt.Axis(format="~%", tickCount=6))

@@ -1,0 +1,393 @@
+"""Charts of the chapters on Spain and on identifying: Figura 1, k, provinces, ages, the birthday argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.data.labels import lowest_age
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.population.ranges import KRange
+from kanon_lab.show.style import (
+    GREY,
+    LIGHT_GREY,
+    altair,
+    check_columns,
+    check_dates,
+    date_color,
+    date_dash,
+    date_shape,
+    date_tooltip,
+    finish,
+    inline,
+    share_expression,
+    shares_axis,
+    title,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
+
+
+def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChart:
+    """Share of persons who are alone against the population of their municipality (Figura 1 of the study).
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.anonymity` with ``by="municipality"``; its rows of k = 1 are drawn.
+    named : iterable of str
+        Codes of municipalities to draw on top, each as a point of its own.
+
+    Returns
+    -------
+    altair.LayerChart
+        One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number:
+        some 700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
+    """
+    from kanon_lab.population.grid import thin_places
+
+    alt = altair()
+    check_columns(frame, _ANONYMITY, "anonymity(counts, by='municipality')")
+    alone = _alone(frame)
+    alone = alone[alone["population"] > 0]
+    dates = check_dates(alone["dates"])
+    x = alt.X(
+        "population:Q",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=[10, 100, 1_000, 10_000, 100_000, 1_000_000], format="~s"),
+        title="Population of the municipality (persons)",
+    )
+    y = shares_axis("Y", "share", "Alone, k = 1 (% of the persons)")
+    color, shape = date_color(dates), date_shape(dates)
+    places = (
+        alt.Chart(inline(thin_places(alone)))
+        .mark_point(filled=True, opacity=0.5)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=shape,
+            size=alt.Size("municipalities:Q", scale=alt.Scale(type="sqrt", range=[9, 260]), legend=None),
+            tooltip=[
+                date_tooltip(),
+                alt.Tooltip("municipalities:Q", title="municipalities"),
+                alt.Tooltip("population_from:Q", title="population from", format=","),
+                alt.Tooltip("population_to:Q", title="population to", format=","),
+                alt.Tooltip("share:Q", title="alone, mean share", format=".3~p"),
+            ],
+        )
+    )
+    highlighted = alone[alone["place"].isin(list(named))][["name", "population", "dates", "share"]]
+    points = (
+        alt.Chart(inline(highlighted))
+        .mark_point(filled=True, size=70, stroke="white", strokeWidth=1.5, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            shape=shape,
+            tooltip=[
+                alt.Tooltip("name:N", title="municipality"),
+                alt.Tooltip("population:Q", title="population", format=","),
+                date_tooltip(),
+                alt.Tooltip("share:Q", title="alone", format=".3~p"),
+            ],
+        )
+    )
+    layers = [_share_lines(0.2, 0.8), places] + ([points] if len(highlighted) else [])
+    places_drawn = alone["place"].nunique()
+    return finish(
+        alt.layer(*layers),
+        title=title(
+            "The smaller the municipality, the more persons are alone",
+            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities.",
+        ),
+        description=(
+            f"Scatter plot of {places_drawn:,} municipalities: share of persons who are alone against population, on a "
+            "logarithmic axis, for the date of birth known to the day, the month or the year. Shares fall as "
+            f"population grows. {_extremes(alone, dates)} Lines mark 20 and 80 per cent."
+        ),
+        height=400,
+    )
+
+
+def distribution(frame: pd.DataFrame) -> alt.LayerChart:
+    """How the persons of one place are spread over ranges of k, by granularity of the date of birth (Cuadro 1).
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.anonymity`, one place: one row per date and range, with ``share`` and ``half_width``.
+
+    Returns
+    -------
+    altair.LayerChart
+        Bars with their 95 % intervals, which are too short to see in a large population.
+    """
+    alt = altair()
+    check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
+    if frame["place"].nunique() > 1:
+        raise OptionError("the chart shows one place: choose the rows of one place, or measure with by='all'")
+    if not frame["population"].iloc[0] > 0:
+        raise OptionError("the chart shows shares of persons, and the place has none")
+    dates = check_dates(frame["dates"])
+    rows = frame.assign(k=_range_labels(frame), spread=frame["half_width"] / frame["population"])
+    rows = rows.assign(
+        low=(rows["share"] - rows["spread"]).clip(lower=0), high=(rows["share"] + rows["spread"]).clip(upper=1)
+    )
+    base = alt.Chart(inline(rows[["k", "dates", "share", "spread", "low", "high"]], 6)).encode(
+        y=alt.Y("k:N", sort=None, title="k: persons in the group", axis=alt.Axis(ticks=False)),
+        yOffset=alt.YOffset("dates:N", sort=dates),
+        tooltip=[
+            alt.Tooltip("k:N", title="k"),
+            date_tooltip(),
+            alt.Tooltip("share:Q", title="share of persons", format=".3~p"),
+            alt.Tooltip("spread:Q", title="half-width of the 95 % interval", format=".2~%"),
+        ],
+    )
+    # Above 100 % there is room for the words behind the longest bar.
+    x = alt.X(
+        "share:Q",
+        scale=alt.Scale(domain=[0, 1.3], nice=False),
+        axis=alt.Axis(format="~%", values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+        title="Persons (% of the population)",
+    )
+    bars = base.mark_bar().encode(x=x, color=date_color(dates))
+    intervals = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
+    # Each bar says its date and value: nothing rests on colour.
+    words = base.transform_calculate(words=f"datum.dates + ' ' + {share_expression('datum.share')}")
+    words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
+    name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
+    return finish(
+        alt.layer(bars, intervals, words),
+        title=title(
+            f"{name}: persons by the size k of their group",
+            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see",
+        ),
+        description=(
+            f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
+            f"place, sex and date of birth, for three granularities of the date. {_alone_sentence(frame, dates)}"
+        ),
+        height=16 * len(rows),
+    )
+
+
+def provinces(frame: pd.DataFrame) -> alt.LayerChart:
+    """The provinces in order of the share of persons who are alone: a ranking in place of a map.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.anonymity` with ``by="province"``; its rows of k = 1 are drawn.
+
+    Returns
+    -------
+    altair.LayerChart
+        A row per province, ordered by the share at the finest granularity, with a point per granularity.
+    """
+    alt = altair()
+    check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
+    alone = _alone(frame).dropna(subset="share")
+    dates = check_dates(alone["dates"])
+    ranking = alone[alone["dates"] == dates[0]].sort_values("share", ascending=False)
+    order = ranking["name"].tolist()
+    base = alt.Chart(inline(alone[["name", "population", "dates", "share"]])).encode(
+        y=alt.Y(
+            "name:N",
+            sort=order,
+            title=None,
+            axis=alt.Axis(labelLimit=150, labelPadding=9, grid=True, ticks=False, domain=False),
+        ),
+    )
+    # The list is long: the axis stands at both ends of it.
+    above = alt.Axis(orient="top", format="~%", tickCount=5, grid=False, title=None)
+    lines = base.mark_rule(color=LIGHT_GREY, strokeWidth=2).encode(
+        x=alt.X("min(share):Q", axis=above), x2="max(share):Q"
+    )
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=alt.X(
+            "share:Q",
+            title="Alone, k = 1 (% of the persons)",
+            axis=alt.Axis(format="~%", tickCount=5),
+            scale=alt.Scale(domainMin=0),
+        ),
+        color=date_color(dates),
+        shape=date_shape(dates),
+        tooltip=[
+            alt.Tooltip("name:N", title="province"),
+            alt.Tooltip("population:Q", title="population", format=","),
+            date_tooltip(),
+            alt.Tooltip("share:Q", title="alone", format=".3~p"),
+        ],
+    )
+    first, last = ranking.iloc[0], ranking.iloc[-1]
+    return finish(
+        alt.layer(lines, points).resolve_axis(x="independent"),
+        title=title(
+            "Provinces by the share of persons who are alone",
+            "Alone: nobody else of the same municipality, sex and date of birth",
+        ),
+        description=(
+            f"Dot plot of {len(order)} provinces ranked by the share of persons who are alone when the {dates[0]} of "
+            f"birth is known: from {first['name']}, {percent(first['share'])}, to {last['name']}, "
+            f"{percent(last['share'])}."
+        ),
+        height=max(120, 15 * len(order)),
+    )
+
+
+def alone(frame: pd.DataFrame) -> alt.LayerChart:
+    """The birthday argument: the probability of being alone falls with the number of persons in the cell.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.grid.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
+    dates = check_dates(frame["dates"])
+    base = alt.Chart(inline(frame[["dates", "periods", "n", "probability"]])).encode(
+        x=alt.X(
+            "n:Q",
+            scale=alt.Scale(type="log", nice=False),
+            title="n: persons in the cell",
+            axis=alt.Axis(values=[1, 10, 100, 1_000, 10_000, 100_000], format="~s"),
+        ),
+        y=shares_axis("Y", "probability", "Probability of being alone (%)"),
+    )
+    lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
+    points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
+        tooltip=[
+            alt.Tooltip("n:Q", title="persons in the cell", format=","),
+            date_tooltip(),
+            alt.Tooltip("periods:Q", title="days, months or years in the age group", format=","),
+            alt.Tooltip("probability:Q", title="probability of being alone", format=".3~p"),
+        ],
+    )
+    halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)
+    return finish(
+        alt.layer(_share_lines(0.5), lines, points),
+        title=title(
+            "How likely is it to be alone in a cell of n persons?",
+            "Cell: the persons of one place, sex and five-year age group",
+        ),
+        description=(
+            "Line chart of the probability that a person shares the date of birth with nobody else of the cell, "
+            "against the number of persons in the cell, on a logarithmic axis. The largest cell drawn in which it is "
+            f"one half or more holds {halves}."
+        ),
+        height=340,
+    )
+
+
+def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places") -> alt.LayerChart:
+    """The share of persons who are alone by age, and what one open age group makes of the oldest.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.population.grid.alone_by_age`.
+    pooled : DataFrame
+        The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
+    name : str
+        Of the place or places, for the title.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    for rows in (frame, pooled):
+        check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
+    dates = check_dates(frame["dates"])
+    known = frame.dropna(subset="share")
+    rows = known.assign(age=known["age_group"].map(lowest_age))[["age", "age_group", "dates", "share"]]
+    oldest = int(rows["age"].max())
+    level = pooled[pooled["age_group"] == max(pooled["age_group"], key=lowest_age)]
+    start = int(lowest_age(level["age_group"].iloc[0]))
+    level = level.assign(age=start, end=oldest)[["age", "end", "dates", "share"]]
+    x = alt.X(
+        "age:Q",
+        title="Age (first year of a group of five)",
+        axis=alt.Axis(values=list(range(0, 121, 10))),
+        scale=alt.Scale(domain=[0, oldest], nice=False),
+    )
+    base = alt.Chart(inline(rows)).encode(x=x, y=shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
+    lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
+    points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
+        tooltip=[
+            alt.Tooltip("age_group:N", title="age"),
+            date_tooltip(),
+            alt.Tooltip("share:Q", title="alone", format=".3~p"),
+        ],
+    )
+    levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
+    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))
+    by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
+    groups = rows.drop_duplicates("age").set_index("age")["age_group"]
+    told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
+    one = percent(level.set_index("dates")["share"][dates[0]])
+    return finish(
+        alt.layer(levels, lines, points),
+        title=title(
+            f"Persons who are alone, by age: {name}",
+            "Alone: nobody else of the same place, sex and date of birth. "
+            f"Wide pale lines: {start} and over as one group",
+        ),
+        description=(
+            f"Line chart of the share of persons of {name} who are alone, by five-year age group, for the date of "
+            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as "
+            f"one group, {one}."
+        ),
+        height=340,
+    )
+
+
+def _alone(frame: pd.DataFrame) -> pd.DataFrame:
+    alone = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)]
+    if alone.empty:
+        raise OptionError("the frame has no rows of k = 1: measure with a range 1, such as ranges='1,2+'")
+    return alone
+
+
+def _share_lines(*shares: float) -> Any:
+    alt = altair()
+    lines = alt.Chart(alt.InlineData(values=[{"share": share} for share in shares]))
+    return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
+
+
+def _range_labels(frame: pd.DataFrame) -> list[str]:
+    ends = frame["k_to"].astype(object).where(frame["k_to"].notna(), None)
+    return [KRange(first, last).label for first, last in zip(frame["k_from"], ends, strict=True)]
+
+
+def _alone_sentence(frame: pd.DataFrame, dates: list[str]) -> str:
+    rows = frame[(frame["k_from"] == 1) & (frame["k_to"] == 1).fillna(False).astype(bool)].set_index("dates")["share"]
+    if rows.empty:
+        return ""
+    return "Alone are " + ", ".join(f"{percent(rows[d])} by {d}" for d in dates) + "."
+
+
+def _extremes(alone: pd.DataFrame, dates: list[str]) -> str:
+    rows = alone[alone["dates"] == dates[0]].sort_values("population", kind="stable")
+    small, large = rows.iloc[0], rows.iloc[-1]
+    return (
+        f"By {dates[0]} of birth, {percent(small['share'])} are alone in the smallest, {small['name']} "
+        f"({small['population']:,} persons), and {percent(large['share'])} in the largest, {large['name']} "
+        f"({large['population']:,})."
+    )
+
+
+def _half(rows: pd.DataFrame) -> str:
+    likely = rows.loc[rows["probability"] >= 0.5, "n"]
+    return f"{likely.max():,}" if len(likely) else "no"

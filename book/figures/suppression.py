@@ -1,0 +1,251 @@
+"""Charts of the chapters on recoding and on suppression: a variable in bands, and an explorer of suppression."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from kanon_lab.errors import OptionError
+from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, words_of_bars
+from kanon_lab.show.style import (
+    BLUE,
+    LIGHT_GREY,
+    ORANGE,
+    altair,
+    check_columns,
+    finish,
+    inline,
+    live,
+    params,
+    share_expression,
+    signals,
+    title,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+#: The claims of `kanon_lab.suppress.protection_claims`, and the file as it came, in the order of their bars.
+CLAIMS = {"before": "before", "compatible": "compatible", "own_class": "own class", "true_key": "true key"}
+_HEADS = ("Cells suppressed, by variable", "Records below k: before, and after")
+_SERIES = ("suppressed", "below k")
+
+# The result in words, signals of their own: the title shows them, and a page tells them to screen readers.
+_WORDS = {
+    "state": "'' + k_required + ' ' + order",
+    "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
+    "cost": (
+        "['k = ' + k_required + ', ' + orders[order] + ':',"
+        " (row.total ? format(row.total, ',') : 'no') + (row.total == 1 ? ' cell' : ' cells') + ' suppressed',"
+        " 'in ' + format(row.touched, ',') + (row.touched == 1 ? ' record' : ' records')"
+        " + ' (' + " + share_expression("row.touched / records") + " + ')']"
+    ),
+    "told": (
+        "[join(cost, ' ') + '. Records below k before: ' + format(row.counts[keys], ',') + '; after, by compatible"
+        " records: ' + format(row.counts[keys + 1], ',') + ', by own class: ' + format(row.counts[keys + 2], ',') +"
+        " ', by true key: ' + format(row.counts[keys + 3], ',')]"
+    ),
+}
+
+
+def banded(
+    frame: pd.DataFrame, *, variable: str, unit: str = "unit", heading: str = "Before and after recoding"
+) -> alt.LayerChart:
+    """A numeric variable before and after it was recoded into bands: records per value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``version`` ("before" or "after"), ``start``, ``end`` (of a value or band, in units of the variable; the end
+        is left out) and ``records`` in it.
+    variable : str
+        Its name, with the unit.
+    unit : str
+        One of it, such as ``year of age``: the height of a bar is the records in it.
+    heading : str
+        The title; charts on one page need titles that differ.
+
+    Returns
+    -------
+    altair.LayerChart
+        Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records.
+    """
+    alt = altair()
+    check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
+    versions = ["before", "after"]
+    if set(frame["version"]) != set(versions):
+        raise OptionError("the column version must hold before and after, and nothing else")
+    rows = frame[["version", "start", "end", "records"]].copy()
+    rows["width"] = rows["end"] - rows["start"]
+    if not (rows["width"] > 0).all():
+        raise OptionError("a band ends where it starts, or before: end must be above start")
+    rows["height"] = rows["records"] / rows["width"]
+    rows["floor"] = 0
+    # Labels of three digits would touch their neighbours on a telephone.
+    axis = alt.Axis(grid=False, labelOverlap=True, labelSeparation=8)
+    drawn = alt.Chart(inline(rows)).encode(
+        x=alt.X("start:Q", title=variable, scale=alt.Scale(nice=False, zero=False), axis=axis),
+        x2="end:Q",
+        y=alt.Y("height:Q", title=f"Records per {unit}", axis=alt.Axis(format=",~r", tickCount=5)),
+        y2="floor:Q",
+        fill=alt.Fill("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
+        stroke=alt.Stroke("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
+        tooltip=[
+            alt.Tooltip("version:N", title="version"),
+            alt.Tooltip("start:Q", title="from"),
+            alt.Tooltip("end:Q", title="to below"),
+            alt.Tooltip("records:Q", title="records", format=","),
+        ],
+    )
+    looks = ({"fillOpacity": 0.55, "strokeWidth": 0.5}, {"fillOpacity": 0.12, "strokeWidth": 2})
+    layers = [
+        drawn.transform_filter(f"datum.version == '{version}'").mark_rect(**look)
+        for version, look in zip(versions, looks)
+    ]
+    before, after = (rows[rows["version"] == version] for version in versions)
+    smallest = after.loc[after["records"].idxmin()]
+    return finish(
+        alt.layer(*layers),
+        title=title(heading, "Areas are records: a band has its mean height"),
+        description=(
+            f"Histogram of {variable} before and after recoding: {len(before)} values with records became "
+            f"{len(after)} bands. The smallest band, from {smallest['start']:g} to below {smallest['end']:g}, has "
+            f"{smallest['records']:,g} records."
+        ),
+        height=260,
+    )
+
+
+def suppression_explorer(
+    cells: pd.DataFrame, claims: pd.DataFrame, *, records: int, k: int = 3, order: str | None = None
+) -> alt.LayerChart:
+    """Local suppression for each k and order of importance, with controls for both.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        `Suppression.cells` of every k and order, one below the other, with columns ``k``, ``order`` (its name) and
+        ``touched`` (records with a suppressed cell).
+    claims : DataFrame
+        ``k``, ``order``, ``claim`` (of `CLAIMS`) and ``records``: those below k in the file as it came (``before``)
+        and after, by each claim of `Suppression.claims`.
+    records : int
+        Records of the file.
+    k : int
+        The k shown first.
+    order : str, optional
+        The order shown first, by default the first one.
+
+    Returns
+    -------
+    altair.LayerChart
+        A bar for each key variable, below them one for each claim, and the result in words as the title.
+    """
+    alt = altair()
+    check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
+    check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
+    names, orders = list(dict.fromkeys(cells["variable"])), list(dict.fromkeys(cells["order"]))
+    ks = sorted({int(each) for each in cells["k"]})
+    states = _states(cells, claims, names, orders, ks)
+    order = orders[0] if order is None else order
+    if k not in ks or order not in orders:
+        raise OptionError(f"the frames have no k = {k!r} with the order {order!r}")
+    controls = {
+        "k_required": alt.binding_range(min=ks[0], max=ks[-1], step=1, name="k required: "),
+        "order": alt.binding_select(options=list(range(len(orders))), labels=orders, name="importance: "),
+    }
+    fixed = {"records": records, "keys": len(names), "orders": orders}
+    values = {"k_required": k, "order": orders.index(order)}
+    lines = [_HEADS[0], *names, _HEADS[1], *CLAIMS.values()]
+    subject = (
+        f"Bars with controls of what local suppression takes from {', '.join(names)} for k from {ks[0]} to {ks[-1]}, "
+        "and of the records that are still below k by three claims."
+    )
+    state = next(each for each in states if each["state"] == f"{k} {values['order']}")
+    # With a name of its own, altair leaves the data where the words find them.
+    chart = alt.layer(*_explored(names, records, states), data=alt.InlineData(name="states", values=states))
+    return live(
+        chart.add_params(*params(fixed | values, controls), *signals(_WORDS)),
+        title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
+        subject=subject,
+        state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
+        height=LINE_OF_BARS * len(lines),
+    )
+
+
+def _states(
+    cells: pd.DataFrame, claims: pd.DataFrame, names: list[str], orders: list[str], ks: list[int]
+) -> list[dict]:
+    """A row for each k and order: the cells of each variable, then the records of each claim."""
+    if ks != list(range(ks[0], ks[-1] + 1)):
+        raise OptionError("the explorer needs every k from the smallest to the largest: compute those between them too")
+    taken = cells.set_index(["k", "order", "variable"])
+    below = claims.set_index(["k", "order", "claim"])["records"]
+    if not (taken.index.is_unique and below.index.is_unique):
+        raise OptionError("a k and order stand twice: give each its own name in the column order")
+    states = []
+    for k in ks:
+        for number, order in enumerate(orders):
+            try:
+                part = taken.loc[[(k, order, name) for name in names]]
+                counts = [*part["cells"], *(below[k, order, claim] for claim in CLAIMS)]
+            except KeyError:
+                raise OptionError(f"the frames lack a variable or a claim for k = {k}, {order!r}") from None
+            states.append(
+                {
+                    "state": f"{k} {number}",
+                    "counts": [int(count) for count in counts],
+                    "total": int(part["cells"].sum()),
+                    "touched": int(part["touched"].iloc[0]),
+                }
+            )
+    return states
+
+
+def _explored(names: list[str], records: int, states: list[dict]) -> list:
+    alt = altair()
+    lines = [*names, *CLAIMS.values()]
+    every = [f"head\n{_HEADS[0]}", *(f"0\n{name}" for name in names), f"head\n{_HEADS[1]}"]
+    every += [f"1\n{name}" for name in CLAIMS.values()]
+    series = [_SERIES[0]] * len(names) + [_SERIES[1]] * len(CLAIMS)
+    labels = [line for line in every if not line.startswith("head")]
+    y = alt.Y(
+        "line:N",
+        sort=every,
+        scale=alt.Scale(domain=every),
+        title=None,
+        axis=alt.Axis(
+            labelExpr="indexof(datum.label, 'head') == 0 ? '' : split(datum.label, '\\n')[1]",
+            ticks=False,
+            domain=False,
+            labelPadding=7,
+            labelLimit=130,
+        ),
+    )
+    bars = (
+        alt.Chart()
+        .transform_filter("datum.state == state")
+        .transform_calculate(lines=json.dumps(labels), names=json.dumps(lines), kinds=json.dumps(series))
+        .transform_flatten(["counts", "lines", "names", "kinds"], ["count", "line", "name", "series"])
+        .transform_calculate(
+            share="datum.count / records",
+            words=f"format(datum.count, ',') + ' (' + {share_expression('datum.share')} + ')'",
+        )
+        .encode(
+            y=y,
+            tooltip=[
+                alt.Tooltip("name:N", title="bar"),
+                alt.Tooltip("count:Q", title="records", format=","),
+                alt.Tooltip("share:Q", title="of the file", format=".3~p"),
+            ],
+        )
+    )
+    most = max(max(state["counts"]) for state in states) / records
+    color = alt.Color("series:N", scale=alt.Scale(domain=_SERIES, range=[BLUE, ORANGE]), legend=None)
+    heads = alt.Chart(alt.InlineData(values=[{"line": f"head\n{words}", "words": words} for words in _HEADS]))
+    return [
+        bars.mark_bar(height={"band": 0.7}).encode(x=axis_with_room("Records (% of the file)", most, 15), color=color),
+        words_of_bars(bars),
+        heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(0), y=y, text="words:N"),
+    ]

@@ -1,0 +1,441 @@
+"""The choices of levels of a file: all at a glance, and an explorer of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.lattice import LOSSES, level_grid, search
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    altair,
+    check_columns,
+    finish,
+    live,
+    params,
+    share_expression,
+    shares_axis,
+    signals,
+    title,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+    from kanon_lab.keys import KeySpec
+    from kanon_lab.recode import Hierarchy
+
+_GRID = ("n", "n_classes", "k_achieved", "weighted_level", 1)
+_TITLE = "Generalise more, remove less"
+_KIND = "Scatter plot"
+_MARKS = "Each mark: one plan (a level for each variable)"
+# Pixels: of the drawing, of a line of words, and from the drawing to the words below its axis.
+_HEIGHT, _LINE, _BELOW = 320, 16, 46
+_VERDICTS = ("within the limit", "over the limit")
+_K_MAX = 20
+
+# Records in classes smaller than k, and whether so many may be removed; never all of them.
+_REMOVED = "k_required > 1 ? {}.up_to[k_required - 2] : 0"
+_WITHIN = "{0} <= floor(limit / 100 * records + 1e-9) && {0} < records"
+# The result in words.
+_WORDS = {
+    "row": "data('levels')[indexof(pluck(data('levels'), 'node'), node)]",
+    "removed": _REMOVED.format("row"),
+    "count": (
+        "(removed ? format(removed, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
+        " + (removed ? ' (' + " + share_expression("removed / records") + " + ')' : '')"
+    ),
+    "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + '% limit'",
+    "cost": "['k = ' + k_required + ': ' + count, 'must be removed: ' + verdict]",
+    "classes": (
+        "format(row.classes, ',') + (row.classes > 1 ? ' classes, ' : ' class, ')"
+        " + format(records / row.classes, ',.1f') + ' records on average'"
+    ),
+    "smallest": "'smallest class: ' + format(row.k, ',') + (row.k > 1 ? ' records' : ' record')",
+}
+
+
+def level_explorer(
+    grid: pd.DataFrame,
+    level_names: Mapping[str, Sequence[str]],
+    *,
+    k: int = 5,
+    levels: Mapping[str, int] | None = None,
+    suppression_limit: float = 0.0,
+) -> alt.LayerChart:
+    """Generalisation against removed records, with controls for k, the limit, and the level of each hierarchy.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        From `kanon_lab.lattice.level_grid`.
+    level_names : mapping of str to sequence of str
+        By key variable the names of its levels, 0 first, such as ``Hierarchy.level_names``.
+    k : int
+        The k required that is shown first, 1 to one more than the grid's last.
+    levels : mapping of str to int, optional
+        The levels shown first, 0 where none is given.
+    suppression_limit : float
+        Share (0-1) of the records that may be removed, shown first.
+
+    Returns
+    -------
+    altair.LayerChart
+        A mark for each node, the chosen one in front, with its result in words. It carries each node's counts as one
+        array: 500 nodes and k to 20 are about 80 kB.
+    """
+    alt = altair()
+    state = _State.of(grid, level_names, k, suppression_limit, levels or {})
+    return live(
+        _drawn(state, _bindings(state)),
+        title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen one"]),
+        subject=state.subject(f"{_KIND} with controls"),
+        state=state.result(),
+        height=_HEIGHT,
+    )
+
+
+def nodes(
+    grid: pd.DataFrame,
+    level_names: Mapping[str, Sequence[str]] | None = None,
+    *,
+    k_required: int,
+    suppression_limit: float = 0.0,
+    chosen: Mapping[str, int] | None = None,
+) -> alt.LayerChart:
+    """Generalisation against removed records of every node of a lattice, at one k.
+
+    Parameters
+    ----------
+    grid, level_names, suppression_limit
+        As in `level_explorer`; without names, levels are called by their numbers.
+    k_required : int
+        1 to one more than the grid's last k.
+    chosen : mapping of str to int, optional
+        The levels of one node, to be marked and put into words.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
+    return finish(
+        _drawn(state, {}),
+        title=title(_TITLE, f"{state.allowed()}. {_MARKS}"),
+        description=f"{state.subject(_KIND)} {state.result()}",
+        height=_HEIGHT,
+    )
+
+
+def explore_levels(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    spec: KeySpec | None = None,
+    k: int = 5,
+    levels: Mapping[str, int] | None = None,
+    suppression_limit: float = 0.0,
+    loss: str = "discernibility",
+    k_max: int | None = None,
+) -> Explorer:
+    """An explorer of the levels of hierarchies, k and how many records may be removed, for JupyterLab.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    hierarchies : mapping of str to Hierarchy
+        By key variable.
+    spec : KeySpec, optional
+        By default the variables of `hierarchies` are the keys.
+    k, levels, suppression_limit
+        Shown first, as in `level_explorer`.
+    loss : str
+        What the button for the best levels makes least: one of `kanon_lab.lattice.LOSSES`.
+    k_max : int, optional
+        The largest k required that can be chosen, at least 2; by default 20, or `k` if that is more.
+
+    Returns
+    -------
+    Explorer
+        Of ``k_required``, ``limit`` (in per cent) and, for each variable that has a choice, ``level0``, ``level1`` ...
+        Its button moves these to the optimum of `kanon_lab.lattice.search`. As the last line of a cell it shows itself.
+    """
+    if not isinstance(k, int) or k < 1:
+        raise OptionError(f"k must be a whole number, at least 1, not {k!r}")
+    k_max = max(_K_MAX, k) if k_max is None else k_max
+    if not isinstance(k_max, int) or k_max < 2:
+        raise OptionError(f"k_max must be a whole number, at least 2, not {k_max!r}")
+    if loss not in LOSSES:
+        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
+    grid = level_grid(frame, hierarchies, spec=spec, k_max=k_max - 1)
+    names = {name: hierarchy.level_names for name, hierarchy in hierarchies.items()}
+    chart = level_explorer(grid, names, k=k, levels=levels, suppression_limit=suppression_limit)
+    template = drawn(chart, _TITLE, f"{_MARKS}; diamond: the chosen one")
+    varied = {f"level{i}": name for i, name in enumerate(_State.of(grid, names, k, suppression_limit, {}).names)}
+
+    def tell(values: dict[str, Any]) -> Shown:
+        chosen = {name: values[control] for control, name in varied.items()}
+        state = _State.of(grid, names, values["k_required"], values["limit"] / 100, chosen)
+        told = f"{state.subject(_KIND)} {state.result()}"
+        return Shown(_sentence(state, names), _table(state, names), moved(template, values, told))
+
+    def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        limit = values["limit"] / 100
+        try:
+            found = search(
+                frame, hierarchies, spec=spec, k_required=values["k_required"], suppression_limit=limit, loss=loss
+            )
+        except OptionError as error:
+            return {}, escape(str(error))
+        least = f"{found.loss:,.0f}" if found.loss >= 1000 else f"{found.loss:.3g}"
+        levels = {control: found.levels[name] for control, name in varied.items()}
+        return levels, f"Least {loss.replace('_', ' ')}: {least}"
+
+    return Explorer(bound(template), tell, button=("Move to the best levels", best))
+
+
+def _sentence(state: _State, names: Mapping[str, Sequence[str]]) -> str:
+    removed, n, classes, k = state.measured(state.levels)
+    words = ", ".join(f"{name}: {shortened(names[name][level])}" for name, level in state.levels.items())
+    verdict = "within" if _within(removed, state.limit, n) else "over"
+    return (
+        f"<b>{removed:,}</b> of {n:,} records (<b>{percent(removed / n)}</b>) must be removed with "
+        f"{escape(words)}: {verdict} the limit of {_per_cent(state.limit):g}%. "
+        f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
+        f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
+    )
+
+
+def _table(state: _State, names: Mapping[str, Sequence[str]]) -> str:
+    """The chosen node, and its neighbours one level up."""
+    beside = {"as chosen": state.levels}
+    for name, level in state.levels.items():
+        if level + 1 < len(names[name]):
+            beside[f"{name}: {shortened(names[name][level + 1])}"] = state.levels | {name: level + 1}
+    rows = []
+    for words, levels in beside.items():
+        removed, n, classes, k = state.measured(levels)
+        rows.append((words, f"{removed:,}", percent(removed / n), f"{classes:,}", f"{k:,}"))
+    heads = ("One level up", "to be removed", "of the records", "classes", "smallest class")
+    return table("What one more step would bring", heads, rows, chosen=0)
+
+
+@dataclass(frozen=True)
+class _State:
+    """A grid, and what of it is shown: `names` of the levels of each variable that has several, and the chosen node."""
+
+    grid: pd.DataFrame
+    names: dict[str, list[str]]
+    k: int
+    limit: float
+    levels: dict[str, int] | None
+
+    @classmethod
+    def of(
+        cls,
+        grid: pd.DataFrame,
+        level_names: Mapping[str, Sequence[str]] | None,
+        k: int,
+        limit: float,
+        chosen: Mapping[str, int] | None,
+    ) -> _State:
+        check_columns(grid, _GRID, "level_grid(frame, hierarchies)")
+        if k not in range(1, _last_k(grid) + 1):
+            raise OptionError(f"k must be from 1 to {_last_k(grid)}, not {k!r}")
+        if not 0 <= limit <= 1:
+            raise OptionError(f"suppression_limit must be a share from 0 to 1, not {limit!r}")
+        tops = grid.loc[:, : _GRID[0]].iloc[:, :-1].max()
+        names = {name: _named(name, int(top), level_names) for name, top in tops.items()}
+        for name, level in (chosen or {}).items():
+            if name not in names or level not in range(len(names[name])):
+                raise OptionError(f"the grid has no level {level!r} of {shortened(str(name))}")
+        names = {name: words for name, words in names.items() if len(words) > 1}
+        if not names:
+            raise OptionError("no variable has a second level: there is nothing to choose")
+        levels = None if chosen is None else {name: int(chosen.get(name, 0)) for name in names}
+        return cls(grid, names, k, limit, levels)
+
+    def values(self) -> dict:
+        """What a control can move: parameter -> value."""
+        levels = {f"level{i}": level for i, level in enumerate((self.levels or {}).values())}
+        return {"k_required": self.k, "limit": _per_cent(self.limit), **levels}
+
+    def subject(self, kind: str) -> str:
+        """What the chart shows in any of its states."""
+        return (
+            f"{kind} of {len(self.grid):,} plans, each a level for every one of {', '.join(self.names)}: the share of "
+            "records in classes smaller than k, which must be removed, against generalisation from 0 to 1."
+        )
+
+    def allowed(self) -> str:
+        few = f"at most {_per_cent(self.limit):g}% of records" if self.limit else "no record"
+        return f"k = {self.k}; {few} may be removed"
+
+    def result(self) -> str:
+        if self.levels is None:
+            few = _within(_removed_at(self.grid, self.k), self.limit, self.grid["n"])
+            return f"At {self.allowed().replace(';', ', where')}: {int(few.sum()):,} of them stay within that limit."
+        removed, n, *_ = self.measured(self.levels)
+        words = ", ".join(f"{name}: {self.names[name][level]}" for name, level in self.levels.items())
+        return f"At k = {self.k}, {percent(removed / n)} of the records must be removed with {words}."
+
+    def measured(self, levels: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """Records to be removed, records, classes and k achieved of a node."""
+        rows = self.grid[(self.grid[list(levels)] == list(levels.values())).all(axis=1)]
+        if len(rows) != 1:
+            raise OptionError(f"the grid has {len(rows)} nodes of the chosen levels, not one: make it with level_grid")
+        removed = int(_removed_at(rows, self.k).iloc[0])
+        return removed, *(int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
+
+
+def _last_k(grid: pd.DataFrame) -> int:
+    """The largest k required that a grid can answer: smaller classes than that are counted in it."""
+    return 1 + max(column for column in grid.columns if not isinstance(column, str))
+
+
+def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
+    """Records of each node in classes smaller than k."""
+    return grid[k_required - 1] if k_required > 1 else 0 * grid["n"]
+
+
+def _within(removed: Any, limit: float, n: Any) -> Any:
+    """Whether so many records may be removed: as `kanon_lab.lattice.search` has it, never all of them."""
+    return (removed <= limit * n + 1e-9) & (removed < n)
+
+
+def _named(name: str, top: int, level_names: Mapping[str, Sequence[str]] | None) -> list[str]:
+    names = list((level_names or {}).get(name) or (f"level {level}" for level in range(top + 1)))
+    if len(names) != top + 1:
+        raise OptionError(f"{shortened(str(name))} has {top + 1} levels in the grid, and {len(names)} names of levels")
+    return [shortened(words, 28) for words in names]
+
+
+def _per_cent(share: float) -> float:
+    return round(100 * share, 6)
+
+
+def _bindings(state: _State) -> dict:
+    alt = altair()
+    controls = {
+        "k_required": alt.binding_range(min=1, max=_last_k(state.grid), step=1, name="k required: "),
+        "limit": alt.binding_range(
+            min=0, max=max(20, _per_cent(state.limit)), step=0.5, name="may be removed, at most (%): "
+        ),
+    }
+    for i, (name, words) in enumerate(state.names.items()):
+        # Names of levels stand in the list itself: a slider would show numbers.
+        controls[f"level{i}"] = alt.binding_select(options=list(range(len(words))), labels=words, name=f"{name}: ")
+    return controls
+
+
+def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
+    alt = altair()
+    words = _words(state) if state.levels is not None else {}
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
+        axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f"),
+        title="Generalisation (0: none; 1: all at the top)",
+    )
+    y = shares_axis("Y", "share", "Records to be removed (%)", nice=False, padding=6)
+    layers = [_limit(y), _marks(state, x, y), *(_chosen(x, y) if words else [])]
+    # With a name of its own, altair leaves the data where the words find them.
+    return alt.layer(*layers, data=alt.InlineData(name="levels", values=_compact(state))).add_params(
+        *params({"records": int(state.grid["n"].iloc[0]), **state.values()}, bindings), *signals(words)
+    )
+
+
+def _words(state: _State) -> dict[str, str]:
+    """The words of the chosen node, line by line (`lines`), in the title (`cost`), and in one text (`told`)."""
+    names = [
+        f"{json.dumps(f'{name}: ')} + {json.dumps(words)}[level{i}]"
+        for i, (name, words) in enumerate(state.names.items())
+    ]
+    node = " + ',' + ".join(f"level{i}" for i in range(len(names)))
+    return {
+        "node": f"'' + {node}",
+        **_WORDS,
+        "lines": f"['Diamond:', {', '.join(names)}, classes, smallest]",
+        "told": f"[join(cost, ' ') + '. ' + join([{', '.join(names)}], ', ') + '. ' + classes + '; ' + smallest]",
+    }
+
+
+def _compact(state: _State) -> list[dict]:
+    grid = state.grid
+    levels = grid[list(state.names)].to_numpy().tolist()
+    counts = grid[list(range(1, _last_k(grid)))].to_numpy().tolist()
+    measured = zip(levels, counts, grid["weighted_level"], grid["n_classes"], grid["k_achieved"])
+    return [
+        {
+            "node": ",".join(map(str, node)),
+            "levels": node,
+            "x": round(weighted / max(1, len(state.names)), 4),
+            "classes": int(classes),
+            "k": int(k),
+            "up_to": up_to,
+        }
+        for node, up_to, weighted, classes, k in measured
+    ]
+
+
+def _limit(y: alt.Y) -> alt.Chart:
+    alt = altair()
+    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(share="limit / 100")
+    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
+
+
+def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
+    alt = altair()
+    yes, no = _VERDICTS
+    scale = {"color": [BLUE, ORANGE], "shape": ["circle", "triangle-down"]}
+    told = {f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())}
+    marks = (
+        alt.Chart()
+        .transform_calculate(removed=_REMOVED.format("datum"))
+        .transform_calculate(
+            share="datum.removed / records",
+            verdict=f"{_WITHIN.format('datum.removed')} ? '{yes}' : '{no}'",
+            **told,
+        )
+    )
+    return marks.mark_point(filled=True, size=42, opacity=0.85).encode(
+        x=x,
+        y=y,
+        color=alt.Color("verdict:N", scale=alt.Scale(domain=_VERDICTS, range=scale["color"]), title=None),
+        shape=alt.Shape("verdict:N", scale=alt.Scale(domain=_VERDICTS, range=scale["shape"]), title=None),
+        tooltip=[
+            *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
+            alt.Tooltip("removed:Q", title="records to be removed", format=","),
+            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
+            alt.Tooltip("classes:Q", title="classes", format=","),
+            alt.Tooltip("k:Q", title="smallest class", format=","),
+        ],
+    )
+
+
+def _chosen(x: alt.X, y: alt.Y) -> tuple:
+    """The chosen node, and its words below the axis."""
+    alt = altair()
+    node = (
+        alt.Chart()
+        .transform_filter("datum.node == node")
+        .transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
+    )
+    diamond = node.mark_point(
+        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
+    )
+    words = alt.Chart(alt.InlineData(values=[{}])).mark_text(
+        align="left", baseline="top", lineHeight=_LINE, text=alt.ExprRef("lines")
+    )
+    return diamond.encode(x=x, y=y), words.encode(x=alt.value(0), y=alt.value(_HEIGHT + _BELOW))

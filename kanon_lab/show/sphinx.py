@@ -1,0 +1,104 @@
+"""The book's side of drawing: a Sphinx extension, and a plugin that myst-nb finds by its entry point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, read_glue_cache
+from myst_nb.ext.glue.utils import PendingGlueReference
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from kanon_lab import __version__
+from kanon_lab.show import page
+
+if TYPE_CHECKING:
+    from myst_nb.core.render import MimeData, NbElementRenderer
+    from sphinx.application import Sphinx
+
+SCRIPT = "kanon-charts.js"
+LIST_SCRIPT = "kanon-list.js"
+STYLE = "kanon-charts.css"
+# Inside the page, so that no browser asks for a file that is not there: three bars, as of a histogram of k.
+ICON = (
+    '<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27 viewBox=%270 0 16 16%27%3E'
+    '%3Cpath fill=%27%230072b2%27 d=%27M1 1h4v14H1zM6 6h4v9H6zM11 11h4v4h-4z%27/%3E%3C/svg%3E">'
+)
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
+
+
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets the words of its hint and its question.
+ANSWERS = """addEventListener("load", () => {
+  for (const button of document.querySelectorAll(".admonition-title > .toggle-button")) {
+    const question = button.parentElement.textContent.trim();
+    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${question}`);
+    new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
+    name();
+  }
+});"""
+
+
+class ChartMime:
+    """Render charts, and what stands for live controls, in the pages of notebooks."""
+
+    mime_priority_overrides = (("*", page.VEGALITE_MIME, 5),)
+
+    @staticmethod
+    def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
+        if data.mime_type == WIDGET_MIME:
+            return [nodes.paragraph(text=WIDGET_NOTE, classes=["kanon-widget-note"])]
+        if data.mime_type != page.VEGALITE_MIME:
+            return None
+        if not data.content.get("description"):
+            renderer.logger.warning("a chart has no alternative text: show it with page.figure", line=data.line)
+        return [figure_node({data.mime_type: data.content}, data.output_metadata)]
+
+
+class InsertFigures(SphinxPostTransform):
+    """Insert figures that a notebook recorded into chapters: myst-nb's glue knows only HTML and images there."""
+
+    default_priority = ReplacePendingGlueReferences.default_priority - 1
+
+    def run(self, **kwargs: Any) -> None:
+        folder = self.env.mystnb_config.output_folder
+        for node in list(self.document.findall(PendingGlueReference)):
+            output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
+            if page.VEGALITE_MIME in output["data"]:
+                node.replace_self([figure_node(output["data"], output["metadata"])])
+
+
+def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
+    return nodes.raw(text=page.output_html(data, metadata), format="html", classes=["output", "text_html"])
+
+
+def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
+    """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
+    context["metatags"] = context.get("metatags", "") + ICON
+    app.add_css_file(STYLE)
+    if "dropdown admonition" in context.get("body", ""):
+        app.add_js_file(None, body=ANSWERS)
+    if 'class="kanon-figure"' in context.get("body", ""):
+        app.add_js_file(SCRIPT, loading_method="defer")
+    if 'class="kanon-list"' in context.get("body", ""):
+        app.add_js_file(LIST_SCRIPT, loading_method="defer")
+
+
+def write_assets(app: Sphinx) -> None:
+    """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
+    if app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    static.mkdir(parents=True, exist_ok=True)
+    (static / SCRIPT).write_text(page.script(), "utf-8")
+    (static / LIST_SCRIPT).write_text(page.list_script(), "utf-8")
+    (static / STYLE).write_text(page.style(), "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx (``kanon_lab.show.sphinx`` in ``_config.yml``)."""
+    app.add_post_transform(InsertFigures)
+    app.connect("builder-inited", write_assets)
+    app.connect("html-page-context", add_assets)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
