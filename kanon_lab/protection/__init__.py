@@ -2,9 +2,10 @@
 
 from kanon_lab.protection import ordering, perturbing, two_level  # noqa: F401 (they add their steps)
 from kanon_lab.protection.chain import Protection, protect
-from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
+from kanon_lab.protection.disclosed import dependent_columns, household_disclosure
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.identifiers import prove_absent
+from kanon_lab.protection.judged import judge
 from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_recipe
 from kanon_lab.protection.released import released_columns
 from kanon_lab.protection.state import State, Step
@@ -21,12 +22,13 @@ __all__ = [
     "final_claims",
     "final_indicators",
     "household_file",
+    "judge",
     "merge_households",
     "prove_absent",
     "protect",
     "read_recipe",
     "released_columns",
-    "shown_by_members",
-    "told_by_columns",
+    "household_disclosure",
+    "dependent_columns",
     "write_recipe",
 ]
