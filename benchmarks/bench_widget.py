@@ -13,7 +13,7 @@ import numpy as np
 
 from kanon_lab import load_counts, load_microdata
 from kanon_lab.recode import Hierarchy
-from kanon_lab.widgets import explore, explore_keys, explore_levels
+from kanon_lab.show import explore, explore_keys, explore_levels
 
 
 def main() -> None:
@@ -26,15 +26,19 @@ def _population() -> None:
     start = time.perf_counter()
     explorer = explore(counts)
     print(f"{len(counts):,} cells; explorer built in {time.perf_counter() - start:.2f} s")
-    _report("k slider, Spain", lambda k: setattr(explorer.k, "value", k), range(1, 101))
-    _report("granularity, Spain", lambda d: setattr(explorer.dates, "value", d), ["day", "month", "year"] * 10)
-    provinces = [code for _, code in explorer.province.options]
-    _report("province", lambda code: setattr(explorer.province, "value", code), provinces)
+    _report("k slider, Spain", lambda k: setattr(explorer.controls["k"], "value", k), range(1, 101))
+    _report(
+        "granularity, Spain", lambda d: setattr(explorer.controls["dates"], "value", d), ["day", "month", "year"] * 10
+    )
+    provinces = [code for _, code in explorer.controls["province"].options]
+    _report("province", lambda code: setattr(explorer.controls["province"], "value", code), provinces)
     largest = counts["province"].value_counts().index[0]
-    explorer.province.value = largest
-    municipalities = [code for _, code in explorer.municipality.options]
-    _report("municipality, first visit", lambda m: setattr(explorer.municipality, "value", m), municipalities)
-    _report("municipality, again", lambda m: setattr(explorer.municipality, "value", m), municipalities)
+    explorer.controls["province"].value = largest
+    municipalities = [code for _, code in explorer.controls["municipality"].options]
+    _report(
+        "municipality, first visit", lambda m: setattr(explorer.controls["municipality"], "value", m), municipalities
+    )
+    _report("municipality, again", lambda m: setattr(explorer.controls["municipality"], "value", m), municipalities)
 
 
 def _microdata() -> None:
@@ -48,14 +52,18 @@ def _microdata() -> None:
     start = time.perf_counter()
     levels = explore_levels(survey, ladders, suppression_limit=0.02)
     print(f"{len(survey):,} records; explorer of levels built in {time.perf_counter() - start:.2f} s")
-    _report("k required", lambda k: setattr(levels.k, "value", k), range(1, 21))
-    _report("level of age", lambda level: setattr(levels.levels["age"], "value", level), [1, 2, 3, 4, 5, 0] * 5)
-    _report("best levels", lambda k: (setattr(levels.k, "value", k), levels.best.click()), range(2, 21))
+    _report("k required", lambda k: setattr(levels.controls["k_required"], "value", k), range(1, 21))
+    _report("level of age", lambda level: setattr(levels.controls["level1"], "value", level), [1, 2, 3, 4, 5, 0] * 5)
+    _report(
+        "best levels",
+        lambda k: (setattr(levels.controls["k_required"], "value", k), levels.button.click()),
+        range(2, 21),
+    )
     start = time.perf_counter()
     keys = explore_keys(survey, list(ladders))
     print(f"explorer of keys built in {time.perf_counter() - start:.2f} s")
-    _report("k, keys", lambda k: setattr(keys.k, "value", k), range(1, 21))
-    _report("box of age", lambda known: setattr(keys.knows["age"], "value", known), [False, True] * 10)
+    _report("k, keys", lambda k: setattr(keys.controls["k_class"], "value", k), range(1, 21))
+    _report("box of age", lambda known: setattr(keys.controls["knows1"], "value", known), [False, True] * 10)
 
 
 def _report(what: str, move: Callable, values: Iterable) -> None:

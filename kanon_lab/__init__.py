@@ -23,8 +23,11 @@ _PUBLIC = {
 }
 
 # Rooms that are loaded when they are first named, as kanon_lab.perturb.
-_ROOMS = """charts classes diversity lattice perturb population protection recode risk studies subsample suppress
-tradeoff utility widgets""".split()
+_ROOMS = """classes diversity figures lattice perturb population protection recode risk show studies
+subsample suppress tradeoff utility""".split()
+
+# Older names of the room of charts, explorers and pages.
+_ALIASES = dict.fromkeys(("charts", "page", "widgets"), "show")
 
 __all__ = ["__version__", *_PUBLIC]
 
@@ -36,8 +39,8 @@ def __getattr__(name: str):
         return version("kanon-lab")
     if name in _PUBLIC:
         return getattr(import_module(_PUBLIC[name]), name)
-    if name in _ROOMS:
-        return import_module(f"{__name__}.{name}")
+    if name in _ROOMS or name in _ALIASES:
+        return import_module(f"{__name__}.{_ALIASES.get(name, name)}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -58,7 +58,7 @@ def run_notebooks() -> None:
     notebooks = find_notebooks()
     executed = SITE / "notebooks"
     remove_others(executed, keep={f"{name}.ipynb" for name in notebooks})
-    package = digest(files_under(ROOT / "kanon_lab"))
+    package = digest([*files_under(ROOT / "kanon_lab"), *files_under(ROOT / "book" / "figures")])
     for number, (name, source) in enumerate(notebooks.items(), start=1):
         target = executed / f"{name}.ipynb"
         stamp = STAMPS / f"{name}.notebook"
@@ -82,7 +82,7 @@ def build_pages() -> None:
     a notebook, are not.
     """
     sources = [*files_under(ROOT / "book"), *(ROOT / name for name in CONFIGURATION)]
-    own = [*files_under(ROOT / "kanon_lab" / "page"), ROOT / "constraints.txt", Path(__file__)]
+    own = [*files_under(ROOT / "kanon_lab" / "show"), ROOT / "constraints.txt", Path(__file__)]
     stamp = STAMPS / "pages"
     inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))}"
     if (HTML / "index.html").exists() and is_current(stamp, inputs):

@@ -9,18 +9,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts, page
-from kanon_lab.charts.explorer import UNIT, moved
-from kanon_lab.charts.published import _VERDICTS, _ink, _tint
-from kanon_lab.charts.style import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
+from kanon_lab import show
 from kanon_lab.classes import class_table, key_grid
 from kanon_lab.classes.sizes import size_ranges
 from kanon_lab.errors import OptionError
+from kanon_lab.figures import audit as audit_figures
+from kanon_lab.figures import detail as detail_figures
+from kanon_lab.figures import diversity as diversity_figures
+from kanon_lab.figures import perturbation as perturbation_figures
+from kanon_lab.figures import risk as risk_figures
+from kanon_lab.figures import spain as spain_figures
+from kanon_lab.figures import suppression as suppression_figures
+from kanon_lab.figures import uniques as uniques_figures
+from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice import level_grid
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_age, alone_by_cell_size, explorer_grid
 from kanon_lab.recode import Hierarchy
+from kanon_lab.show.anonymity import UNIT
+from kanon_lab.show.style import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
 from kanon_lab.subsample import expected_study, uniqueness_curve
 from kanon_lab.suppress import CLAIMS
 
@@ -63,10 +71,10 @@ def risks():
     means = pd.DataFrame({"f_k": ["1", "2+"] * 2, "measure": list("aabb"), "risk": 0.3, "records": 9})
     sizes = pd.DataFrame({"members": [1, 2], "households": 4, "person": 0.1, "lower": 0.1, "risk": 0.2, "upper": 0.3})
     return {
-        "household_bounds": charts.household_bounds(sizes),
-        "risk_by_frequency": charts.risk_by_frequency(means),
-        "risk_distribution": charts.risk_distribution(bins, threshold=0.05),
-        "risk_explorer": charts.risk_explorer(explored, weight=2),
+        "household_bounds": risk_figures.household_bounds(sizes),
+        "risk_by_frequency": risk_figures.risk_by_frequency(means),
+        "risk_distribution": show.risk_distribution(bins, threshold=0.05),
+        "risk_explorer": risk_figures.risk_explorer(explored, weight=2),
     }
 
 
@@ -78,10 +86,10 @@ def protections():
     states = cells.assign(k=2, order="none", touched=9)
     claims = pd.DataFrame({"k": 2, "order": "none", "claim": ["before", *CLAIMS], "records": 4})
     return {
-        "banded": charts.banded(bands, variable="age (years)"),
-        "contributions": charts.contributions(cells.rename(columns={"share": "contribution"})),
-        "suppressed_cells": charts.suppressed_cells(cells),
-        "suppression_explorer": charts.suppression_explorer(states, claims, records=10, k=2),
+        "banded": suppression_figures.banded(bands, variable="age (years)"),
+        "contributions": show.contributions(cells.rename(columns={"share": "contribution"})),
+        "suppressed_cells": show.suppressed_cells(cells),
+        "suppression_explorer": suppression_figures.suppression_explorer(states, claims, records=10, k=2),
     }
 
 
@@ -93,9 +101,11 @@ def perturbations():
     explored = pd.DataFrame({"method": list("aabb"), "label": "k = 3", "linked": 0.4, "il1s": [0.1, 0.2, 0.2, 0.3]})
     explored["outlying"] = 0.5
     return {
-        "by_strength": charts.by_strength(shares, heading="Links", strength="Noise", share="Records (%)", note="All"),
-        "groups_of_points": charts.groups_of_points(points),
-        "perturbation_explorer": charts.perturbation_explorer(explored),
+        "by_strength": perturbation_figures.by_strength(
+            shares, heading="Links", strength="Noise", share="Records (%)", note="All"
+        ),
+        "groups_of_points": perturbation_figures.groups_of_points(points),
+        "perturbation_explorer": perturbation_figures.perturbation_explorer(explored),
     }
 
 
@@ -108,9 +118,9 @@ def costs():
     recipes = pd.DataFrame({"label": list("abc"), "repeats": 1, "error": None, "global_risk": [0.1, 0.2, 0.3]})
     recipes = recipes.assign(non_uniform_entropy=[0.6, 0.2, 0.4], equal_cells=[0.9, 0.5, 0.7])
     return {
-        "indicator_intervals": charts.indicator_intervals(compared),
-        "risk_utility": charts.risk_utility(recipes, at_most=0.2),
-        "tradeoff_explorer": charts.tradeoff_explorer(recipes),
+        "indicator_intervals": show.indicator_intervals(compared),
+        "risk_utility": show.risk_utility(recipes, at_most=0.2),
+        "tradeoff_explorer": show.tradeoff_explorer(recipes),
     }
 
 
@@ -123,12 +133,12 @@ def subsamples():
     areas = pd.DataFrame({"population": [10, 130], "true_p_c": [0.5, 0.2]})
     study = expected_study(sizes, [f, 0.2])
     return {
-        "area_threshold": charts.area_threshold(areas, marks={"50": 50}),
-        "detail_explorer": charts.detail_explorer(pd.concat([study.assign(age=age) for age in "xy"])[["age", *study]]),
-        "estimates_against_truth": charts.estimates_against_truth(pd.DataFrame({**trials, "failures": 0})),
-        "fraction_effect": charts.fraction_effect(study, ceiling=0.15),
-        "scenario_risks": charts.scenario_risks(scenarios),
-        "uniqueness_curve": charts.uniqueness_curve(uniqueness_curve(sizes, [0.01, 1]), study.head(1)),
+        "area_threshold": detail_figures.area_threshold(areas, marks={"50": 50}),
+        "detail_explorer": show.detail_explorer(pd.concat([study.assign(age=age) for age in "xy"])[["age", *study]]),
+        "estimates_against_truth": uniques_figures.estimates_against_truth(pd.DataFrame({**trials, "failures": 0})),
+        "fraction_effect": detail_figures.fraction_effect(study, ceiling=0.15),
+        "scenario_risks": detail_figures.scenario_risks(scenarios),
+        "uniqueness_curve": uniques_figures.uniqueness_curve(uniqueness_curve(sizes, [0.01, 1]), study.head(1)),
     }
 
 
@@ -144,12 +154,12 @@ def microdata(survey, risks, protections, perturbations, costs, subsamples):
     ]
     values = pd.DataFrame({"class_label": list("aabb"), "value": ["flu", "none"] * 2, "share": [1, 0, 0.5, 0.5]})
     return {
-        "attack": charts.attack(pd.DataFrame(attacked, columns=["version", "outcome", "persons", "order"])),
-        "class_distribution": charts.class_distribution(values.assign(overall=[0.2, 0.8] * 2)),
-        "class_sizes": charts.class_sizes(pd.concat(sizes)),
-        "key_explorer": charts.key_explorer(keys),
-        "level_explorer": charts.level_explorer(levels, NAMES_OF_LEVELS, k=5),
-        "nodes": charts.nodes(levels, k_required=5, suppression_limit=0.1),
+        "attack": diversity_figures.attack(pd.DataFrame(attacked, columns=["version", "outcome", "persons", "order"])),
+        "class_distribution": diversity_figures.class_distribution(values.assign(overall=[0.2, 0.8] * 2)),
+        "class_sizes": show.class_sizes(pd.concat(sizes)),
+        "key_explorer": show.key_explorer(keys),
+        "level_explorer": show.level_explorer(levels, NAMES_OF_LEVELS, k=5),
+        "nodes": show.nodes(levels, k_required=5, suppression_limit=0.1),
         **risks,
         **protections,
         **perturbations,
@@ -164,13 +174,13 @@ def made(counts, grid, microdata):
     sizes = pd.DataFrame({"rank": [1, 2, 3], "real": [30, 20, 10], "reconstructed": [30, 21, 10]})
     by_age, pooled = (alone_by_age(counts.assign(age_group=list(pair) * 1_200)) for pair in AGES)
     return microdata | {
-        "figura_1": charts.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
-        "distribution": charts.distribution(anonymity(counts)),
-        "provinces": charts.provinces(anonymity(counts, ranges="1", by="province")),
-        "alone": charts.alone(alone_by_cell_size([1, 10, 100, 1_000])),
-        "ages": charts.ages(by_age, pooled=pooled, name="two places"),
-        "audit_overview": charts.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
-        "audit_evidence": charts.audit_evidence(
+        "figura_1": spain_figures.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
+        "distribution": spain_figures.distribution(anonymity(counts)),
+        "provinces": spain_figures.provinces(anonymity(counts, ranges="1", by="province")),
+        "alone": spain_figures.alone(alone_by_cell_size([1, 10, 100, 1_000])),
+        "ages": spain_figures.ages(by_age, pooled=pooled, name="two places"),
+        "audit_overview": audit_figures.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
+        "audit_evidence": audit_figures.audit_evidence(
             pd.DataFrame(
                 {
                     "source": ["aepd", "aepd", "garin-1996"],
@@ -180,13 +190,22 @@ def made(counts, grid, microdata):
                 }
             )
         ),
-        "reconstruction": charts.reconstruction(sizes, name="Benalmádena"),
-        "explorer": charts.explorer(grid),
+        "reconstruction": audit_figures.reconstruction(sizes, name="Benalmádena"),
+        "explorer": show.explorer(grid),
     }
 
 
 AGES = (("85-89", "100+"), ("0-4", "85+"))
-NAMES = charts.__all__
+CHAPTERS = (audit_figures, detail_figures, diversity_figures, perturbation_figures, risk_figures, spain_figures)
+CHAPTERS += (suppression_figures, uniques_figures)
+NOT_CHARTS = {"Explorer", "Figure", "Listing", "enable", "figure", "scrolling_table"}
+NAMES = [name for name in show.__all__ if name not in NOT_CHARTS and not re.match("explore(_|$)", name)]
+NAMES += [
+    name
+    for chapter in CHAPTERS
+    for name, made in vars(chapter).items()
+    if getattr(made, "__module__", "") == chapter.__name__ and not name.startswith("_")
+]
 
 
 def rows_in(spec) -> int:
@@ -352,15 +371,6 @@ def test_explorer_binds_k_dates_and_place(made):
     assert params["place"]["bind"]["labels"][0] == "Spain"
 
 
-def test_moving_an_explorer_is_making_it_there(grid):
-    here, there = grid[grid["place"] == "all"], grid[grid["place"] == "42"]
-    spec = charts.explorer(here, controls=False).to_dict()
-    before = json.dumps(spec)
-    expected = charts.explorer(there, k=30, dates="year", controls=False).to_dict()
-    assert moved(spec, there, k=30, dates="year") == expected
-    assert json.dumps(spec) == before
-
-
 def sizes(versions):
     return pd.DataFrame({"version": range(versions), "label": "1", "records": 3, "share": 0.5})
 
@@ -372,29 +382,37 @@ def outcomes(names, persons):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda c, g: charts.explorer(g, k=101), "k must be from 1 to 100"),
-        (lambda c, g: charts.explorer(g, dates="week"), "dates must be out of day, month, year"),
-        (lambda c, g: charts.explorer(g, place="99"), "no place '99'"),
-        (lambda c, g: charts.explorer(c), "needs the column 'level'"),
-        (lambda c, g: charts.figura_1(anonymity(c, ranges="2+", by="municipality")), "no rows of k = 1"),
-        (lambda c, g: charts.distribution(anonymity(c, by="province")), "shows one place"),
-        (lambda c, g: charts.distribution(anonymity(c.assign(persons=0))), "the place has none"),
-        (lambda c, g: charts.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
-        (lambda c, g: charts.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
+        (lambda c, g: show.explorer(g, k=101), "k must be from 1 to 100"),
+        (lambda c, g: show.explorer(g, dates="week"), "dates must be out of day, month, year"),
+        (lambda c, g: show.explorer(g, place="99"), "no place '99'"),
+        (lambda c, g: show.explorer(c), "needs the column 'level'"),
+        (lambda c, g: spain_figures.figura_1(anonymity(c, ranges="2+", by="municipality")), "no rows of k = 1"),
+        (lambda c, g: spain_figures.distribution(anonymity(c, by="province")), "shows one place"),
+        (lambda c, g: spain_figures.distribution(anonymity(c.assign(persons=0))), "the place has none"),
+        (lambda c, g: spain_figures.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
+        (lambda c, g: spain_figures.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
         (
-            lambda c, g: charts.ages(pd.DataFrame({"dates": ["day"]}), pooled=c),
+            lambda c, g: spain_figures.ages(pd.DataFrame({"dates": ["day"]}), pooled=c),
             "needs the column 'age_group'",
         ),
         (
-            lambda c, g: charts.audit_overview(pd.DataFrame({"table": ["a"], "verdict": ["fine"], "figures": [1]})),
+            lambda c, g: audit_figures.audit_overview(
+                pd.DataFrame({"table": ["a"], "verdict": ["fine"], "figures": [1]})
+            ),
             "not 'fine'",
         ),
-        (lambda c, g: charts.reconstruction(pd.DataFrame(columns=["rank", "real", "reconstructed"])), "without rows"),
-        (lambda c, g: charts.class_sizes(sizes(5)), "room for 4 versions, not 5"),
-        (lambda c, g: charts.class_sizes(sizes(2).drop(columns="version")), "stands twice"),
-        (lambda c, g: charts.attack(outcomes(list("abcde"), 1)), "room for 4 outcomes, not 5"),
-        (lambda c, g: charts.attack(outcomes(list("ab"), 0)), "has no persons"),
-        (lambda c, g: charts.class_distribution(pd.DataFrame({"value": ["a"]})), "needs the column 'class_label'"),
+        (
+            lambda c, g: audit_figures.reconstruction(pd.DataFrame(columns=["rank", "real", "reconstructed"])),
+            "without rows",
+        ),
+        (lambda c, g: show.class_sizes(sizes(5)), "room for 4 versions, not 5"),
+        (lambda c, g: show.class_sizes(sizes(2).drop(columns="version")), "stands twice"),
+        (lambda c, g: diversity_figures.attack(outcomes(list("abcde"), 1)), "room for 4 outcomes, not 5"),
+        (lambda c, g: diversity_figures.attack(outcomes(list("ab"), 0)), "has no persons"),
+        (
+            lambda c, g: diversity_figures.class_distribution(pd.DataFrame({"value": ["a"]})),
+            "needs the column 'class_label'",
+        ),
     ],
 )
 def test_a_frame_that_cannot_be_drawn_is_refused(counts, grid, call, message):
@@ -403,16 +421,16 @@ def test_a_frame_that_cannot_be_drawn_is_refused(counts, grid, call, message):
 
 
 def test_numbers_of_a_table_have_a_true_minus_sign():
-    html = page.scrolling_table(pd.DataFrame({"change": [-1.5, None, -0.0, 2_000]}), "Changes & more")
+    html = show.scrolling_table(pd.DataFrame({"change": [-1.5, None, -0.0, 2_000]}), "Changes & more")
     assert re.findall(r"<td[^>]*>([^<]*)</td>", html) == ["\N{MINUS SIGN}1.5", "", "0.0", "2,000.0"]
     assert 'aria-label="Changes &amp; more"' in html
 
 
 def test_a_caption_is_the_name_of_its_table():
-    html = page.scrolling_table(pd.DataFrame({"k": [1]}), "Table: x", caption="Classes & more")
+    html = show.scrolling_table(pd.DataFrame({"k": [1]}), "Table: x", caption="Classes & more")
     assert 'aria-label="Classes &amp; more"' in html
     assert "<caption><span>Classes &amp; more</span></caption>" in html
-    assert "<caption" not in page.scrolling_table(pd.DataFrame({"k": [1]}))
+    assert "<caption" not in show.scrolling_table(pd.DataFrame({"k": [1]}))
 
 
 @pytest.mark.parametrize(
@@ -420,29 +438,29 @@ def test_a_caption_is_the_name_of_its_table():
     [(["a", "b"], ["a", "b"]), (["a", "a"], []), (["a", None], []), ([1, 2], []), ([], [])],
 )
 def test_texts_that_are_all_different_head_their_rows(first, heads):
-    html = page.scrolling_table(pd.DataFrame({"place": first, "kind": ["x"] * len(first)}))
+    html = show.scrolling_table(pd.DataFrame({"place": first, "kind": ["x"] * len(first)}))
     assert re.findall(r'<th scope="row"[^>]*>([^<]*)</th>', html) == heads
-    assert page.scrolling_table(pd.DataFrame()).count("<th") == 1
+    assert show.scrolling_table(pd.DataFrame()).count("<th") == 1
 
 
 def test_only_long_texts_ask_for_room():
-    html = page.scrolling_table(pd.DataFrame({"age": ["40-49"], "reason": ["word " * 9], "name": ["fourteen chars"]}))
+    html = show.scrolling_table(pd.DataFrame({"age": ["40-49"], "reason": ["word " * 9], "name": ["fourteen chars"]}))
     assert re.findall(r'<td class="([^"]*)"', html) == ["text long", "text"]
     assert 'class="text short">40-49<' in html
 
 
 def test_a_figure_with_a_table_names_both(survey):
     alt = "Bar chart of records, by place. Two bars."
-    chart = charts.class_sizes(size_ranges(class_table(survey, "place")))
-    figure = page.figure(chart, table=pd.DataFrame({"k": [1]}), alt=alt)
-    html = page.figures.output_html(*figure.mimebundle())
+    chart = show.class_sizes(size_ranges(class_table(survey, "place")))
+    figure = show.figure(chart, table=pd.DataFrame({"k": [1]}), alt=alt)
+    html = show.page.output_html(*figure.mimebundle())
     assert 'Data of this figure<span class="kanon-hidden">: Bar chart of records, by place</span></summary>' in html
     assert 'aria-label="Data of this figure: Bar chart of records, by place"' in html
 
 
 @pytest.mark.parametrize(("share", "last"), [(0.736, 0.8), (0.6, 0.6), (1.0, 1.0), (0.31, 0.4), (0.01, 0.06)])
 def test_the_axis_of_shares_goes_beyond_the_longest_bar(share, last):
-    x = charts.class_sizes(sizes(1).assign(share=share)).to_dict()["layer"][0]["encoding"]["x"]
+    x = show.class_sizes(sizes(1).assign(share=share)).to_dict()["layer"][0]["encoding"]["x"]
     assert x["axis"]["values"][-1] == last
     assert x["scale"]["domain"][1] >= max(last, share)
 
@@ -452,14 +470,14 @@ def test_versions_are_told_apart_by_a_legend(made, survey):
     assert "legend" not in spec["layer"][0]["encoding"]["fill"]
     words = {row["words"] for row in next(iter(spec["datasets"].values()))}
     assert all(re.fullmatch(r"[\d.]+%", text) for text in words)
-    alone = charts.class_sizes(size_ranges(class_table(survey, "place"))).to_dict()
+    alone = show.class_sizes(size_ranges(class_table(survey, "place"))).to_dict()
     assert alone["layer"][0]["encoding"]["fill"]["legend"] is None
 
 
 @pytest.mark.parametrize(("labels", "words"), [(["a", "a"], "one class"), (["a", "b"], "some classes")])
 def test_values_of_one_class_or_of_some(labels, words):
     frame = pd.DataFrame({"class_label": labels, "value": "none", "share": [0, 0.5], "overall": 0.3})
-    spec = charts.class_distribution(frame).to_dict()
+    spec = diversity_figures.class_distribution(frame).to_dict()
     assert f"Sensitive values in {words}" in " ".join(spec["title"]["text"])
     assert f"in {words} (" in spec["description"]
     assert '"none" is 0% of "a" and 30% of the whole file.' in spec["description"]
@@ -470,13 +488,14 @@ import sys
 for name in ("altair", "vl_convert", "ipywidgets"):
     sys.modules[name] = None  # as if not installed
 import pandas as pd
-from kanon_lab import charts, widgets
+from kanon_lab import show
+from kanon_lab.figures import spain
 from kanon_lab.errors import MissingPackageError
 from kanon_lab.population import anonymity
 counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
 result = anonymity(counts)
 assert abs(result["share"].sum() - 3) < 1e-9
-for draw in (lambda: charts.distribution(result), lambda: widgets.explore(counts)):
+for draw in (lambda: spain.distribution(result), lambda: show.explore(counts)):
     try:
         draw()
     except MissingPackageError as error:
@@ -491,6 +510,7 @@ def test_computing_works_without_the_drawing_packages():
 
 
 def test_the_heavy_packages_load_only_when_used():
-    code = "import sys, kanon_lab.charts, kanon_lab.widgets; print({'altair', 'ipywidgets'} & set(sys.modules))"
+    code = "import sys; from kanon_lab.show import *; from kanon_lab.figures import spain;"
+    code += "print({'altair', 'ipywidgets'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"

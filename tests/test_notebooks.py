@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from kanon_lab.errors import DataError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, check_parameters, find_notebooks, record, recorded, run_notebook, running
-from kanon_lab.page import Listing
+from kanon_lab.show import Listing
 
 NOTEBOOKS = find_notebooks()
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}

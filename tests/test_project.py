@@ -21,7 +21,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
 ROOMS = """errors loading digits notes terms files arguments keys data population recode classes risk diversity measures
-utility lattice suppress perturb subsample protection tradeoff studies charts page widgets exercises notebooks
+utility lattice suppress perturb subsample protection tradeoff studies show figures exercises notebooks
 report cli""".split()
 HEAVY = {"altair", "IPython", "ipywidgets", "nbformat", "numpy", "pandas", "papermill", "pyarrow", "requests", "scipy"}
 
@@ -101,7 +101,7 @@ def test_import_is_quick_and_loads_nothing_heavy():
     assert not runs[0][1] & HEAVY
 
 
-@pytest.mark.parametrize("module", ["kanon_lab.page", "kanon_lab.notebooks", "kanon_lab.cli"])
+@pytest.mark.parametrize("module", ["kanon_lab.show", "kanon_lab.show.page", "kanon_lab.notebooks", "kanon_lab.cli"])
 def test_heavy_packages_load_when_used(module):
     assert not loaded_by(module)[1] & HEAVY
 

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population import anonymity
-from kanon_lab.widgets import explore
+from kanon_lab.show import explore
 
 pytest.importorskip("ipywidgets")
 
@@ -45,20 +45,20 @@ def expected(counts, k, dates, **where) -> float:
 
 def test_the_sentence_follows_every_control(explorer, counts):
     assert shown(explorer) == ("Everywhere", pytest.approx(expected(counts, 5, "month"), abs=0.005))
-    explorer.k.value = 9
+    explorer.controls["k"].value = 9
     assert shown(explorer)[1] == pytest.approx(expected(counts, 9, "month"), abs=0.005)
-    explorer.dates.value = "day"
+    explorer.controls["dates"].value = "day"
     assert shown(explorer)[1] == pytest.approx(expected(counts, 9, "day"), abs=0.005)
-    explorer.province.value = "29"
+    explorer.controls["province"].value = "29"
     assert shown(explorer) == ("Málaga", pytest.approx(expected(counts, 9, "day", province="29"), abs=0.005))
-    explorer.municipality.value = "29002"
+    explorer.controls["municipality"].value = "29002"
     assert shown(explorer) == ("Place 29002", pytest.approx(expected(counts, 9, "day", place="29002"), abs=0.005))
-    explorer.province.value = "all"
+    explorer.controls["province"].value = "all"
     assert shown(explorer)[0] == "Everywhere"
 
 
 def test_the_table_has_a_row_for_each_date(explorer):
-    explorer.k.value = 3
+    explorer.controls["k"].value = 3
     assert re.findall(r'scope="row"[^>]*>(\w+)<', explorer.table.value) == ["day", "month", "year"]
     assert "group of exactly 3" in explorer.table.value
     chosen = re.search(r'aria-current="true"><th[^>]*>(\w+)</th>(.*?)</tr>', explorer.table.value)
@@ -71,10 +71,10 @@ def test_the_table_has_a_row_for_each_date(explorer):
 
 def test_one_drawing_replaces_the_other(explorer):
     first = explorer.chart.outputs
-    explorer.k.value = 50
+    explorer.controls["k"].value = 50
     (output,) = explorer.chart.outputs
     assert explorer.chart.outputs != first
-    values = {param["name"]: param["value"] for param in output["data"][VEGALITE]["params"]}
+    values = {param["name"]: param["value"] for param in output["data"][VEGALITE]["params"] if "value" in param}
     assert values == {"k": 50, "dates": "month", "place": "all"}
     assert output["data"][VEGALITE]["$schema"].endswith("v5.json")
     assert "At k = 50, by month, in Everywhere" in output["data"]["text/plain"]
@@ -82,31 +82,31 @@ def test_one_drawing_replaces_the_other(explorer):
 
 
 def test_the_municipalities_follow_the_province(explorer):
-    assert explorer.municipality.disabled
-    explorer.province.value = "42"
-    assert not explorer.municipality.disabled
-    assert [code for _, code in explorer.municipality.options] == ["", "42003", "42001", "42002"]
-    explorer.municipality.value = "42002"
-    explorer.province.value = "29"
-    assert explorer.place == "29"
+    assert explorer.controls["municipality"].disabled
+    explorer.controls["province"].value = "42"
+    assert not explorer.controls["municipality"].disabled
+    assert [code for _, code in explorer.controls["municipality"].options] == ["", "42003", "42001", "42002"]
+    explorer.controls["municipality"].value = "42002"
+    explorer.controls["province"].value = "29"
+    assert shown(explorer)[0] == "Málaga"
 
 
 def test_a_change_of_province_is_answered_once(explorer):
     drawings = []
-    explorer.province.value = "42"
-    explorer.municipality.value = "42002"
+    explorer.controls["province"].value = "42"
+    explorer.controls["municipality"].value = "42002"
     explorer.chart.observe(drawings.append, "outputs")
-    explorer.province.value = "29"
+    explorer.controls["province"].value = "29"
     assert len(drawings) == 1
 
 
 def test_a_place_without_persons_leaves_no_old_numbers(explorer):
-    explorer.province.value = "42"
-    explorer.municipality.value = "42003"
+    explorer.controls["province"].value = "42"
+    explorer.controls["municipality"].value = "42003"
     assert "Nobody lives" in explorer.sentence.value
     assert explorer.table.value == ""
     assert explorer.chart.outputs == ()
-    explorer.municipality.value = "42001"
+    explorer.controls["municipality"].value = "42001"
     assert shown(explorer)[0] == "Place 42001"
 
 
@@ -115,10 +115,10 @@ def test_alone_and_kinds_in_words(counts):
     explorer = explore(kinds, k=1, place="42")
     assert "are the only ones" in explorer.sentence.value
     assert "persons (synthetic)" in explorer.sentence.value
-    explorer.province.value = "all"
+    explorer.controls["province"].value = "all"
     assert "persons (reconstructed and synthetic)" in explorer.sentence.value
-    explorer.province.value = "29"
-    explorer.municipality.value = "29001"
+    explorer.controls["province"].value = "29"
+    explorer.controls["municipality"].value = "29001"
     assert "persons (reconstructed)" in explorer.sentence.value
 
 
@@ -128,14 +128,13 @@ def test_names_are_text_not_markup(counts):
 
 
 def test_every_control_has_a_label_and_it_shows_itself(explorer):
-    controls = (explorer.k, explorer.dates, explorer.province, explorer.municipality)
-    assert all(control.description for control in controls)
+    assert all(control.description for control in explorer.controls.values())
     assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
 
 
 def test_the_counts_stay_as_they_were(counts):
     before = counts.copy()
-    explore(counts).k.value = 7
+    explore(counts).controls["k"].value = 7
     pd.testing.assert_frame_equal(counts, before)
 
 

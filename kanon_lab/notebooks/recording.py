@@ -14,7 +14,8 @@ from typing import Any
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.notebooks.reading import read_notebook
-from kanon_lab.page import Figure, Listing, scrolling_table
+from kanon_lab.show.markup import Listing, scrolling_table
+from kanon_lab.show.page import Figure
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # The mark of myst-nb for an output that is inserted elsewhere but not shown where it was recorded.
@@ -29,7 +30,7 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     ----------
     name : str
         Lower-case letters, digits and single hyphens; unique in the notebook.
-    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.page.Figure or Listing
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.show.Figure or Listing
         The result. A number of numpy counts as a number.
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame

@@ -1,4 +1,4 @@
-"""The figures of a report: charts of `kanon_lab.charts` with titles, alternative texts and words in its language."""
+"""The figures of a report: charts of `kanon_lab.show` with titles, alternative texts and words in its language."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.page import Figure, figure
 from kanon_lab.report.words import Few, Words
+from kanon_lab.show.page import Figure, figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,8 @@ _WIDTHS = {"text": 40, "subtitle": 52}
 
 def sizes(analysis: Analysis, words: Words) -> Figure:
     """Records by the size of their class, before and in the release."""
-    from kanon_lab.charts import class_sizes
     from kanon_lab.classes.sizes import by_meaning
+    from kanon_lab.show import class_sizes
 
     said, k = analysis.summary, analysis.summary["k"]
     means = "category" if said["missing"] == "category" else "wildcard"
@@ -36,7 +36,7 @@ def sizes(analysis: Analysis, words: Words) -> Figure:
 
 def risks(analysis: Analysis, words: Words) -> Figure:
     """Records of the release by individual risk."""
-    from kanon_lab.charts import risk_distribution
+    from kanon_lab.show import risk_distribution
 
     frame = analysis.risks[analysis.risks["version"] == "after"].drop(columns="version")
     few = next((each.step for each in frame["records"] if isinstance(each, Few)), None)
@@ -50,7 +50,7 @@ def risks(analysis: Analysis, words: Words) -> Figure:
 
 def suda(analysis: Analysis, words: Words, version: str) -> Figure:
     """What makes records unique."""
-    from kanon_lab.charts import contributions
+    from kanon_lab.show import contributions
 
     frame = analysis.suda[analysis.suda["version"] == version]
     frame = frame.assign(contribution=frame["contribution"].astype(float))
@@ -60,7 +60,7 @@ def suda(analysis: Analysis, words: Words, version: str) -> Figure:
 
 def recipes(analysis: Analysis, words: Words, *, front: int) -> Figure:
     """The risk-utility map."""
-    from kanon_lab.charts import risk_utility
+    from kanon_lab.show import risk_utility
 
     risk, loss = analysis.map_axes
     chart = risk_utility(analysis.map, risk=risk, loss=loss)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.notebooks.reading import read_notebook
-from kanon_lab.page import bundle, figures
+from kanon_lab.show import page as figures
 
 # The browser itself refuses whatever is not in the file; Vega makes functions out of its expressions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
@@ -26,7 +26,7 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
     body = _body(read_notebook(executed))
-    style = f"{bundle.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
+    style = f"{figures.style()}\n{(files(__package__) / 'report.css').read_text('utf-8')}"
     page = f"""<!DOCTYPE html>
 <html lang="{escape(language)}">
 <head>
@@ -47,7 +47,7 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
 {body}
 </main>
 <script>
-{_inside_script(bundle.script())}</script>
+{_inside_script(figures.script())}</script>
 </body>
 </html>
 """

@@ -18,16 +18,16 @@ from browsing import ROOT
 
 pytestmark = pytest.mark.browser
 
-CHART = """from kanon_lab import page
+CHART = """from kanon_lab import show
 import altair as alt
 import pandas as pd
-page.enable()
+show.enable()
 frame = pd.DataFrame({"k": [1, 2, 3], "persons": [5, 3, 1]})
 chart = alt.Chart(frame).mark_bar().encode(x="k:O", y="persons")
-page.figure(chart, table=frame, alt="Persons fall as k rises")"""
+show.figure(chart, table=frame, alt="Persons fall as k rises")"""
 
 RECIPES = """from kanon_lab import load_microdata
-from kanon_lab.widgets import explore_recipes
+from kanon_lab.show import explore_recipes
 recipe = {
     "key_variables": ["postcode", "age", "sex"],
     "steps": ["$coarser", {"suppress": {"k_required": "$k"}}],
@@ -36,7 +36,7 @@ bands = {f"{width} years": {"recode": {"variable": "age", "width": width}} for w
 explore_recipes(load_microdata("health-survey"), recipe, {"coarser": bands, "k": [2, 5]})"""
 
 DETAIL = """from kanon_lab import load_microdata
-from kanon_lab.widgets import explore_detail
+from kanon_lab.show import explore_detail
 ages = {"1 year": None, "10 years": {"width": 10}}
 explore_detail(load_microdata("health-survey"), ["postcode", "age", "sex"], {"age": ages}, [0.1, 0.2, 0.4])"""
 
@@ -126,7 +126,7 @@ def test_explorer_follows_its_slider(lab, visit):
 def test_explorers_of_a_file_follow_their_controls(lab, visit):
     page = run_all(visit, lab("levels.ipynb"))
     page.wait_for_function(f"() => document.querySelectorAll({DRAWN!r}).length > 1", timeout=30_000)
-    for control, key in ((".widget-slider .noUi-handle >> nth=2", "ArrowRight"), (".widget-checkbox input", "Space")):
+    for control, key in ((".widget-dropdown select", "ArrowDown"), (".widget-checkbox input", "Space")):
         before, said = shown(page), sentences(page)
         page.locator(control).first.focus()
         page.keyboard.press(key)
@@ -159,9 +159,8 @@ def test_the_explorer_of_recipes_follows_its_controls(lab, visit):
 def test_the_explorer_of_detail_follows_its_controls(lab, visit):
     page = run_all(visit, lab("detail.ipynb"))
     page.wait_for_selector(DRAWN, timeout=30_000)
-    slider, levels = page.locator(".widget-slider .noUi-handle").first, page.locator(".widget-dropdown select").first
-    slider.focus()
-    for change in (lambda: page.keyboard.press("ArrowRight"), lambda: levels.select_option(index=1)):
+    levels, fractions = (page.locator(".widget-dropdown select").nth(number) for number in (0, 1))
+    for change in (lambda: fractions.select_option(index=2), lambda: levels.select_option(index=1)):
         before, said = shown(page), sentences(page)
         change()
         end = monotonic() + 10

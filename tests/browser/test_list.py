@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from browsing import HTML, Visit
 
-from kanon_lab.page import Listing, bundle
+from kanon_lab.show import Listing
+from kanon_lab.show.page import list_script, style
 
 pytestmark = pytest.mark.browser
 
@@ -44,12 +45,10 @@ def list_page(tmp_path_factory):
         codes={"figure_id": "kanon-lab audit --figure {}"},
     )
     path = tmp_path_factory.mktemp("list") / "page.html"
-    head = (
-        f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>List</title><style>{bundle.style()}</style>"
-    )
+    head = f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>List</title><style>{style()}</style>"
     path.write_text(f"{head}</head><body><main><h1>List</h1>{listing.html()}</main>", "utf-8")
     with path.open("a", encoding="utf-8") as page:
-        page.write(f"<script>{bundle.list_script()}</script></body></html>")
+        page.write(f"<script>{list_script()}</script></body></html>")
     return path.as_uri()
 
 

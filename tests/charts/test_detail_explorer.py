@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
-from kanon_lab.charts.detail import moved
+from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.subsample import expected_study
@@ -46,7 +45,7 @@ def set_to(spec, **values) -> dict:
 @pytest.mark.parametrize(("place", "age", "step"), STATES[::4])
 def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
     # The order of the grid's rows is nothing that the words may depend on.
-    spec = charts.detail_explorer(grid.sample(frac=1, random_state=3).sort_values("region", kind="stable")).to_dict()
+    spec = show.detail_explorer(grid.sample(frac=1, random_state=3).sort_values("region", kind="stable")).to_dict()
     bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
     labels = bound["level0"]["labels"][place], bound["level1"]["labels"][age]
     text = drawn(set_to(spec, level0=place, level1=age, step=step))
@@ -61,7 +60,7 @@ def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
 
 
 def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
-    spec = charts.detail_explorer(grid, fraction=0.1, age="5 years").to_dict()
+    spec = show.detail_explorer(grid, fraction=0.1, age="5 years").to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -75,17 +74,9 @@ def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
     assert len(json.dumps(spec)) < 20_000
 
 
-def test_moving_is_drawing_anew(grid):
-    start = charts.detail_explorer(grid, controls=False).to_dict()
-    before = json.dumps(start)
-    state = {"fraction": 0.01, "region": LEVELS["region"][1], "age": "10 years"}
-    assert moved(start, grid, **state) == charts.detail_explorer(grid, controls=False, **state).to_dict()
-    assert json.dumps(start) == before
-
-
 def test_one_variable_is_enough(grid):
     one = grid[grid["region"] == "Catalonia"].drop(columns="region")
-    spec = charts.detail_explorer(one).to_dict()
+    spec = show.detail_explorer(one).to_dict()
     assert [param["name"] for param in spec["params"] if "bind" in param] == ["level0", "step"]
     assert ">1 year,<" in drawn(spec)
 
@@ -95,11 +86,10 @@ def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
     odd = grid[grid["fraction"] < 0.1].replace({"fraction": {0.04: 1 / 3}}).rename(columns={"region": "spec"})
     odd = odd.rename(columns={"age": "grid"}).assign(true_p_identification=1e-130)
     start = {"spec": "Catalonia", "grid": "5 years"}
-    text = drawn(charts.detail_explorer(odd, fraction=1 / 3, **start).to_dict())
+    text = drawn(show.detail_explorer(odd, fraction=1 / 3, **start).to_dict())
     assert "with true shares under 0.0000001%<" in text and "NaN" not in text
     assert text.count('stroke="white"') == 1
-    still = charts.detail_explorer(odd, controls=False).to_dict()
-    assert moved(still, odd, fraction=1 / 3, **start)["description"].endswith("with true shares under 0.0000001%.")
+    assert show.detail_explorer(odd, fraction=1 / 3, **start).description.endswith("with true shares under 0.0000001%.")
 
 
 @pytest.mark.parametrize(
@@ -117,4 +107,4 @@ def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
 )
 def test_a_grid_or_start_that_does_not_fit_is_refused(grid, change, start, message):
     with pytest.raises(OptionError, match=message):
-        charts.detail_explorer(change(grid), **start)
+        show.detail_explorer(change(grid), **start)

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
-from kanon_lab.charts.keys import moved, up_to
+from kanon_lab import show
 from kanon_lab.classes import key_grid
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec
+from kanon_lab.show.keys import _up_to
 
 KEYS = ("place", "sex", "age <&>")
 
@@ -42,7 +42,7 @@ def drawn(chart) -> str:
 @pytest.mark.parametrize("known", [set_ for size in (1, 2, 3) for set_ in combinations(KEYS, size)])
 @pytest.mark.parametrize("k", [1, 7])
 def test_the_words_are_the_counts(survey, grid, known, k):
-    text = drawn(charts.key_explorer(grid, k=k, known=known))
+    text = drawn(show.key_explorer(grid, k=k, known=known))
     records, all_records = (records_by_hand(survey, names, k) for names in (known, KEYS))
     assert (f"{records} of 120 records ({percent(records / 120)})" if records else "none of 120 records") in text
     verb = "are" if records > 1 else "is"
@@ -55,13 +55,13 @@ def test_the_words_are_the_counts(survey, grid, known, k):
 )
 def test_none_and_one_are_singular(sizes, words):
     frame = pd.DataFrame({"place": np.repeat(range(len(sizes)), sizes)})
-    text = drawn(charts.key_explorer(key_grid(frame, KeySpec("place"), k_max=2)))
+    text = drawn(show.key_explorer(key_grid(frame, KeySpec("place"), k_max=2)))
     assert words in text
     assert ("is alone" in text) == (sizes != [1, 1])
 
 
 def test_who_knows_nothing_is_told_so_in_words(grid):
-    chart = charts.key_explorer(grid, known=[])
+    chart = show.key_explorer(grid, known=[])
     text = drawn(chart)
     assert "Nothing is known:" in text
     assert "all 120 records look alike" in text
@@ -70,11 +70,11 @@ def test_who_knows_nothing_is_told_so_in_words(grid):
 
 def test_knowing_nothing_of_a_small_file_leaves_one_small_group(survey):
     small = key_grid(survey.head(3), KeySpec(KEYS), k_max=5)
-    assert up_to(small, ()).tolist() == [0, 0, 3, 3, 3]
+    assert _up_to(small, ()).tolist() == [0, 0, 3, 3, 3]
 
 
 def test_controls_are_a_box_for_each_key_and_a_slider(grid):
-    params = {param["name"]: param for param in charts.key_explorer(grid, known=["sex"]).to_dict()["params"]}
+    params = {param["name"]: param for param in show.key_explorer(grid, known=["sex"]).to_dict()["params"]}
     assert [params[f"knows{i}"]["value"] for i in range(3)] == [False, True, False]
     assert "place" in params["knows0"]["bind"]["name"]
     assert (params["k_class"]["bind"]["min"], params["k_class"]["bind"]["max"]) == (1, 10)
@@ -82,28 +82,20 @@ def test_controls_are_a_box_for_each_key_and_a_slider(grid):
 
 def test_one_key_is_enough(survey):
     one = key_grid(survey, KeySpec("place"), k_max=12)
-    assert f"{records_by_hand(survey, ['place'], 12)} of 120 records" in drawn(charts.key_explorer(one, k=12))
+    assert f"{records_by_hand(survey, ['place'], 12)} of 120 records" in drawn(show.key_explorer(one, k=12))
 
 
 def test_it_tells_a_page_its_result(grid):
-    spec = charts.key_explorer(grid).to_dict()
+    spec = show.key_explorer(grid).to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
 
 
 def test_it_carries_one_row_a_set(grid):
-    rows = charts.key_explorer(grid).to_dict()["data"]["values"]
+    rows = show.key_explorer(grid).to_dict()["data"]["values"]
     assert sorted(row["set"] for row in rows) == list(range(8))
     assert rows[-1]["set"] == 7
-
-
-def test_moving_it_is_making_it_there(grid):
-    start = charts.key_explorer(grid, controls=False).to_dict()
-    before = json.dumps(start)
-    there = {"k": 4, "known": ["sex", "place"]}
-    assert moved(start, grid, **there) == charts.key_explorer(grid, controls=False, **there).to_dict()
-    assert json.dumps(start) == before
 
 
 @pytest.mark.parametrize(
@@ -112,9 +104,9 @@ def test_moving_it_is_making_it_there(grid):
 )
 def test_a_start_that_does_not_exist_is_refused(grid, options, message):
     with pytest.raises(OptionError, match=message):
-        charts.key_explorer(grid, **options)
+        show.key_explorer(grid, **options)
 
 
 def test_a_frame_that_is_no_grid_is_refused(survey):
     with pytest.raises(OptionError, match="needs the column 'keys'"):
-        charts.key_explorer(survey)
+        show.key_explorer(survey)

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
-from kanon_lab.charts.levels import moved
+from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.lattice import level_grid, search
@@ -50,7 +49,7 @@ def drawn(chart) -> str:
 )
 def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
     levels = {"age": age, "sex": sex}
-    text = drawn(charts.level_explorer(grid, NAMES, levels=levels, k=k, suppression_limit=limit))
+    text = drawn(show.level_explorer(grid, NAMES, levels=levels, k=k, suppression_limit=limit))
     removed, classes, achieved = removed_by_hand(survey, levels, k)
     count = f"{removed} of 300 records ({percent(removed / 300)})" if removed else "none of 300 records"
     verdict = "within" if removed <= 300 * limit and removed < 300 else "over"
@@ -65,12 +64,12 @@ def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
 def test_the_limit_is_that_of_the_search(survey, grid):
     for limit in (0.0, 0.05, 0.29, 1.0):
         found = search(survey, LADDERS, k_required=9, suppression_limit=limit).nodes
-        description = charts.nodes(grid, k_required=9, suppression_limit=limit).to_dict()["description"]
+        description = show.nodes(grid, k_required=9, suppression_limit=limit).to_dict()["description"]
         assert f" {found['satisfied'].sum()} of them stay within that limit." in description
 
 
 def test_each_node_stands_where_the_grid_has_it(grid):
-    spec = charts.level_explorer(grid, NAMES).to_dict()
+    spec = show.level_explorer(grid, NAMES).to_dict()
     rows = spec["data"]["values"]
     assert [row["levels"] for row in rows] == grid[["age", "sex"]].to_numpy().tolist()
     np.testing.assert_allclose([row["x"] for row in rows], grid["age"] / 6 + grid["sex"] / 2, atol=5e-5)
@@ -78,14 +77,14 @@ def test_each_node_stands_where_the_grid_has_it(grid):
 
 
 def test_controls_show_level_names_and_reach_every_state(grid):
-    params = {param["name"]: param for param in charts.level_explorer(grid, NAMES).to_dict()["params"]}
+    params = {param["name"]: param for param in show.level_explorer(grid, NAMES).to_dict()["params"]}
     assert params["level0"]["bind"]["labels"] == list(NAMES["age"])
     assert params["level1"]["bind"]["options"] == [0, 1]
     assert (params["k_required"]["bind"]["min"], params["k_required"]["bind"]["max"]) == (1, 13)
 
 
 def test_it_tells_a_page_its_result(grid):
-    spec = charts.level_explorer(grid, NAMES, levels={"age": 1}).to_dict()
+    spec = show.level_explorer(grid, NAMES, levels={"age": 1}).to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -95,29 +94,21 @@ def test_it_tells_a_page_its_result(grid):
 def test_two_figures_of_one_grid_have_different_names(grid):
     one, other = (
         chart.to_dict()["description"]
-        for chart in (charts.level_explorer(grid, NAMES), charts.nodes(grid, NAMES, k_required=5))
+        for chart in (show.level_explorer(grid, NAMES), show.nodes(grid, NAMES, k_required=5))
     )
     assert one.split(",")[0] != other.split(",")[0]
 
 
 def test_shares_end_at_the_whole_file(grid):
     for chosen in (None, {"age": 1}):
-        layers = charts.nodes(grid, NAMES, k_required=5, chosen=chosen).to_dict()["layer"]
+        layers = show.nodes(grid, NAMES, k_required=5, chosen=chosen).to_dict()["layer"]
         assert {tuple(y["scale"]["domain"]) for layer in layers if "scale" in (y := layer["encoding"]["y"])} == {(0, 1)}
 
 
 def test_nodes_without_names_and_without_a_chosen_one(grid):
-    spec = charts.nodes(grid, k_required=5).to_dict()
+    spec = show.nodes(grid, k_required=5).to_dict()
     assert "diamond" not in json.dumps(spec)
     assert "level 3" in json.dumps(spec)
-
-
-def test_moving_it_is_making_it_there(grid):
-    start = charts.nodes(grid, NAMES, k_required=5, chosen={"age": 0}).to_dict()
-    before = json.dumps(start)
-    there = {"k_required": 7, "suppression_limit": 0.125, "chosen": {"age": 2, "sex": 1}}
-    assert moved(start, grid, NAMES, **there) == charts.nodes(grid, NAMES, **there).to_dict()
-    assert json.dumps(start) == before
 
 
 def test_five_hundred_nodes_stay_small(grid):
@@ -126,7 +117,7 @@ def test_five_hundred_nodes_stay_small(grid):
     big = levels.assign(n=10_000, n_classes=7, k_achieved=1, discernibility=1, weighted_level=0.5, **{"x": 0})
     big = pd.concat([big.drop(columns="x"), pd.DataFrame(counts, index=big.index)], axis=1)
     names = {name: [f"level number {i}" for i in range(8)] for name in "abc"}
-    assert len(json.dumps(charts.level_explorer(big, names).to_dict())) < 150_000
+    assert len(json.dumps(show.level_explorer(big, names).to_dict())) < 150_000
 
 
 @pytest.mark.parametrize(
@@ -141,13 +132,13 @@ def test_five_hundred_nodes_stay_small(grid):
 )
 def test_a_start_that_does_not_exist_is_refused(grid, options, message):
     with pytest.raises(OptionError, match=message):
-        charts.level_explorer(grid, NAMES, **options)
+        show.level_explorer(grid, NAMES, **options)
 
 
 def test_a_frame_that_is_no_grid_is_refused(grid, survey):
     with pytest.raises(OptionError, match="needs the column 'n'"):
-        charts.nodes(survey, k_required=2)
+        show.nodes(survey, k_required=2)
     with pytest.raises(OptionError, match="age has 4 levels in the grid, and 2 names"):
-        charts.nodes(grid, {"age": ["a", "b"]}, k_required=2)
+        show.nodes(grid, {"age": ["a", "b"]}, k_required=2)
     with pytest.raises(OptionError, match="nothing to choose"):
-        charts.nodes(grid[(grid["age"] == 0) & (grid["sex"] == 0)], k_required=2)
+        show.nodes(grid[(grid["age"] == 0) & (grid["sex"] == 0)], k_required=2)

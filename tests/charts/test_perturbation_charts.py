@@ -6,9 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures import perturbation as perturbation_figures
 
 METHODS = ("groups <&>", "noise")
 STEPS = (1, 2, 3)
@@ -58,13 +58,15 @@ def drawn(chart) -> str:
 
 
 def by_strength(frame):
-    return charts.by_strength(frame, heading="Links", strength="Noise", share="Records (%)", note="A note")
+    return perturbation_figures.by_strength(
+        frame, heading="Links", strength="Noise", share="Records (%)", note="A note"
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("step", STEPS)
 def test_the_explorer_says_the_links_and_the_loss_of_its_state(grid, method, step):
-    text = drawn(charts.perturbation_explorer(grid, few="the '<&>' 15", method=method, step=step))
+    text = drawn(perturbation_figures.perturbation_explorer(grid, few="the '<&>' 15", method=method, step=step))
     assert f">{method}, at {10 * step}:<" in text
     assert f">right links {percent(linked_at(method, step))}, loss {il1s_at(method, step):.3f},<" in text
     assert f">of the '<&>' 15 {percent(outlying_at(method, step))}<" in text
@@ -72,18 +74,18 @@ def test_the_explorer_says_the_links_and_the_loss_of_its_state(grid, method, ste
 
 def test_a_method_with_fewer_strengths_stays_at_its_last(grid):
     few = grid[(grid["method"] == "noise") | (grid["label"] == "at 10")]
-    text = drawn(charts.perturbation_explorer(few, step=3))
+    text = drawn(perturbation_figures.perturbation_explorer(few, step=3))
     assert f">right links {percent(linked_at(METHODS[0], 1))}, loss {il1s_at(METHODS[0], 1):.3f},<" in text
-    assert ">noise, at 30:<" in drawn(charts.perturbation_explorer(few, method="noise", step=3))
+    assert ">noise, at 30:<" in drawn(perturbation_figures.perturbation_explorer(few, method="noise", step=3))
 
 
 def test_the_other_methods_have_names(grid):
-    text = drawn(charts.perturbation_explorer(grid))
+    text = drawn(perturbation_figures.perturbation_explorer(grid))
     assert all(f">{method}<" in text for method in METHODS)
 
 
 def test_its_controls_reach_every_state(grid):
-    spec = charts.perturbation_explorer(grid).to_dict()
+    spec = perturbation_figures.perturbation_explorer(grid).to_dict()
     bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
     assert bound["method"]["labels"] == list(METHODS)
     assert (bound["step"]["min"], bound["step"]["max"]) == (1, 3)
@@ -91,7 +93,7 @@ def test_its_controls_reach_every_state(grid):
 
 
 def test_the_explorer_tells_a_page_its_result(grid):
-    spec = charts.perturbation_explorer(grid, step=3).to_dict()
+    spec = perturbation_figures.perturbation_explorer(grid, step=3).to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -109,7 +111,7 @@ def test_the_explorer_tells_a_page_its_result(grid):
 )
 def test_an_explorer_that_cannot_be_drawn_is_refused(grid, change, start, message):
     with pytest.raises(OptionError, match=message):
-        charts.perturbation_explorer(change(grid), **start)
+        perturbation_figures.perturbation_explorer(change(grid), **start)
 
 
 def test_series_by_strength_are_drawn_in_the_order_of_size(series):
@@ -134,14 +136,14 @@ def test_series_that_cannot_be_told_apart_are_refused(series):
 
 def test_every_point_leads_to_the_mean_of_its_group():
     points = pd.DataFrame({"x": [0, 2, 10, 14], "y": [1, 3, 5, 5], "group": [1, 1, 2, 2]})
-    spec = charts.groups_of_points(points).to_dict()
+    spec = perturbation_figures.groups_of_points(points).to_dict()
     rows = next(rows for rows in spec["datasets"].values() if len(rows) == 4) if "datasets" in spec else None
     rows = rows or spec["layer"][0]["data"]["values"]
     assert [(row["mean_x"], row["mean_y"]) for row in rows] == [(1, 2), (1, 2), (12, 5), (12, 5)]
     assert "4 invented points" in spec["description"]
     assert "group 1 has 2, group 2 has 2" in spec["description"]
-    assert drawn(charts.groups_of_points(points)).count("<path") >= 6
+    assert drawn(perturbation_figures.groups_of_points(points)).count("<path") >= 6
     with pytest.raises(OptionError, match="room for 4 groups, not 5"):
-        charts.groups_of_points(pd.DataFrame({"x": range(5), "y": 0, "group": range(5)}))
+        perturbation_figures.groups_of_points(pd.DataFrame({"x": range(5), "y": 0, "group": range(5)}))
     with pytest.raises(OptionError, match="needs the column 'group'"):
-        charts.groups_of_points(points[["x", "y"]])
+        perturbation_figures.groups_of_points(points[["x", "y"]])

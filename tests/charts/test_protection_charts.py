@@ -6,9 +6,10 @@ import json
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
+from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures import suppression as suppression_figures
 from kanon_lab.suppress import CLAIMS
 
 NAMES = ("place", "age <&>")
@@ -54,7 +55,7 @@ def drawn(chart) -> str:
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_explorer_says_and_draws_the_counts_of_its_state(cells, claims, k, order):
-    text = drawn(charts.suppression_explorer(cells, claims, records=200, k=k, order=order))
+    text = drawn(suppression_figures.suppression_explorer(cells, claims, records=200, k=k, order=order))
     total = sum(cells_at(k, order, name) for name in NAMES)
     assert f"k = {k}, {order}:" in text
     assert f">{total} cells suppressed<" in text
@@ -71,11 +72,11 @@ def test_the_explorer_says_and_draws_the_counts_of_its_state(cells, claims, k, o
 def test_no_cell_and_one_cell_are_singular(cells, claims):
     for count, words in ((0, "no cells suppressed"), (1, "1 cell suppressed")):
         few = cells.assign(cells=[count if name == "place" else 0 for name in cells["variable"]])
-        assert f">{words}<" in drawn(charts.suppression_explorer(few, claims, records=200))
+        assert f">{words}<" in drawn(suppression_figures.suppression_explorer(few, claims, records=200))
 
 
 def test_controls_reach_every_k_and_order(cells, claims):
-    spec = charts.suppression_explorer(cells, claims, records=200, k=3).to_dict()
+    spec = suppression_figures.suppression_explorer(cells, claims, records=200, k=3).to_dict()
     bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
     assert (bound["k_required"]["min"], bound["k_required"]["max"]) == (2, 4)
     assert bound["order"]["labels"] == list(ORDERS)
@@ -84,7 +85,7 @@ def test_controls_reach_every_k_and_order(cells, claims):
 
 
 def test_it_tells_a_page_its_result(cells, claims):
-    spec = charts.suppression_explorer(cells, claims, records=200).to_dict()
+    spec = suppression_figures.suppression_explorer(cells, claims, records=200).to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -92,7 +93,7 @@ def test_it_tells_a_page_its_result(cells, claims):
 
 
 def test_a_file_without_any_suppression_is_drawn(cells, claims):
-    text = drawn(charts.suppression_explorer(cells.assign(cells=0), claims.assign(records=0), records=200))
+    text = drawn(suppression_figures.suppression_explorer(cells.assign(cells=0), claims.assign(records=0), records=200))
     assert ">0 (0%)<" in text
 
 
@@ -112,7 +113,7 @@ def test_an_explorer_that_cannot_be_drawn_is_refused(cells, claims, change, mess
     given = {name: change.get(name, lambda frame: frame)(frame) for name, frame in frames.items()}
     start = {name: value for name, value in change.items() if name not in frames}
     with pytest.raises(OptionError, match=message):
-        charts.suppression_explorer(**given, records=200, **start)
+        suppression_figures.suppression_explorer(**given, records=200, **start)
 
 
 def test_cells_of_two_ways_stand_side_by_side():
@@ -120,23 +121,23 @@ def test_cells_of_two_ways_stand_side_by_side():
         pd.DataFrame({"variable": NAMES, "cells": cells, "share": [each / 2000 for each in cells], "version": name})
         for name, cells in (("plain", [1500, 0]), ("age kept", [1600, 20]))
     )
-    chart = charts.suppressed_cells(pd.concat([one, other]))
+    chart = show.suppressed_cells(pd.concat([one, other]))
     text = drawn(chart)
     assert ">1,500 (75%)<" in text
     assert ">20 (1%)<" in text
     assert "age kept: place 1,600 (80%)" in chart.to_dict()["description"]
-    assert "plain" not in drawn(charts.suppressed_cells(one.drop(columns="version")))
+    assert "plain" not in drawn(show.suppressed_cells(one.drop(columns="version")))
     with pytest.raises(OptionError, match="stands twice"):
-        charts.suppressed_cells(pd.concat([one, one]))
+        show.suppressed_cells(pd.concat([one, one]))
     many = pd.concat([one.assign(version=str(i)) for i in range(5)])
     with pytest.raises(OptionError, match="room for 4 versions, not 5"):
-        charts.suppressed_cells(many)
+        show.suppressed_cells(many)
 
 
 @pytest.mark.parametrize("most", [0, 0.004, 0.1, 0.15, 0.184, 0.3, 0.7, 1])
 def test_ticks_go_as_far_as_the_axis_but_not_beyond_all(most):
     cells = pd.DataFrame({"variable": NAMES, "cells": [1, 2], "share": [0, most]})
-    for layer in charts.suppressed_cells(cells).to_dict()["layer"]:
+    for layer in show.suppressed_cells(cells).to_dict()["layer"]:
         if "axis" in (x := layer["encoding"]["x"]):
             ticks, (start, end) = x["axis"]["values"], x["scale"]["domain"]
             step = ticks[1]
@@ -149,7 +150,9 @@ def test_ticks_go_as_far_as_the_axis_but_not_beyond_all(most):
 def test_areas_of_bands_are_records():
     before = pd.DataFrame({"start": [0, 1, 2, 5], "end": [1, 2, 3, 6], "records": [4, 2, 9, 1], "version": "before"})
     after = pd.DataFrame({"start": [0, 2], "end": [2, 7], "records": [6, 10], "version": "after"})
-    chart = charts.banded(pd.concat([before, after]), variable="age (years)", unit="year", heading="Two bands")
+    chart = suppression_figures.banded(
+        pd.concat([before, after]), variable="age (years)", unit="year", heading="Two bands"
+    )
     text, chart = drawn(chart), chart.to_dict()
     assert ">Two bands<" in text and ">Records per year<" in text
     assert "4 values with records became 2 bands" in chart["description"]
@@ -157,15 +160,15 @@ def test_areas_of_bands_are_records():
     rows = [row for layer in chart["layer"] for row in layer.get("data", chart.get("data", {})).get("values", [])]
     assert all(row["height"] * (row["end"] - row["start"]) == pytest.approx(row["records"]) for row in rows)
     with pytest.raises(OptionError, match="version must hold before and after"):
-        charts.banded(before, variable="age")
+        suppression_figures.banded(before, variable="age")
     with pytest.raises(OptionError, match="end must be above start"):
-        charts.banded(pd.concat([before, after.assign(end=0)]), variable="age")
+        suppression_figures.banded(pd.concat([before, after.assign(end=0)]), variable="age")
 
 
 def test_contributions_are_drawn_largest_first():
     frame = pd.DataFrame({"variable": ["a", "b", "c"], "contribution": [0.2, 1.0, 0.5]})
-    chart = charts.contributions(frame)
+    chart = show.contributions(frame)
     assert chart.to_dict()["description"].endswith("b 100%, c 50%, a 20%.")
     assert ">100%<" in drawn(chart)
     with pytest.raises(OptionError, match="needs the column 'contribution'"):
-        charts.contributions(frame[["variable"]])
+        show.contributions(frame[["variable"]])

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
-from kanon_lab.charts.estimates import _METHODS
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures import detail as detail_figures
+from kanon_lab.figures import uniques as uniques_figures
+from kanon_lab.figures.uniques import _METHODS
 from kanon_lab.subsample import TRIAL_METHODS, area_threshold, expected_study, study_trials, uniqueness_curve
 
 F = 0.04
@@ -42,7 +43,7 @@ def study():
 
 
 def test_the_curve_has_its_numbers_on_the_picture(curve, study):
-    chart = charts.uniqueness_curve(curve, study, tangent=True)
+    chart = uniques_figures.uniqueness_curve(curve, study, tangent=True)
     text, row = drawn(chart), study.iloc[0]
     shares = {
         "subsample": row["u2"] / row["n2"],
@@ -58,12 +59,12 @@ def test_the_curve_has_its_numbers_on_the_picture(curve, study):
     assert f">{factor}<" in text and f"{factor} the truth" in chart.description
     nearer = f"{row['tangent_p_c'] / row['true_p_c']:.2g} times"
     assert f"{factor} the truth, the tangent at {nearer}" in " ".join(chart.to_dict()["title"]["text"])
-    plain = charts.uniqueness_curve(curve, study)
+    plain = uniques_figures.uniqueness_curve(curve, study)
     assert "tangent" not in drawn(plain) and "tangent" not in plain.description
 
 
 def test_the_lines_are_straight_and_meet_the_curve(curve, study):
-    spec = charts.uniqueness_curve(curve, study, tangent=True).to_dict()
+    spec = uniques_figures.uniqueness_curve(curve, study, tangent=True).to_dict()
     laid = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
     lines = pd.DataFrame(rows_of(spec, laid))
     ruler = lines[lines["line"] == "ruler"]
@@ -78,7 +79,7 @@ def test_the_lines_are_straight_and_meet_the_curve(curve, study):
 
 
 def test_the_ruler_takes_the_same_step_twice(curve, study):
-    chart = charts.uniqueness_curve(curve, study)
+    chart = uniques_figures.uniqueness_curve(curve, study)
     steps = [row for row in inlined(chart.to_dict()) if "along" in row]
     fall = (study["u1"] / study["n1"] / (study["u2"] / study["n2"])).iloc[0]
     said = {(f"\u00d7 {1 / F:.3g}", f"\u00d7 {fall:.2g}")}
@@ -93,7 +94,7 @@ def test_the_ruler_takes_the_same_step_twice(curve, study):
 @pytest.mark.parametrize(("ruler", "tangent", "truth"), [(0.01, 0.0101, 0.0099), (0.0098, 0.0101, 0.0099)])
 def test_labels_at_the_end_do_not_cover_each_other(ruler, tangent, truth):
     near = expected_study(SIZES, [F]).assign(p_c=ruler, tangent_p_c=tangent, true_p_c=truth)
-    spec = charts.uniqueness_curve(uniqueness_curve(SIZES, [0.001, 0.99]), near, tangent=True).to_dict()
+    spec = uniques_figures.uniqueness_curve(uniqueness_curve(SIZES, [0.001, 0.99]), near, tangent=True).to_dict()
     curve = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "line")
     low, high = curve["encoding"]["y"]["scale"]["domain"]
     texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and layer["mark"].get("dx") == 17]
@@ -108,13 +109,13 @@ def test_labels_at_the_end_do_not_cover_each_other(ruler, tangent, truth):
 
 def test_a_population_without_uniques_has_no_curve(curve):
     with pytest.raises(OptionError, match="somebody is unique"):
-        charts.uniqueness_curve(curve, expected_study(np.array([2, 3, 9]), [F]))
+        uniques_figures.uniqueness_curve(curve, expected_study(np.array([2, 3, 9]), [F]))
     with pytest.raises(OptionError, match="one fraction of the study, not 2"):
-        charts.uniqueness_curve(curve, expected_study(SIZES, [F, 0.1]))
+        uniques_figures.uniqueness_curve(curve, expected_study(SIZES, [F, 0.1]))
 
 
 def test_what_is_next_to_zero_is_cut_off_or_refused(curve, study):
-    steep = charts.uniqueness_curve(curve, study.assign(tangent_p_c=0.0), tangent=True)
+    steep = uniques_figures.uniqueness_curve(curve, study.assign(tangent_p_c=0.0), tangent=True)
     low, _ = next(layer for layer in steep.to_dict()["layer"] if layer["mark"]["type"] == "line")["encoding"]["y"][
         "scale"
     ]["domain"]
@@ -122,21 +123,21 @@ def test_what_is_next_to_zero_is_cut_off_or_refused(curve, study):
     assert ">tangent 0%<" in drawn(steep)
     for share in (0.0, np.nan, np.inf):
         with pytest.raises(OptionError, match="every share of the curve is 0, next to 0 or unknown"):
-            charts.uniqueness_curve(curve.assign(share=share), study)
+            uniques_figures.uniqueness_curve(curve.assign(share=share), study)
     with pytest.raises(OptionError, match="a sampling fraction must be"):
-        charts.uniqueness_curve(curve, study.assign(fraction=1e-300))
+        uniques_figures.uniqueness_curve(curve, study.assign(fraction=1e-300))
 
 
 def test_small_numbers_keep_their_digits():
     """Rounded to decimals they would be 0 on a logarithmic axis."""
     places = pd.DataFrame({"population": [10, 1e6], "true_p_c": [3.21e-11, 1.234567e-12]})
-    shares = {row["share"] for row in inlined(charts.area_threshold(places).to_dict()) if "share" in row}
+    shares = {row["share"] for row in inlined(detail_figures.area_threshold(places).to_dict()) if "share" in row}
     assert shares == {3.21e-11, 1.234567e-12}
 
 
 def test_factors_multiply_and_the_ceiling_is_marked():
     frame = expected_study(SIZES, np.geomspace(0.005, 0.1, 7))
-    chart = charts.fraction_effect(frame, chosen=F)
+    chart = detail_figures.fraction_effect(frame, chosen=F)
     text = drawn(chart)
     assert ">ceiling 5%<" in text and ">4%<" in text
     rows = pd.DataFrame([row for row in inlined(chart.to_dict()) if "p" in row]).drop_duplicates()
@@ -144,25 +145,25 @@ def test_factors_multiply_and_the_ceiling_is_marked():
     factors = ["p(b): in the sample", "p(c): unique", "p(d): sure of it"]
     np.testing.assert_allclose(shares[factors].prod(axis=1), shares["p(identification)"], rtol=1e-3)
     assert "the same with true shares" in shares
-    without = charts.fraction_effect(frame.drop(columns="true_p_identification"), ceiling=None)
+    without = detail_figures.fraction_effect(frame.drop(columns="true_p_identification"), ceiling=None)
     assert "true shares" not in drawn(without) and "ceiling" not in without.description
     with pytest.raises(OptionError, match="'ceiling 20%' lies outside the axis"):
-        charts.fraction_effect(frame, ceiling=0.2)
+        detail_figures.fraction_effect(frame, ceiling=0.2)
     for mark in ("5%", 0, -0.1, math.nan):
         with pytest.raises(OptionError, match="ceiling must be a number above 0 and at most 1"):
-            charts.fraction_effect(frame, ceiling=mark)
-    one = charts.fraction_effect(frame.head(1).assign(true_p_identification=0.0), ceiling=None, chosen=0.005)
+            detail_figures.fraction_effect(frame, ceiling=mark)
+    one = detail_figures.fraction_effect(frame.head(1).assign(true_p_identification=0.0), ceiling=None, chosen=0.005)
     assert "Points left out as 0, next to 0 or unknown: 1." in one.description
     assert "NaN" not in drawn(one)
     with pytest.raises(OptionError, match="every probability is 0"):
-        charts.fraction_effect((frame * 0).assign(fraction=0.1))
+        detail_figures.fraction_effect((frame * 0).assign(fraction=0.1))
 
 
 def test_areas_are_read_off_their_line():
     persons = float(SIZES.sum())
     marks = {"small": persons / 50, "large": persons / 7}
     frame = area_threshold(SIZES, populations=np.geomspace(persons / 500, persons, 60), fraction=F)
-    chart = charts.area_threshold(frame, marks=marks)
+    chart = detail_figures.area_threshold(frame, marks=marks)
     text = drawn(chart)
     for name, population in marks.items():
         share = uniqueness_curve(SIZES, [population / persons])["share"].iloc[0]
@@ -170,34 +171,34 @@ def test_areas_are_read_off_their_line():
         assert told["share"] == pytest.approx(share, rel=0.002)
         assert f">{name}<" in text and f">{told['label']}<" in text and f"{name}: {told['label']}" in chart.description
     both = pd.concat([frame.assign(age=age) for age in ("1 year", "5 years")])
-    assert "1 year, small" in charts.area_threshold(both, marks=marks, series="age").description
+    assert "1 year, small" in detail_figures.area_threshold(both, marks=marks, series="age").description
     three = pd.concat([frame.assign(age=str(times), true_p_c=frame["true_p_c"] / times) for times in (1, 2, 2.1)])
-    three = charts.area_threshold(three, marks={"here": persons / 50}, series="age")
+    three = detail_figures.area_threshold(three, marks={"here": persons / 50}, series="age")
     words = [row["word"] for row in inlined(three.to_dict()) if row.get("mark") == "here" and "word" in row][:3]
     assert all(f">{word}<" in drawn(three) for word in words) and len(set(words)) == 3
     near = pd.concat([frame.assign(age=str(times), true_p_c=frame["true_p_c"] / times) for times in (1, 1.05, 2)])
-    near = charts.area_threshold(near, marks={"here": persons / 50}, series="age").to_dict()
+    near = detail_figures.area_threshold(near, marks={"here": persons / 50}, series="age").to_dict()
     assert [row["word"] == "" for row in inlined(near) if row.get("mark") == "here" and "word" in row][:3] == [0, 1, 0]
     with pytest.raises(OptionError, match="room for 4 series, not 5"):
-        charts.area_threshold(pd.concat([frame.assign(age=age) for age in "abcde"]), series="age")
+        detail_figures.area_threshold(pd.concat([frame.assign(age=age) for age in "abcde"]), series="age")
     with pytest.raises(OptionError, match="'city' lies outside the axis"):
-        charts.area_threshold(frame, marks={"city": 2 * persons})
+        detail_figures.area_threshold(frame, marks={"city": 2 * persons})
     for place in ("many", 0, -5):
         with pytest.raises(OptionError, match="the mark 'city' must be a number above 0"):
-            charts.area_threshold(frame, marks={"city": place})
+            detail_figures.area_threshold(frame, marks={"city": place})
     with pytest.raises(OptionError, match="marks must be a mapping"):
-        charts.area_threshold(frame, marks=[5])
+        detail_figures.area_threshold(frame, marks=[5])
 
 
 def test_one_area_and_areas_without_uniques():
     places = pd.DataFrame({"population": [100.0, 1000.0, 5000.0], "true_p_c": [0.2, 0.1, 0.0]})
-    one = charts.area_threshold(places.head(1), marks={"town": 100})
+    one = detail_figures.area_threshold(places.head(1), marks={"town": 100})
     assert "town: 20%" in one.description and "NaN" not in drawn(one)
     # Between the last uniques and none the line says nothing, and nothing is read off.
-    some = charts.area_threshold(places, marks={"town": 500, "city": 3000})
+    some = detail_figures.area_threshold(places, marks={"town": 500, "city": 3000})
     assert some.description.endswith(" town: 12.3%. Areas left out as 0, next to 0 or unknown: 1.")
     with pytest.raises(OptionError, match="every share is 0"):
-        charts.area_threshold(places.tail(1))
+        detail_figures.area_threshold(places.tail(1))
 
 
 @pytest.fixture(scope="module")
@@ -209,17 +210,19 @@ def scenarios():
 
 def test_scenarios_are_named_with_their_risks(scenarios):
     printed = scenarios.assign(printed=0.0004, low=0.00005, high=0.004)
-    chart = charts.scenario_risks(printed)
+    chart = detail_figures.scenario_risks(printed)
     text = drawn(chart)
     for p in scenarios["p_identification"]:
         assert f">{percent(p)}<" in text
     assert "From 0.00686% (Catalonia, 5 years) to 0.326% (14 regions, 1 year)." in chart.description
     assert "lines across: printed" in text and "bars: repeated subsamples" in text
-    lost = charts.scenario_risks(printed.assign(p_identification=[0.1, 0, np.nan, 1e-9], printed=0.0, low=[0, 1, 1, 0]))
+    lost = detail_figures.scenario_risks(
+        printed.assign(p_identification=[0.1, 0, np.nan, 1e-9], printed=0.0, low=[0, 1, 1, 0])
+    )
     assert "of 2 scenarios" in lost.description
     assert lost.description.endswith("Scenarios left out as 0, next to 0 or unknown: 2.")
     assert "scenarios left out" in drawn(lost) and "NaN" not in drawn(lost)
-    plain = charts.scenario_risks(scenarios)
+    plain = detail_figures.scenario_risks(scenarios)
     assert "printed" not in drawn(plain) and len(plain.to_dict()["layer"]) == len(chart.to_dict()["layer"]) - 2
 
 
@@ -235,7 +238,7 @@ def test_scenarios_are_named_with_their_risks(scenarios):
 )
 def test_scenarios_that_cannot_be_drawn_are_refused(scenarios, change, message):
     with pytest.raises(OptionError, match=message):
-        charts.scenario_risks(change(scenarios))
+        detail_figures.scenario_risks(change(scenarios))
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +255,7 @@ def test_every_method_has_a_look_of_its_own():
 
 @pytest.mark.parametrize("quantity", ["p_c", "p_d"])
 def test_estimates_stand_beside_the_truth(trials, quantity):
-    chart = charts.estimates_against_truth(trials, quantity=quantity, methods=["tangent", "subsample"])
+    chart = uniques_figures.estimates_against_truth(trials, quantity=quantity, methods=["tangent", "subsample"])
     rows = pd.DataFrame([row for row in inlined(chart.to_dict()) if "low" in row]).drop_duplicates()
     assert list(dict.fromkeys(rows["what"])) == ["subsample", "tangent"]
     wanted = trials[trials["method"].isin(["tangent", "subsample"])]
@@ -268,22 +271,24 @@ def test_estimates_stand_beside_the_truth(trials, quantity):
 def test_a_method_without_estimates_leaves_a_gap(trials):
     lacking = trials.copy()
     lacking.loc[(lacking["method"] == "zayatz") & (lacking["fraction"] == 0.1), ["p_c", "sd_p_c"]] = None
-    rows = inlined(charts.estimates_against_truth(lacking).to_dict())
+    rows = inlined(uniques_figures.estimates_against_truth(lacking).to_dict())
     assert {row["fraction"] for row in rows if row["what"] == "zayatz"} == {0.02}
-    assert "Means left out as 0, next to 0 or unknown: 1." in charts.estimates_against_truth(lacking).description
+    assert (
+        "Means left out as 0, next to 0 or unknown: 1." in uniques_figures.estimates_against_truth(lacking).description
+    )
 
 
 def test_where_nobody_is_unique_or_nothing_is_estimated_the_rest_is_drawn(trials):
-    no_truth = charts.estimates_against_truth(trials.assign(true_p_c=0.0))
+    no_truth = uniques_figures.estimates_against_truth(trials.assign(true_p_c=0.0))
     assert "the truth is 0%" in no_truth.description
     assert no_truth.description.endswith(". Values of the truth left out as 0, next to 0 or unknown: 2.")
-    no_means = charts.estimates_against_truth(trials.assign(p_c=np.nan, sd_p_c=np.nan))
+    no_means = uniques_figures.estimates_against_truth(trials.assign(p_c=np.nan, sd_p_c=np.nan))
     assert "means are unknown. Means left out as 0, next to 0 or unknown: 8." in no_means.description
     assert "NaN" not in drawn(no_truth) + drawn(no_means)
     with pytest.raises(OptionError, match="every mean is 0, next to 0 or unknown"):
-        charts.estimates_against_truth(trials.assign(p_c=np.nan, true_p_c=0.0))
+        uniques_figures.estimates_against_truth(trials.assign(p_c=np.nan, true_p_c=0.0))
     with pytest.raises(OptionError, match="needs the column 'failures'"):
-        charts.estimates_against_truth(trials.drop(columns="failures"))
+        uniques_figures.estimates_against_truth(trials.drop(columns="failures"))
 
 
 @pytest.mark.parametrize(
@@ -297,7 +302,7 @@ def test_where_nobody_is_unique_or_nothing_is_estimated_the_rest_is_drawn(trials
 )
 def test_estimates_that_are_not_there_are_refused(trials, options, message):
     with pytest.raises(OptionError, match=message):
-        charts.estimates_against_truth(trials, **options)
+        uniques_figures.estimates_against_truth(trials, **options)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from kanon_lab import charts
-from kanon_lab.charts.tradeoff import moved
+from kanon_lab import show
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.tradeoff import RiskUtilityMap, cheapest, frontier
 
@@ -50,7 +49,7 @@ def set_to(chart, **values) -> dict:
 
 
 def test_the_chart_marks_the_frontier_and_the_cheapest(points):
-    chart = charts.risk_utility(points, at_most=0.02)
+    chart = show.risk_utility(points, at_most=0.02)
     rows = {row["label"]: row for row in chart.to_dict()["data"]["values"]}
     assert set(rows) == set(LABELS[:5])
     assert {label for label, row in rows.items() if row["front"][0]} == set(frontier(points)["label"])
@@ -64,24 +63,15 @@ def test_the_chart_marks_the_frontier_and_the_cheapest(points):
 
 
 def test_a_risk_that_none_meets_is_said_and_without_one_there_is_no_rule(points):
-    assert charts.risk_utility(points, at_most=0.001).description.endswith("at most 0.1%, none.")
-    plain = charts.risk_utility(points)
+    assert show.risk_utility(points, at_most=0.001).description.endswith("at most 0.1%, none.")
+    plain = show.risk_utility(points)
     assert plain.description.endswith("4 of them are beaten by no other.")
-    assert len(plain.to_dict()["layer"]) < len(charts.risk_utility(points, at_most=0.02).to_dict()["layer"])
-
-
-def test_moving_is_drawing_anew(points):
-    names = {"risk": "global_risk", "loss": "equal_cells"}
-    start = charts.risk_utility(points, at_most=0.03, **names).to_dict()
-    for at_most in (0.0, 0.01, 0.035):
-        again = charts.risk_utility(points, at_most=at_most, **names).to_dict()
-        spec = moved(start, points, at_most=at_most, **names)
-        assert (spec["params"], spec["description"]) == (again["params"], again["description"])
+    assert len(plain.to_dict()["layer"]) < len(show.risk_utility(points, at_most=0.02).to_dict()["layer"])
 
 
 @pytest.mark.parametrize(("number", "loss"), [*enumerate(["equal_cells", "non_uniform_entropy", "discernibility"])])
 def test_the_explorer_says_the_cheapest_at_every_step(points, number, loss):
-    chart = charts.tradeoff_explorer(points)
+    chart = show.tradeoff_explorer(points)
     bound = {param["name"]: param["bind"] for param in chart.to_dict()["params"] if "bind" in param}
     assert len(bound["loss"]["labels"]) == 3  # known_cells is the same in all
     slider = bound["limit"]
@@ -101,12 +91,12 @@ def test_the_explorer_says_the_cheapest_at_every_step(points, number, loss):
 
 
 def test_the_explorer_says_when_none_meets_the_risk(points):
-    text = drawn(set_to(charts.tradeoff_explorer(points), limit=0))
+    text = drawn(set_to(show.tradeoff_explorer(points), limit=0))
     assert ">at most 0%: no recipe meets it<" in text and ">The smallest that one reaches is 0.5%<" in text
 
 
 def test_counts_are_risks_too(points):
-    chart = charts.tradeoff_explorer(points, risk="violations_3_wildcard", losses=["discernibility"], at_most=21)
+    chart = show.tradeoff_explorer(points, risk="violations_3_wildcard", losses=["discernibility"], at_most=21)
     text = drawn(chart)
     assert ">Records below k = 3 (missing: any<" in text and ">value)<" in text
     assert ">at most 21: least loss 200<" in text
@@ -115,21 +105,21 @@ def test_counts_are_risks_too(points):
 
 def test_recipes_without_the_risk_are_left_out_of_its_explorer(points):
     lacking = points.assign(key_linkage=[None, None, 0.3, 0.2, 0.1, None], il1s=[0.1, 0.2, None, None, None, None])
-    chart = charts.tradeoff_explorer(lacking.astype({"key_linkage": float, "il1s": float}), risk="key_linkage")
+    chart = show.tradeoff_explorer(lacking.astype({"key_linkage": float, "il1s": float}), risk="key_linkage")
     assert [row["label"] for row in chart.to_dict()["data"]["values"]] == LABELS[2:5]
     labels = next(param["bind"]["labels"] for param in chart.to_dict()["params"] if param["name"] == "loss")
     assert not any("IL1s" in label for label in labels)
     with pytest.raises(DataError, match="no recipe of the map has both key_linkage"):
-        charts.tradeoff_explorer(lacking.assign(key_linkage=float("nan")), risk="key_linkage")
+        show.tradeoff_explorer(lacking.assign(key_linkage=float("nan")), risk="key_linkage")
 
 
 def test_where_nothing_is_at_risk_there_is_a_slider_still(points):
-    chart = charts.tradeoff_explorer(points.assign(global_risk=0.0))
+    chart = show.tradeoff_explorer(points.assign(global_risk=0.0))
     assert "least loss 10%<" in drawn(chart)
 
 
 def test_it_tells_a_page_its_result(points):
-    spec = charts.tradeoff_explorer(points).to_dict()
+    spec = show.tradeoff_explorer(points).to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -138,12 +128,12 @@ def test_it_tells_a_page_its_result(points):
 def test_spread_is_drawn_where_seeds_differ(points):
     spread = pd.DataFrame({"label": LABELS, "global_risk": [0.01, 0, 0, 0, 0, None], "non_uniform_entropy": 0.0})
     found = RiskUtilityMap(points, spread, points, {}, ("k", "ages"), ())
-    spec = charts.risk_utility(found).to_dict()
-    assert len(spec["layer"]) == len(charts.risk_utility(points).to_dict()["layer"]) + 1
+    spec = show.risk_utility(found).to_dict()
+    assert len(spec["layer"]) == len(show.risk_utility(points).to_dict()["layer"]) + 1
     (row,) = spec["datasets"][spec["layer"][0]["data"]["name"]]
     assert (row["y"], row["y2"], row["x"]) == pytest.approx((0.03, 0.05, 0.1))
     assert "scatter" in " ".join(spec["title"]["subtitle"])
-    assert "scatter" not in " ".join(charts.risk_utility(points).to_dict()["title"]["subtitle"])
+    assert "scatter" not in " ".join(show.risk_utility(points).to_dict()["title"]["subtitle"])
 
 
 @pytest.mark.parametrize(
@@ -156,18 +146,18 @@ def test_spread_is_drawn_where_seeds_differ(points):
     ],
 )
 def test_what_cannot_be_drawn_is_refused(points, options, error):
-    for draw in (charts.risk_utility, charts.tradeoff_explorer):
+    for draw in (show.risk_utility, show.tradeoff_explorer):
         with pytest.raises(error):
             draw(points, **options)
 
 
 def test_a_map_of_nothing_is_refused(points):
     with pytest.raises(DataError, match="no recipe of the map could be applied"):
-        charts.risk_utility(points.tail(1))
+        show.risk_utility(points.tail(1))
     with pytest.raises(OptionError):
-        charts.tradeoff_explorer(points, losses=[])
+        show.tradeoff_explorer(points, losses=[])
     with pytest.raises(OptionError, match="give it a frame from risk_utility_map"):
-        charts.risk_utility(points.drop(columns="label"))
+        show.risk_utility(points.drop(columns="label"))
 
 
 @pytest.mark.parametrize("loss", ["non_uniform_entropy", "discernibility"])
@@ -176,5 +166,5 @@ def test_an_axis_of_close_values_tells_them_apart(points, loss):
     start = 0.153 if loss == "non_uniform_entropy" else 1_234_560
     close = points.assign(**{loss: [start + n * unit for n in range(5)] + [None]})
     close["global_risk"] = [0.1000005, 0.1000004, 0.1000003, 0.1000002, 0.1000001, None]
-    texts = re.findall(r">(15\.3\d*%|1,234,5\d\d)<", drawn(charts.risk_utility(close, loss=loss)))
+    texts = re.findall(r">(15\.3\d*%|1,234,5\d\d)<", drawn(show.risk_utility(close, loss=loss)))
     assert len(texts) > 2 and len({*texts}) == len(texts)

@@ -16,10 +16,10 @@ from processes import PATIENCE, hear_signals
 from kanon_lab import files
 from kanon_lab.cli import run
 from kanon_lab.errors import KanonLabError, StorageError
-from kanon_lab.page import bundle
 from kanon_lab.protection.yaml_file import parse_yaml
 from kanon_lab.report import build, make_report, opened, read_config
 from kanon_lab.report.analysis import analyse
+from kanon_lab.show import page as figures
 
 # Begins every Python that is started with this folder on its path; only the kernel of a report fails by it.
 SABOTAGE = """
@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_nothing(canary_reports, survey, monkeypatch):
     """The notebook has run; the page finds no place."""
     executed = canary_reports.page("en").with_suffix(".ipynb")
     monkeypatch.setattr(build, "_executed", lambda *_: executed)
-    monkeypatch.setattr(bundle, "script", str)
+    monkeypatch.setattr(figures, "script", str)
     monkeypatch.setattr(files.Path, "write_text", no_space)
     with pytest.raises(StorageError) as caught:
         make_report(survey.inputs / "survey.csv", read_config(survey.inputs / "r.yml"), survey.outputs / "en.html")

@@ -6,8 +6,8 @@ import pytest
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import KanonLabError
+from kanon_lab.show import explore_detail
 from kanon_lab.subsample import detail_grid
-from kanon_lab.widgets import DetailExplorer, explore_detail
 
 pytest.importorskip("ipywidgets")
 
@@ -32,12 +32,13 @@ def grid(cells):
 
 
 def test_everything_follows_the_controls(grid):
-    explorer = DetailExplorer(grid)
+    explorer = explore_detail(grid)
     drawings = []
     explorer.chart.observe(drawings.append, "outputs")
     for place, age, fraction in (("three", "years", 0.02), ("three", "tens", 0.1), ("all <p>", "years", 0.02)):
-        explorer.levels["place"].value, explorer.levels["age"].value = place, age
-        explorer.fraction.value = fraction
+        for control, words in zip(("level0", "level1", "step"), (place, age, percent(fraction))):
+            chosen = dict(explorer.controls[control].options)[words]
+            explorer.controls[control].value = chosen
         row = grid.set_index(["place", "age", "fraction"]).loc[place, age, fraction]
         said = [percent(row[name]) for name in ("p_identification", "true_p_identification")]
         for words in said:
@@ -54,9 +55,9 @@ def test_everything_follows_the_controls(grid):
 
 def test_it_begins_where_it_is_asked_to(cells, grid):
     made = explore_detail(cells, ["place", "age"], LEVELS, FRACTIONS, persons="persons", fraction=0.02, age="tens")
-    assert (made.fraction.value, made.levels["age"].value, made.levels["place"].value) == (0.02, "tens", "all <p>")
-    assert made.sentence.value == DetailExplorer(grid, fraction=0.02, age="tens").sentence.value
-    assert [label for label, _ in made.fraction.options] == ["2%", "10%"]
+    assert [control.label for control in made.controls.values()] == ["all <p>", "tens", "2%"]
+    assert made.sentence.value == explore_detail(grid, fraction=0.02, age="tens").sentence.value
+    assert [label for label, _ in made.controls["step"].options] == ["2%", "10%"]
     assert "application/vnd.jupyter.widget-view+json" in made._repr_mimebundle_()
 
 
@@ -65,12 +66,12 @@ def test_variables_may_have_the_names_of_arguments(cells):
     levels = {"spec": {1: None, 2: "remove"}, "grid": LEVELS["age"]}
     made = explore_detail(named, ["spec", "grid"], levels, FRACTIONS, persons="persons", grid="tens", spec=2)
     assert made.sentence.value.count("2, tens: of") == 1
-    made.levels["spec"].value = 1
+    made.controls["level0"].value = 0
     assert made.sentence.value.count("1, tens: of") == 1
 
 
 @pytest.mark.parametrize("options", [{"fraction": 0.5}, {"age": "days"}, {"job": "any"}])
 def test_a_start_that_cannot_be_is_refused(grid, options):
     with pytest.raises(KanonLabError) as error:
-        DetailExplorer(grid, **options)
+        explore_detail(grid, **options)
     assert "\n" not in str(error.value)

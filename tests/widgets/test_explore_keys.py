@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.widgets import explore_keys
+from kanon_lab.show import explore_keys
 
 pytest.importorskip("ipywidgets")
 
@@ -40,11 +40,10 @@ def test_the_sentence_follows_every_control(explorer, survey):
     assert shown(explorer) == by_hand(survey, KEYS, 1)
     assert "who knows place, sex and &lt;age&gt;," in explorer.sentence.value
     assert "are alone" in explorer.sentence.value
-    explorer.k.value = 6
+    explorer.controls["k_class"].value = 6
     assert shown(explorer) == by_hand(survey, KEYS, 6)
-    explorer.knows["place"].value = False
+    explorer.controls["knows0"].value = False
     assert shown(explorer) == by_hand(survey, KEYS[1:], 6)
-    assert explorer.known == ("sex", "<age>")
     assert "in a class of 6 records or fewer" in explorer.sentence.value
 
 
@@ -59,12 +58,12 @@ def test_none_and_one_are_singular(places, words):
 def test_who_knows_nothing_is_told_so(survey):
     explorer = explore_keys(survey, KEYS, known=())
     assert "Who knows nothing cannot tell the 120 records apart" in explorer.sentence.value
-    explorer.knows["sex"].value = True
+    explorer.controls["knows1"].value = True
     assert "who knows sex," in explorer.sentence.value
 
 
 def test_the_table_says_what_leaving_a_variable_out_brings(explorer, survey):
-    explorer.k.value = 3
+    explorer.controls["k_class"].value = 3
     rows = dict(re.findall(r'scope="row"[^>]*>([^<]+)</th><td[^>]*>([\d,]+)<', explorer.table.value))
     assert rows.pop("what is known") == str(by_hand(survey, KEYS, 3))
     expected = {name: str(by_hand(survey, [other for other in KEYS if other != name], 3)) for name in KEYS}
@@ -73,7 +72,7 @@ def test_the_table_says_what_leaving_a_variable_out_brings(explorer, survey):
 
 def test_one_drawing_replaces_the_other(explorer):
     first = explorer.chart.outputs
-    explorer.knows["sex"].value = False
+    explorer.controls["knows1"].value = False
     (output,) = explorer.chart.outputs
     assert explorer.chart.outputs != first
     values = {param["name"]: param.get("value") for param in output["data"][VEGALITE]["params"]}
@@ -82,7 +81,7 @@ def test_one_drawing_replaces_the_other(explorer):
 
 
 def test_every_control_has_a_label_and_it_shows_itself(explorer):
-    assert all(control.description for control in (explorer.k, *explorer.knows.values()))
+    assert all(control.description for control in explorer.controls.values())
     assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
 
 

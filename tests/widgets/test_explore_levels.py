@@ -10,7 +10,7 @@ import pytest
 from kanon_lab.errors import OptionError
 from kanon_lab.lattice import search
 from kanon_lab.recode import Hierarchy
-from kanon_lab.widgets import explore_levels
+from kanon_lab.show import explore_levels
 
 pytest.importorskip("ipywidgets")
 
@@ -49,48 +49,48 @@ def by_hand(survey, levels, k) -> int:
 
 def test_the_sentence_follows_every_control(explorer, survey):
     assert shown(explorer)[0] == by_hand(survey, {"age": 0, "sex": 0}, 4)
-    explorer.levels["age"].value = 1
+    explorer.controls["level0"].value = 1
     assert shown(explorer)[0] == by_hand(survey, {"age": 1, "sex": 0}, 4)
     assert "age: 10 &lt;y&gt;, sex: as it is" in explorer.sentence.value
-    explorer.k.value = 20
+    explorer.controls["k_required"].value = 20
     expected = by_hand(survey, {"age": 1, "sex": 0}, 20)
     assert shown(explorer) == (expected, pytest.approx(expected / 3, abs=0.05))
     assert "over the limit of 5%" in explorer.sentence.value
-    explorer.limit.value = 20
+    explorer.controls["limit"].value = 20
     assert "within the limit of 20%" in explorer.sentence.value
 
 
 @pytest.mark.parametrize(("options", "last"), [({}, 20), ({"k": 25}, 25), ({"k": 3, "k_max": 6}, 6)])
 def test_k_reaches_what_is_asked_for(survey, options, last):
     explorer = explore_levels(survey, LADDERS, **options)
-    explorer.k.value = 1_000
-    assert explorer.k.value == last
+    explorer.controls["k_required"].value = 1_000
+    assert explorer.controls["k_required"].value == last
     assert shown(explorer)[0] == by_hand(survey, {"age": 0, "sex": 0}, last)
 
 
 def test_the_button_moves_to_the_optimum(explorer, survey):
     drawings = []
     explorer.chart.observe(drawings.append, "outputs")
-    explorer.best.click()
+    explorer.button.click()
     found = search(survey, LADDERS, k_required=4, suppression_limit=0.05)
-    assert explorer.chosen == {name: found.levels[name] for name in ("age", "sex")}
+    assert [explorer.values[name] for name in ("level0", "level1")] == [found.levels[name] for name in ("age", "sex")]
     assert shown(explorer)[0] == len(found.suppressed)
     assert "Least discernibility" in explorer.answer.value
     assert len(drawings) == 1
-    explorer.k.value = 5
+    explorer.controls["k_required"].value = 5
     assert explorer.answer.value == ""
 
 
 def test_where_no_levels_are_enough_the_button_says_so(survey):
     explorer = explore_levels(survey.head(10), {"sex": LADDERS["sex"]}, k=11)
-    explorer.best.click()
+    explorer.button.click()
     assert "role=" in explorer.answer.value
     assert "Least" not in explorer.answer.value
-    assert explorer.chosen == {"sex": 0}
+    assert explorer.values["level0"] == 0
 
 
 def test_the_table_has_a_row_for_each_step_up(explorer, survey):
-    explorer.levels["sex"].value = 1
+    explorer.controls["level1"].value = 1
     rows = re.findall(r'scope="row"[^>]*>([^<]+)</th><td[^>]*>([\d,]+)<', explorer.table.value)
     assert rows == [
         ("as chosen", str(by_hand(survey, {"age": 0, "sex": 1}, 4))),
@@ -100,7 +100,7 @@ def test_the_table_has_a_row_for_each_step_up(explorer, survey):
 
 def test_one_drawing_replaces_the_other(explorer):
     first = explorer.chart.outputs
-    explorer.levels["age"].value = 2
+    explorer.controls["level0"].value = 2
     (output,) = explorer.chart.outputs
     assert explorer.chart.outputs != first
     values = {param["name"]: param.get("value") for param in output["data"][VEGALITE]["params"]}
@@ -110,15 +110,15 @@ def test_one_drawing_replaces_the_other(explorer):
 
 
 def test_only_variables_with_a_choice_have_a_control(explorer):
-    assert list(explorer.levels) == ["age", "sex"]
-    controls = (explorer.k, explorer.limit, *explorer.levels.values(), explorer.best)
+    controls = (*explorer.controls.values(), explorer.button)
+    assert [control.description for control in controls][2:-1] == ["age", "sex"]
     assert all(control.description for control in controls)
     assert "application/vnd.jupyter.widget-view+json" in explorer._repr_mimebundle_()
 
 
 def test_the_data_stay_as_they_were(survey):
     before = survey.copy()
-    explore_levels(survey, LADDERS).best.click()
+    explore_levels(survey, LADDERS).button.click()
     pd.testing.assert_frame_equal(survey, before)
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import KanonLabError
+from kanon_lab.show import explore_recipes
 from kanon_lab.tradeoff import risk_utility_map
-from kanon_lab.widgets import RecipeExplorer, explore_recipes
+from kanon_lab.tradeoff.best import risk_steps
 
 pytest.importorskip("ipywidgets")
 
@@ -31,7 +32,7 @@ def found(survey):
 
 @pytest.fixture
 def explorer(found):
-    return RecipeExplorer(found, at_most=0.2)
+    return explore_recipes(found, at_most=0.2)
 
 
 def chosen(explorer):
@@ -41,51 +42,54 @@ def chosen(explorer):
 
 
 def test_everything_follows_the_required_risk(explorer, found):
-    for _, at_most in explorer.at_most.options:
-        explorer.at_most.value = at_most
+    slider = explorer.controls["limit"]
+    for at_most in risk_steps(found.points["global_risk"].max()):
+        slider.value = 100 * at_most
         if at_most < found.frontier()["risk"].min():
             assert "the smallest reached is" in explorer.sentence.value
-            assert chosen(explorer) is None and explorer.recipe.value == ""
+            assert chosen(explorer) is None and explorer.more.value == ""
             continue
         best = found.cheapest(at_most=at_most)
         assert chosen(explorer) == best["label"]
         assert best["label"].replace("<y>", "&lt;y&gt;") in explorer.sentence.value
         assert f"{100 * best['loss']:.3g}%" in explorer.sentence.value
-        assert f"k_required: {best['k']}" in explorer.recipe.value
+        assert f"k_required: {best['k']}" in explorer.more.value
         assert 'aria-current="true"' in explorer.table.value
-    assert explorer.at_most.value >= found.points["global_risk"].max()
+    assert slider.value == slider.max and slider.value / 100 >= found.points["global_risk"].max()
 
 
 def test_another_measure_brings_its_own_slider(explorer, found):
     drawings = []
     explorer.chart.observe(drawings.append, "outputs")
-    explorer.risk.value = "violations_5_category"
+    explorer.controls["risk"].value = "violations_5_category"
     assert len(drawings) == 1
     largest = found.points["violations_5_category"].max()
-    assert explorer.at_most.options[-1][1] >= largest > explorer.at_most.options[-2][1]
-    best = found.cheapest(at_most=explorer.at_most.value, risk="violations_5_category")
+    slider = explorer.controls["limit"]
+    assert slider.max >= largest > slider.max - slider.step
+    assert slider.description == "records below k = 5 (missing: a value), at most"
+    best = found.cheapest(at_most=slider.value, risk="violations_5_category")
     assert chosen(explorer) == best["label"]
-    at_most = explorer.at_most.value
-    explorer.loss.value = "equal_cells"
-    assert explorer.at_most.value == at_most
+    at_most = slider.value
+    explorer.controls["loss"].value = "equal_cells"
+    assert slider.value == at_most
     assert "key cells changed or missing" in explorer.sentence.value
 
 
 def test_measures_that_no_recipe_has_together_leave_it_usable(found):
     lacking = found.points.assign(il1s=0.1, key_linkage=float("nan"))
     lacking.loc[0, ["key_linkage", "il1s"]] = [0.5, None]
-    explorer = RecipeExplorer(replace(found, points=lacking), risk="key_linkage", at_most=0.6)
-    explorer.loss.value = "il1s"
+    explorer = explore_recipes(replace(found, points=lacking), risk="key_linkage", at_most=0.6)
+    explorer.controls["loss"].value = "il1s"
     assert "no recipe of the map has both" in explorer.sentence.value
-    assert (explorer.chart.outputs, explorer.recipe.value, explorer.at_most.disabled) == ((), "", True)
-    explorer.loss.value = "equal_cells"
-    assert chosen(explorer) == lacking["label"][0] and not explorer.at_most.disabled
+    assert (explorer.chart.outputs, explorer.more.value, explorer.controls["limit"].disabled) == ((), "", True)
+    explorer.controls["loss"].value = "equal_cells"
+    assert chosen(explorer) == lacking["label"][0] and not explorer.controls["limit"].disabled
 
 
 def test_it_begins_where_it_is_asked_to(survey, found):
     made = explore_recipes(survey, RECIPE, GRID, workers=1, loss="equal_cells", at_most=0.05)
-    assert made.at_most.value == pytest.approx(0.05, abs=0.002) and made.loss.value == "equal_cells"
-    assert chosen(made) == found.cheapest(at_most=made.at_most.value, loss="equal_cells")["label"]
+    assert made.values["limit"] == pytest.approx(5, abs=0.2) and made.values["loss"] == "equal_cells"
+    assert chosen(made) == found.cheapest(at_most=made.values["limit"] / 100, loss="equal_cells")["label"]
     assert "application/vnd.jupyter.widget-view+json" in made._repr_mimebundle_()
 
 
@@ -97,5 +101,5 @@ def test_perturbed_keys_are_noted(survey):
 @pytest.mark.parametrize("options", [{"risk": "granularity"}, {"loss": "il1s"}, {"at_most": 7}, {"at_most": "x"}])
 def test_a_start_that_cannot_be_is_refused(found, options):
     with pytest.raises(KanonLabError) as error:
-        RecipeExplorer(found, **options)
+        explore_recipes(found, **options)
     assert "\n" not in str(error.value)

@@ -1,25 +1,40 @@
-"""The chart of the subsample study: the curve of uniques, the lines laid through it, and the truth."""
+"""Charts of the chapter on uniques: the curve, the ruler laid through it and the truth; methods against the truth."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.charts.axes import (
-    LEAST,
-    LINE,
-    by_name,
-    check_some,
-    drawable,
-    inline_rounded,
-    log_shares,
-)
-from kanon_lab.charts.style import BLACK, BLUE, GREY, GRID, ORANGE, altair, check_columns, finish, title
+from kanon_lab.arguments import check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures.log import ends_of, left_out
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    GRID,
+    LEAST,
+    LINE,
+    ORANGE,
+    PURPLE,
+    SYMBOLS,
+    altair,
+    by_name,
+    check_columns,
+    check_some,
+    drawable,
+    finish,
+    inline_rounded,
+    log_axis,
+    title,
+)
+from kanon_lab.subsample.estimators import check_methods
 from kanon_lab.subsample.sizes import as_fraction
 
 if TYPE_CHECKING:
@@ -46,6 +61,25 @@ _PLACES = {
 _BELOW = 52
 
 
+# Method -> colour, dash, shape; the same in every chart.
+_METHODS = {
+    "one subsample": (ORANGE, [2, 2], "triangle-right"),
+    "subsample": (ORANGE, [7, 4], "square"),
+    "tangent": (BLUE, [2, 3], "circle"),
+    "poisson-gamma": (GREEN, [1, 0], "triangle-up"),
+    "poisson-gamma-ml": (GREEN, [6, 3], "triangle-down"),
+    "zayatz": (PURPLE, [1, 0], "cross"),
+    "pitman": (GREY, [9, 3, 2, 3], "diamond"),
+}
+# A bar for the legend, whose symbols are filled shapes.
+_TRUTH, _BAR = "truth", "M-1.6,-0.3H1.6V0.3H-1.6Z"
+_LINES = "Lines: means over samples; bands: one standard deviation to either side"
+_QUANTITIES = {
+    "p_c": "p(c): unique in the population",
+    "p_d": "p(d): sample unique, unique in all",
+}
+
+
 def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool = False) -> alt.LayerChart:
     """The share of unique records by sampling fraction, and the ruler laid through it to the whole population.
 
@@ -64,11 +98,6 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
         On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
         study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
         factor between the two. What lies below the axis is cut off.
-
-    Raises
-    ------
-    OptionError
-        For frames that lack columns, a study of more than one row, or where nobody is unique.
     """
     alt = altair()
     check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
@@ -147,7 +176,7 @@ def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[
     shares = [*curve["share"], *read["share"]]
     least, high = max(min(shares), LEAST), max(shares) * 1.25
     low = max(least * (least / high) ** (_BELOW / (_HEIGHT - _BELOW)), LEAST)
-    return x, log_shares("Y", "share", (low, high), "Unique among those sampled (log scale)"), (low, high)
+    return x, log_axis("Y", "share", (low, high), "Unique among those sampled (log scale)"), (low, high)
 
 
 def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
@@ -273,4 +302,100 @@ def _curve_tooltip(name: str) -> list:
         alt.Tooltip(f"{name}:N", title="shown"),
         alt.Tooltip("fraction:Q", title="share sampled", format=".3~p"),
         alt.Tooltip("share:Q", title="unique among them", format=".3~p"),
+    ]
+
+
+def estimates_against_truth(
+    frame: pd.DataFrame, *, quantity: str = "p_c", methods: Iterable[str] | None = None
+) -> alt.LayerChart:
+    """What methods estimate from samples of several fractions, beside the truth.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From `kanon_lab.subsample.study_trials`: a row a fraction and method.
+    quantity : {"p_c", "p_d"}
+        The share of population uniques, or the chance that a sample unique is one.
+    methods : iterable of str, optional
+        Which of them, in the order of the legend; by default all.
+
+    Returns
+    -------
+    altair.LayerChart
+        On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
+        standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left
+        out, and said how often.
+    """
+    alt = altair()
+    quantity = check_choice(quantity, "quantity", _QUANTITIES)
+    columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
+    check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
+    known = [name for name in _METHODS if name in set(frame["method"])]
+    names = check_methods(frame["method"] if methods is None else methods, known)
+    rows = frame.loc[frame["method"].isin(names), ["fraction", "method", *columns]]
+    rows = rows.set_axis(["fraction", "what", "truth", "mean", "sd", "failures"], axis="columns")
+    truth = rows.drop_duplicates("fraction").assign(what=_TRUTH, mean=lambda each: each["truth"])
+    ends, last = ends_of(rows["fraction"]), truth.loc[truth["fraction"].idxmax()]
+    lost = [left_out(drawable(rows["mean"]), "means"), left_out(drawable(truth["mean"]), "values of the truth")]
+    lost = [each for each in lost if each]
+    rows, truth = rows[drawable(rows["mean"])], truth[drawable(truth["mean"])]
+    shown = pd.concat([rows["mean"], truth["mean"]])
+    check_some(drawable(shown), "mean")
+    low, high = shown.min() / 1.5, min(1, shown.max() * 1.5)
+    # A mean of few samples may stand without a deviation; a band that reaches 0 ends at the axis.
+    sd = rows["sd"].fillna(0)
+    rows = rows.assign(low=(rows["mean"] - sd).clip(lower=low), high=(rows["mean"] + sd).clip(upper=high))
+    layers = _against(rows, truth, names, ends, (low, high), _QUANTITIES[quantity])
+    means = rows[rows["fraction"] == last["fraction"]]
+    said = ", ".join(f"{percent(row.mean)} by {row.what}" for row in means.itertuples())
+    return finish(
+        alt.layer(*layers),
+        title=title(_QUANTITIES[quantity], "; ".join([_LINES, *lost])),
+        description=(
+            f"Line chart of {_QUANTITIES[quantity]}, as {', '.join(names)} estimate it, by sampling fraction, on "
+            f"logarithmic axes, with the truth. At a fraction of {percent(last['fraction'])} the truth is "
+            f"{percent(last['truth'])}; means are {said or 'unknown'}."
+            f"{''.join(f' {each.capitalize()}.' for each in lost)}"
+        ),
+        height=340,
+    )
+
+
+def _against(
+    rows: pd.DataFrame,
+    truth: pd.DataFrame,
+    names: Iterable[str],
+    ends: tuple[float, float],
+    heights: tuple[float, float],
+    text: str,
+) -> list[alt.Chart]:
+    alt = altair()
+    looks = {_TRUTH: (BLACK, [1, 0], _BAR), **{name: _METHODS[name] for name in names}}
+    colors, dashes, shapes = zip(*looks.values(), strict=True)
+    legend = alt.Legend(title=None, columns=2, **SYMBOLS | {"symbolStrokeWidth": 0})
+    color = alt.Color("what:N", scale=by_name(looks, colors), legend=legend)
+    x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
+    y = log_axis("Y", "mean", heights, f"{text.split(':')[0]}, log scale")
+    base = alt.Chart(inline_rounded(rows)).encode(
+        x=x,
+        y=y,
+        color=color,
+        tooltip=[
+            alt.Tooltip("what:N", title="method"),
+            alt.Tooltip("fraction:Q", title="sampling fraction", format=".3~p"),
+            alt.Tooltip("mean:Q", title="mean estimate", format=".3~p"),
+            alt.Tooltip("sd:Q", title="standard deviation", format=".3~p"),
+            alt.Tooltip("truth:Q", title="truth", format=".3~p"),
+            alt.Tooltip("failures:Q", title="samples without estimate", format=".0%"),
+        ],
+    )
+    return [
+        base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        alt.Chart(inline_rounded(truth)).mark_line(strokeWidth=5).encode(x=x, y=y, color=color),
+        base.mark_line(strokeWidth=2).encode(
+            strokeDash=alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend)
+        ),
+        base.mark_point(filled=True, size=60, opacity=1).encode(
+            shape=alt.Shape("what:N", scale=by_name(looks, shapes), legend=legend)
+        ),
     ]

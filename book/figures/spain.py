@@ -1,12 +1,15 @@
-"""Charts of the anonymity of populations: Figura 1, the distribution of k, provinces, ages, the birthday argument."""
+"""Charts of the chapters on Spain and on identifying: Figura 1, k, provinces, ages, the birthday argument."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.charts.axes import share_expression
-from kanon_lab.charts.style import (
+from kanon_lab.data.labels import lowest_age
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.population.ranges import KRange
+from kanon_lab.show.style import (
     GREY,
     LIGHT_GREY,
     altair,
@@ -18,12 +21,10 @@ from kanon_lab.charts.style import (
     date_tooltip,
     finish,
     inline,
+    share_expression,
+    shares_axis,
     title,
 )
-from kanon_lab.data.labels import lowest_age
-from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError
-from kanon_lab.population.ranges import KRange
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,11 +48,6 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     altair.LayerChart
         One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number:
         some 700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or rows of k = 1.
     """
     from kanon_lab.population.grid import thin_places
 
@@ -66,7 +62,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
         axis=alt.Axis(values=[10, 100, 1_000, 10_000, 100_000, 1_000_000], format="~s"),
         title="Population of the municipality (persons)",
     )
-    y = _share_axis("Alone, k = 1 (% of the persons)")
+    y = shares_axis("Y", "share", "Alone, k = 1 (% of the persons)")
     color, shape = date_color(dates), date_shape(dates)
     places = (
         alt.Chart(inline(thin_places(alone)))
@@ -132,11 +128,6 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         Bars with their 95 % intervals, which are too short to see in a large population.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or holds several places.
     """
     alt = altair()
     check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
@@ -198,11 +189,6 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         A row per province, ordered by the share at the finest granularity, with a point per granularity.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or rows of k = 1.
     """
     alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
@@ -266,11 +252,6 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
     """
     alt = altair()
     check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
@@ -282,7 +263,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
             title="n: persons in the cell",
             axis=alt.Axis(values=[1, 10, 100, 1_000, 10_000, 100_000], format="~s"),
         ),
-        y=_share_axis("Probability of being alone (%)", field="probability"),
+        y=shares_axis("Y", "probability", "Probability of being alone (%)"),
     )
     lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
@@ -324,11 +305,6 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     Returns
     -------
     altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
     """
     alt = altair()
     for rows in (frame, pooled):
@@ -346,7 +322,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         axis=alt.Axis(values=list(range(0, 121, 10))),
         scale=alt.Scale(domain=[0, oldest], nice=False),
     )
-    base = alt.Chart(inline(rows)).encode(x=x, y=_share_axis("Alone, k = 1 (% of the persons)"))
+    base = alt.Chart(inline(rows)).encode(x=x, y=shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
     lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
         tooltip=[
@@ -382,12 +358,6 @@ def _alone(frame: pd.DataFrame) -> pd.DataFrame:
     if alone.empty:
         raise OptionError("the frame has no rows of k = 1: measure with a range 1, such as ranges='1,2+'")
     return alone
-
-
-def _share_axis(text: str, field: str = "share") -> alt.Y:
-    alt = altair()
-    axis = alt.Axis(format="~%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    return alt.Y(f"{field}:Q", title=text, axis=axis, scale=alt.Scale(domain=[0, 1]))
 
 
 def _share_lines(*shares: float) -> Any:

@@ -11,7 +11,7 @@ from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from kanon_lab import __version__
-from kanon_lab.page import bundle, figures
+from kanon_lab.show import page
 
 if TYPE_CHECKING:
     from myst_nb.core.render import MimeData, NbElementRenderer
@@ -43,13 +43,13 @@ ANSWERS = """addEventListener("load", () => {
 class ChartMime:
     """Render charts, and what stands for live controls, in the pages of notebooks."""
 
-    mime_priority_overrides = (("*", figures.VEGALITE_MIME, 5),)
+    mime_priority_overrides = (("*", page.VEGALITE_MIME, 5),)
 
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
             return [nodes.paragraph(text=WIDGET_NOTE, classes=["kanon-widget-note"])]
-        if data.mime_type != figures.VEGALITE_MIME:
+        if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
             renderer.logger.warning("a chart has no alternative text: show it with page.figure", line=data.line)
@@ -65,12 +65,12 @@ class InsertFigures(SphinxPostTransform):
         folder = self.env.mystnb_config.output_folder
         for node in list(self.document.findall(PendingGlueReference)):
             output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
-            if figures.VEGALITE_MIME in output["data"]:
+            if page.VEGALITE_MIME in output["data"]:
                 node.replace_self([figure_node(output["data"], output["metadata"])])
 
 
 def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
-    return nodes.raw(text=figures.output_html(data, metadata), format="html", classes=["output", "text_html"])
+    return nodes.raw(text=page.output_html(data, metadata), format="html", classes=["output", "text_html"])
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
@@ -91,13 +91,13 @@ def write_assets(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
-    (static / SCRIPT).write_text(bundle.script(), "utf-8")
-    (static / LIST_SCRIPT).write_text(bundle.list_script(), "utf-8")
-    (static / STYLE).write_text(bundle.style(), "utf-8")
+    (static / SCRIPT).write_text(page.script(), "utf-8")
+    (static / LIST_SCRIPT).write_text(page.list_script(), "utf-8")
+    (static / STYLE).write_text(page.style(), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register with Sphinx (``kanon_lab.page.sphinx_extension`` in ``_config.yml``)."""
+    """Register with Sphinx (``kanon_lab.show.sphinx`` in ``_config.yml``)."""
     app.add_post_transform(InsertFigures)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)

@@ -1,4 +1,4 @@
-"""Charts of perturbation: an attack by strength, groups of points and their means, and an explorer of methods."""
+"""Charts of the chapter on perturbation: an attack by strength, groups of points, and an explorer of methods."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.axes import share_expression
-from kanon_lab.charts.style import (
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.show.style import (
     BLACK,
     BLUE,
     GREY,
     LIGHT_GREY,
     ORANGE,
+    SUBTITLE_WIDTH,
     altair,
     check_columns,
     finish,
     inline,
+    live,
+    params,
+    share_expression,
+    signals,
     title,
 )
-from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_SUBTITLE_WIDTH = 52  # characters: what a telephone holds
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
 _EXPLORED = ("method", "label", "linked", "outlying", "il1s")
 _RIGHT, _LOSS = "Right links (%)", "Loss (IL1s; small losses are drawn wider)"
@@ -49,11 +52,6 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     Returns
     -------
     altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, has more than four series, or a strength twice in one.
     """
     alt = altair()
     check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
@@ -106,11 +104,6 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         Each point, a line from there to the mean of its group, and the means.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, or has more than four groups.
     """
     alt = altair()
     check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
@@ -169,11 +162,6 @@ def perturbation_explorer(
     altair.LayerChart
         A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
         result in words as the title.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, has more than five methods, or a start that is not there.
     """
     alt = altair()
     check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
@@ -192,11 +180,7 @@ def perturbation_explorer(
     choice = alt.binding_select(options=list(range(len(methods))), labels=methods, name="method: ")
     # A step means another strength in each method, so that the title says the strength and the slider does not.
     slider = alt.binding_range(min=1, max=int(steps.max()), step=1, name="step, weakest first: ")
-    params = [
-        alt.param(name="method", value=methods.index(method), bind=choice),
-        alt.param(name="step", value=step, bind=slider),
-        *(alt.param(name=name, expr=expression) for name, expression in _words(steps.tolist(), few).items()),
-    ]
+    bindings = {"method": choice, "step": slider}
     subject = (
         f"Line chart with controls of right links and loss by strength for {', '.join(methods)}. Mostly the stronger, "
         "the fewer right links and the more loss."
@@ -204,15 +188,17 @@ def perturbation_explorer(
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
     colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
-    chart = finish(
-        # With a name of its own, altair leaves the data where the words find them.
-        alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values)).add_params(*params),
-        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, _SUBTITLE_WIDTH)),
-        description=f"{subject} At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
+    # With a name of its own, altair leaves the data where the words find them.
+    chart = alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values))
+    controls = params({"method": methods.index(method), "step": step}, bindings)
+    return live(
+        chart.add_params(*controls, *signals(_words(steps.tolist(), few))),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
+        subject=subject,
+        state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
         f"{percent(start['outlying'])}, loss {start['il1s']:.3f}.",
         height=320,
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
 def _words(steps: list[int], few: str) -> dict[str, str]:

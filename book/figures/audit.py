@@ -1,12 +1,12 @@
-"""Charts of published tables: the audit at a glance, and what a reader can rebuild from a table."""
+"""Charts of the audit at a glance, and of what a reader can rebuild from a published table."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
 from kanon_lab.errors import OptionError
+from kanon_lab.show.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,11 +38,6 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         A grid of table by verdict with the counts written in it; the stronger the colour, the larger the share of the
         table's figures.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or holds an unknown verdict.
     """
     rows, shown = _checked(frame, "table")
     tables = list(dict.fromkeys(rows["table"]))
@@ -69,11 +64,6 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
         share of the kind's figures.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or holds an unknown verdict.
     """
     rows, shown = _checked(frame, "source", "kind")
     # A line of its own, in bold and without counts, heads the kinds of each source: all lines need different names.
@@ -179,11 +169,6 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     -------
     altair.LayerChart
         Bars for the real sizes, diamonds for the reconstructed ones.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
     """
     alt = altair()
     check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")

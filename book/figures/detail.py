@@ -1,4 +1,4 @@
-"""Charts of what the study's risk depends on: the sampling fraction, and the population of the area."""
+"""Charts of the chapter on detail: what the study's risk depends on."""
 
 from __future__ import annotations
 
@@ -10,22 +10,26 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_positive
-from kanon_lab.charts.axes import (
-    by_name,
-    check_marks,
-    check_some,
-    drawable,
-    ends_of,
-    inline_rounded,
-    left_out,
-    legend_of_lines,
-    log_counts,
-    log_shares,
-    rules,
-)
-from kanon_lab.charts.style import BLACK, BLUE, GREEN, GREY, ORANGE, altair, check_columns, finish, title
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures.log import check_marks, ends_of, left_out, legend_of_lines, rules
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    SYMBOLS,
+    altair,
+    by_name,
+    check_columns,
+    check_some,
+    drawable,
+    finish,
+    inline_rounded,
+    log_axis,
+    title,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,7 +47,110 @@ _FACTORS = {
 _ROOM = 5
 # Pixels of height that a word between two lines needs.
 _WORD = 28
+_PLACES = ((BLACK, "diamond"), (BLUE, "circle"), (ORANGE, "square"), (GREY, "triangle-up"))
 _SERIES = ((BLACK, [1, 0]), (BLUE, [6, 3]), (ORANGE, [2, 2]), (GREY, [9, 3, 2, 3]))
+
+
+def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str = "age") -> alt.LayerChart:
+    """The probability of identification of each scenario, by detail of age and of geography.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a scenario: its labels in the columns `geography` (up to four) and `age`, in the order in which they are
+        to be shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low``
+        and ``high``, between which the computed one lies in repeated subsamples.
+    geography, age : str
+        Names of these columns.
+
+    Returns
+    -------
+    altair.LayerChart
+        On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said.
+    """
+    alt = altair()
+    check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
+    if table.duplicated([geography, age]).any():
+        raise OptionError("a scenario stands twice in the table: give each geography and age one row")
+    extra = [name for name in ("printed", "low", "high") if name in table]
+    rows = table[["p_identification", *extra]].assign(
+        geography=table[geography].astype(str), age=table[age].astype(str)
+    )
+    rows["label"] = rows["p_identification"].map(percent)
+    places, ages = (list(dict.fromkeys(rows[name])) for name in ("geography", "age"))
+    found = drawable(rows["p_identification"])
+    check_some(found, "risk")
+    lost, rows = left_out(found, "scenarios"), rows[found]
+    if len(places) > len(_PLACES):
+        raise OptionError(f"the chart has room for {len(_PLACES)} geographies, not {len(places)}; leave some out")
+    marks = ["Marks: computed"]
+    marks += ["bars: repeated subsamples"] if {"low", "high"} <= set(extra) else []
+    marks += ["lines across: printed"] if "printed" in extra else []
+    marks += [lost] if lost else []
+    least, most = rows.loc[rows["p_identification"].idxmin()], rows.loc[rows["p_identification"].idxmax()]
+    return finish(
+        alt.layer(*_scenarios(rows, geography, places, age, ages, extra)),
+        title=title("Risk by detail of age and place", "; ".join(marks)),
+        description=(
+            f"Chart of the probability of identification of {len(rows)} scenarios on a logarithmic axis, by {age} "
+            f"({', '.join(ages)}) and {geography} ({', '.join(places)}). "
+            f"From {least['label']} ({least['geography']}, {least['age']}) to {most['label']} ({most['geography']}, "
+            f"{most['age']}).{' The printed figures stand beside them.' if 'printed' in extra else ''}"
+            f"{f' {lost.capitalize()}.' if lost else ''}"
+        ),
+        height=340,
+    )
+
+
+def _scenarios(
+    rows: pd.DataFrame, geography: str, places: list[str], age: str, ages: list[str], extra: list[str]
+) -> list[alt.Chart]:
+    alt = altair()
+    shown = rows[["p_identification", *extra]].stack()
+    shown = shown[drawable(shown)]
+    low, high = shown.min() / 1.35, shown.max() * 1.35
+    # A bar that reaches 0 ends at the axis; a printed figure that is 0 is not drawn.
+    ends = {name: rows[name].clip(low, high) for name in ("low", "high") if name in extra}
+    ends |= {"printed": rows["printed"].where(drawable(rows["printed"]))} if "printed" in extra else {}
+    rows = rows.assign(**ends)
+    legend = alt.Legend(title=geography, columns=2, **SYMBOLS)
+    colors, shapes = zip(*_PLACES, strict=True)
+    x = alt.X(
+        "age:N",
+        # Room for the words beside the last marks, on a telephone too.
+        scale=alt.Scale(domain=ages, padding=1),
+        title=age.capitalize(),
+        axis=alt.Axis(labelAngle=0, grid=False),
+    )
+    y = log_axis("Y", "p_identification", (low, high), "p(identification), log scale", grid=False)
+    base = alt.Chart(inline_rounded(rows)).encode(
+        x=x,
+        y=y,
+        color=alt.Color("geography:N", scale=by_name(places, colors), legend=legend),
+        tooltip=[
+            alt.Tooltip("geography:N", title=geography),
+            alt.Tooltip("age:N", title=age),
+            alt.Tooltip("p_identification:Q", title="computed", format=".3~p"),
+            *(alt.Tooltip(f"{name}:Q", title=name, format=".3~p") for name in extra),
+        ],
+    )
+    layers = [base.mark_line(strokeWidth=1, opacity=0.7)]
+    if {"low", "high"} <= set(extra):
+        layers.append(base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2="high:Q"))
+    layers.append(
+        base.mark_point(filled=True, size=95, opacity=1).encode(
+            shape=alt.Shape("geography:N", scale=by_name(places, shapes), legend=legend)
+        )
+    )
+    if "printed" in extra:
+        layers.append(
+            base.mark_tick(thickness=2, width=26, opacity=1).encode(y=alt.Y("printed:Q"), color=alt.value(BLACK))
+        )
+    # The finer the age, the higher the line: left of the first marks and right of the others none crosses the words.
+    words = base.encode(text="label:N", color=alt.value(GREY))
+    layers.append(words.transform_filter(alt.datum.age == ages[0]).mark_text(align="right", dx=-9, dy=-9, fontSize=11))
+    layers.append(words.transform_filter(alt.datum.age != ages[0]).mark_text(align="left", dx=15, dy=-8, fontSize=11))
+    return layers
 
 
 def fraction_effect(
@@ -66,12 +173,6 @@ def fraction_effect(
     altair.LayerChart
         A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0
         is left out, and said how often.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or has no probability above 0, or a fraction to be marked that is none or lies
-        outside those of the frame.
     """
     alt = altair()
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
@@ -82,7 +183,7 @@ def fraction_effect(
     check_some(found, "probability")
     lost, rows = left_out(found, "points"), rows[found]
     ends = ends_of(frame["fraction"])
-    x = log_shares("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
+    x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
     ceiling, chosen = (
         None if place is None else check_positive(place, name, 1)
         for name, place in {"ceiling": ceiling, "chosen": chosen}.items()
@@ -116,7 +217,7 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
     _, colors, dashes = zip(*looks.values(), strict=True)
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x,
-        y=log_shares("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
+        y=log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
         color=alt.Color("what:N", scale=by_name(looks, colors), legend=legend_of_lines()),
     )
     hover = [
@@ -149,12 +250,6 @@ def area_threshold(
     -------
     altair.LayerChart
         On logarithmic axes; where nobody is unique an area is left out, and said how often.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, holds more than four series or no uniques, or a mark that is no number or lies
-        outside the populations of the frame.
     """
     alt = altair()
     check_columns(
@@ -172,7 +267,7 @@ def area_threshold(
     if len(names) > len(_SERIES):
         raise OptionError(f"the chart has room for {len(_SERIES)} series, not {len(names)}")
     marks = check_marks(marks or {})
-    x = log_counts("X", "population", ends, "Persons in the area (log scale)", grid=False)
+    x = log_axis("X", "population", ends, "Persons in the area (log scale)", format=",", grid=False)
     read = _at_marks(rows, marks, names)
     told = "; ".join(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
@@ -200,8 +295,12 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
     alt = altair()
     colors, dashes = zip(*_SERIES, strict=True)
     legend = legend_of_lines() if series else None
-    y = log_shares(
-        "Y", "share", (rows["share"].min() / 1.25, min(1, rows["share"].max() * 1.4)), "Unique in the area (log scale)"
+    y = log_axis(
+        "Y",
+        "share",
+        (rows["share"].min() / 1.25, min(1, rows["share"].max() * 1.4)),
+        "Unique in the area (log scale)",
+        grid=True,
     )
     line = alt.Chart(inline_rounded(rows)).mark_line(strokeWidth=2.5)
     drawn = line.encode(

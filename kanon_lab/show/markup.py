@@ -1,13 +1,16 @@
-"""The HTML of a figure: the drawing, its controls, and a table of its data."""
+"""The HTML of a page: a figure with its controls and data, a table that scrolls, a long table that a reader filters."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
+
+from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +21,7 @@ _SHORT, _LONG = 12, 30
 
 
 def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str, subject: str) -> str:
-    """Return one ``<figure>`` that the script of `kanon_lab.page.bundle` draws; its table is HTML, folded away.
+    """One ``<figure>`` that the script of a page draws; its table is HTML, folded away.
 
     `subject` tells screen readers which figure the `table_label` speaks of: a page may hold several.
 
@@ -40,13 +43,13 @@ def figure(spec: dict[str, Any], alt: str, table: str | None, table_label: str, 
 
 
 def embedded_json(value: Any) -> str:
-    """Return JSON that may stand inside a ``<script>`` element: it cannot close it, nor open a comment."""
+    """JSON that may stand inside a ``<script>`` element: it cannot close it, nor open a comment."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
 def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: str | None = None) -> str:
-    """Return a table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
+    """A table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
 
     A `caption` stands above it and is its name instead. It has no index column: frames of this package keep their
     labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
@@ -117,3 +120,73 @@ def _number_texts(column: pandas.Series) -> list[str]:
     decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in values)), _DECIMALS)
     texts = (f"{value:z,.{decimals}f}".replace("-", "\N{MINUS SIGN}") for value in column.fillna(0))
     return ["" if missing else text for text, missing in zip(texts, column.isna(), strict=True)]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows that a page filters by the values of some columns, and by words; its address keeps what was chosen.
+
+    A link to the page with ``#source=aepd&kind=copied&q=age`` shows what meets these; ``q`` are words to be found.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All rows, in the order in which they are shown; every value as text.
+    columns : mapping of str to list of str
+        Heading of each column that is shown, and the columns of `frame` that stand in it, one below the other.
+    filters : sequence of str
+        Columns of `frame` that can be chosen by.
+    label : str
+        The name of the table, for screen readers.
+    rows : str
+        What the rows are, in the plural: ``figures``.
+    fallback : pandas.DataFrame
+        What a reader without JavaScript sees.
+    links, codes : mapping of str to str
+        Columns of `frame` that are shown as a link, or as code: the address or the code, with ``{}`` for the value.
+    words : mapping of str to str
+        What stands in place of a value, with ``{}`` for it.
+    """
+
+    frame: pandas.DataFrame
+    columns: Mapping[str, Sequence[str]]
+    filters: Sequence[str]
+    label: str
+    rows: str
+    fallback: pandas.DataFrame
+    links: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shown = {part for parts in self.columns.values() for part in parts}
+        missing = sorted({*shown, *self.filters} - set(self.frame.columns))
+        if missing:
+            raise OptionError(f"a listing has no column {missing[0]!r}; there are {', '.join(self.frame.columns)}")
+
+    def html(self) -> str:
+        """The element that `kanon_lab.show.page.list_script` fills."""
+        shown = dict.fromkeys([*self.filters, *(part for parts in self.columns.values() for part in parts)])
+        data = {
+            "label": self.label,
+            "rows": self.rows,
+            "filters": list(self.filters),
+            "columns": [[heading, list(parts)] for heading, parts in self.columns.items()],
+            "links": dict(self.links),
+            "codes": dict(self.codes),
+            "words": dict(self.words),
+            "values": {name: _packed(self.frame[name]) for name in shown},
+        }
+        fallback = scrolling_table(self.fallback, f"{self.label}, counted")
+        return (
+            '<div class="kanon-list">\n'
+            f'<script type="application/json" class="kanon-rows">{embedded_json(data)}</script>\n'
+            f"<noscript><p>To list the {escape(self.rows)} the page needs JavaScript. They are, counted:</p>\n"
+            f"{fallback}</noscript>\n</div>"
+        )
+
+
+def _packed(column: pandas.Series) -> dict[str, Any]:
+    """The values of a column, each different one once, and which of them every row has."""
+    places, different = column.astype(str).factorize()
+    return {"of": different.tolist(), "at": places.tolist()}

@@ -1,14 +1,20 @@
-"""Charts as outputs of a notebook: drawn by JupyterLab itself, and ready to stand in any page."""
+"""Charts as outputs of a notebook, drawn by JupyterLab itself, and the one script and style sheet that draw a page's.
+
+Without a network. A notebook calls `enable` once, and wraps each chart in `figure`, which demands alternative text.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.page import markup
+from kanon_lab.show import markup
+from kanon_lab.show.style import DARK
 
 if TYPE_CHECKING:
     import altair
@@ -19,6 +25,14 @@ VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 TABLE_LABEL = "Data of this figure"
+
+# The version that JupyterLab draws too, so that a chart looks the same in both.
+_VEGALITE_VERSION = "5.20"
+# The bundle's Vega is newer than the one that Vega-Lite 5 names; it draws the same, but would say so at every chart.
+_CONSOLE = """{
+  __proto__: console,
+  warn: (...words) => String(words[0]).startsWith("The compiled spec uses Vega") || console.warn(...words),
+}"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class Figure:
     table: pandas.DataFrame | None = None
 
     def mimebundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the output that JupyterLab draws, and metadata with what only a page shows: the table, as HTML.
+        """The output that JupyterLab draws, and metadata with what only a page shows: the table, as HTML.
 
         There is no HTML among the data: JupyterLab would prefer it to the drawing.
         """
@@ -69,11 +83,6 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
     Returns
     -------
     Figure
-
-    Raises
-    ------
-    OptionError
-        If `alt` is empty.
     """
     alt = " ".join(alt.split())
     if not alt:
@@ -92,7 +101,7 @@ def enable() -> None:
 
 
 def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
-    """Return the ``<figure>`` for an output that holds a chart, to be drawn by `kanon_lab.page.bundle.script`."""
+    """The ``<figure>`` for an output that holds a chart, to be drawn by `script`."""
     spec = data[VEGALITE_MIME]
     table = metadata.get(VEGALITE_MIME, {}).get("table")
     alt = spec.get("description", "")
@@ -105,14 +114,47 @@ def _subject(alt: str) -> str:
 
 
 def lite5(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of a specification that says it is written for Vega-Lite 5."""
+    """A copy of a specification that says it is written for Vega-Lite 5."""
     return spec | {"$schema": VEGALITE_SCHEMA}
 
 
 def fitted_width(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy that is as wide as its container, if it is one view or layers (others cannot be)."""
+    """A copy that is as wide as its container, if it is one view or layers (others cannot be)."""
     composed = {"facet", "repeat", "concat", "hconcat", "vconcat"} & spec.keys()
     split = {"row", "column", "facet"} & spec.get("encoding", {}).keys()
     if composed or split:
         return spec
     return spec | {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+@cache
+def script() -> str:
+    """JavaScript that draws all figures of a page: Vega, Vega-Lite, Vega-Embed and our few lines (about 0.9 MB).
+
+    It comes out of the vl-convert package: nothing is downloaded, and no library is committed.
+    """
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle(_text("draw.js"), vl_version=_VEGALITE_VERSION)
+    # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
+    # would do it too, but a browser does not load one from a file.)
+    return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
+
+
+def list_script() -> str:
+    """JavaScript that fills every `Listing` of a page."""
+    return _text("list.js")
+
+
+def style() -> str:
+    """The style sheet for figures; where the theme is dark, it swaps the colours of the charts."""
+    swaps = "\n".join(
+        f'  html[data-theme="dark"] .kanon-drawing [{part}="{light}"] {{ {part}: {dark}; }}'
+        for light, dark in DARK.items()
+        for part in ("fill", "stroke")
+    )
+    return f"{_text('page.css')}@media screen {{\n{swaps}\n}}\n"
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / name).read_text("utf-8")

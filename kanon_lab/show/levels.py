@@ -1,20 +1,39 @@
-"""The choices of levels of a file: all at a glance, and an explorer of them that needs no kernel."""
+"""The choices of levels of a file: all at a glance, and an explorer of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
-from kanon_lab.charts.axes import share_expression
-from kanon_lab.charts.style import BLACK, BLUE, GREY, ORANGE, altair, check_columns, finish, title
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.lattice import LOSSES, level_grid, search
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    ORANGE,
+    altair,
+    check_columns,
+    finish,
+    live,
+    params,
+    share_expression,
+    shares_axis,
+    signals,
+    title,
+)
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
+
+    from kanon_lab.keys import KeySpec
+    from kanon_lab.recode import Hierarchy
 
 _GRID = ("n", "n_classes", "k_achieved", "weighted_level", 1)
 _TITLE = "Generalise more, remove less"
@@ -23,12 +42,12 @@ _MARKS = "Each mark: one plan (a level for each variable)"
 # Pixels: of the drawing, of a line of words, and from the drawing to the words below its axis.
 _HEIGHT, _LINE, _BELOW = 320, 16, 46
 _VERDICTS = ("within the limit", "over the limit")
+_K_MAX = 20
 
 # Records in classes smaller than k, and whether so many may be removed; never all of them.
 _REMOVED = "k_required > 1 ? {}.up_to[k_required - 2] : 0"
 _WITHIN = "{0} <= floor(limit / 100 * records + 1e-9) && {0} < records"
-# The result in words. They are signals of their own, because the title and the chart show them and a page tells them to
-# screen readers (`kanon_lab.page`).
+# The result in words.
 _WORDS = {
     "row": "data('levels')[indexof(pluck(data('levels'), 'node'), node)]",
     "removed": _REMOVED.format("row"),
@@ -74,22 +93,16 @@ def level_explorer(
     altair.LayerChart
         A mark for each node, the chosen one in front, with its result in words. It carries each node's counts as one
         array: 500 nodes and k to 20 are about 80 kB.
-
-    Raises
-    ------
-    OptionError
-        For a frame that is not a grid with these levels, or a start that is not in it.
     """
     alt = altair()
     state = _State.of(grid, level_names, k, suppression_limit, levels or {})
-    subject = state.subject(f"{_KIND} with controls")
-    chart = finish(
+    return live(
         _drawn(state, _bindings(state)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen one"]),
-        description=f"{subject} {state.result()}",
+        subject=state.subject(f"{_KIND} with controls"),
+        state=state.result(),
         height=_HEIGHT,
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
 def nodes(
@@ -114,58 +127,108 @@ def nodes(
     Returns
     -------
     altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that is not a grid with these levels, or a k or node that is not in it.
     """
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
     return finish(
         _drawn(state, {}),
-        title=state.title(),
+        title=title(_TITLE, f"{state.allowed()}. {_MARKS}"),
         description=f"{state.subject(_KIND)} {state.result()}",
         height=_HEIGHT,
     )
 
 
-def moved(
-    spec: dict,
-    grid: pd.DataFrame,
-    level_names: Mapping[str, Sequence[str]],
+def explore_levels(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
     *,
-    k_required: int,
-    suppression_limit: float,
-    chosen: Mapping[str, int],
-) -> dict:
-    """The specification of `nodes`, moved to another k, limit or chosen node.
-
-    Building a chart takes a tenth of a second, most of it validation; a slider cannot wait for that.
+    spec: KeySpec | None = None,
+    k: int = 5,
+    levels: Mapping[str, int] | None = None,
+    suppression_limit: float = 0.0,
+    loss: str = "discernibility",
+    k_max: int | None = None,
+) -> Explorer:
+    """An explorer of the levels of hierarchies, k and how many records may be removed, for JupyterLab.
 
     Parameters
     ----------
-    spec : dict
-        ``nodes(...).to_dict()`` with the same grid and names, and a chosen node.
-    grid, level_names, k_required, suppression_limit, chosen
-        As in `nodes`.
+    frame : DataFrame
+        One row a record. Not changed.
+    hierarchies : mapping of str to Hierarchy
+        By key variable.
+    spec : KeySpec, optional
+        By default the variables of `hierarchies` are the keys.
+    k, levels, suppression_limit
+        Shown first, as in `level_explorer`.
+    loss : str
+        What the button for the best levels makes least: one of `kanon_lab.lattice.LOSSES`.
+    k_max : int, optional
+        The largest k required that can be chosen, at least 2; by default 20, or `k` if that is more.
 
     Returns
     -------
-    dict
-        A new specification; `spec` is left as it is.
-
-    Raises
-    ------
-    OptionError
-        As in `nodes`.
+    Explorer
+        Of ``k_required``, ``limit`` (in per cent) and, for each variable that has a choice, ``level0``, ``level1`` ...
+        Its button moves these to the optimum of `kanon_lab.lattice.search`. As the last line of a cell it shows itself.
     """
-    state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
-    values = state.values()
-    return spec | {
-        "params": [p | {"value": values[p["name"]]} if p["name"] in values else p for p in spec["params"]],
-        "title": spec["title"] | {"subtitle": state.title().subtitle},
-        "description": f"{state.subject(_KIND)} {state.result()}",
-    }
+    if not isinstance(k, int) or k < 1:
+        raise OptionError(f"k must be a whole number, at least 1, not {k!r}")
+    k_max = max(_K_MAX, k) if k_max is None else k_max
+    if not isinstance(k_max, int) or k_max < 2:
+        raise OptionError(f"k_max must be a whole number, at least 2, not {k_max!r}")
+    if loss not in LOSSES:
+        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
+    grid = level_grid(frame, hierarchies, spec=spec, k_max=k_max - 1)
+    names = {name: hierarchy.level_names for name, hierarchy in hierarchies.items()}
+    chart = level_explorer(grid, names, k=k, levels=levels, suppression_limit=suppression_limit)
+    template = drawn(chart, _TITLE, f"{_MARKS}; diamond: the chosen one")
+    varied = {f"level{i}": name for i, name in enumerate(_State.of(grid, names, k, suppression_limit, {}).names)}
+
+    def tell(values: dict[str, Any]) -> Shown:
+        chosen = {name: values[control] for control, name in varied.items()}
+        state = _State.of(grid, names, values["k_required"], values["limit"] / 100, chosen)
+        told = f"{state.subject(_KIND)} {state.result()}"
+        return Shown(_sentence(state, names), _table(state, names), moved(template, values, told))
+
+    def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        limit = values["limit"] / 100
+        try:
+            found = search(
+                frame, hierarchies, spec=spec, k_required=values["k_required"], suppression_limit=limit, loss=loss
+            )
+        except OptionError as error:
+            return {}, escape(str(error))
+        least = f"{found.loss:,.0f}" if found.loss >= 1000 else f"{found.loss:.3g}"
+        levels = {control: found.levels[name] for control, name in varied.items()}
+        return levels, f"Least {loss.replace('_', ' ')}: {least}"
+
+    return Explorer(bound(template), tell, button=("Move to the best levels", best))
+
+
+def _sentence(state: _State, names: Mapping[str, Sequence[str]]) -> str:
+    removed, n, classes, k = state.measured(state.levels)
+    words = ", ".join(f"{name}: {shortened(names[name][level])}" for name, level in state.levels.items())
+    verdict = "within" if _within(removed, state.limit, n) else "over"
+    return (
+        f"<b>{removed:,}</b> of {n:,} records (<b>{percent(removed / n)}</b>) must be removed with "
+        f"{escape(words)}: {verdict} the limit of {_per_cent(state.limit):g}%. "
+        f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
+        f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
+    )
+
+
+def _table(state: _State, names: Mapping[str, Sequence[str]]) -> str:
+    """The chosen node, and its neighbours one level up."""
+    beside = {"as chosen": state.levels}
+    for name, level in state.levels.items():
+        if level + 1 < len(names[name]):
+            beside[f"{name}: {shortened(names[name][level + 1])}"] = state.levels | {name: level + 1}
+    rows = []
+    for words, levels in beside.items():
+        removed, n, classes, k = state.measured(levels)
+        rows.append((words, f"{removed:,}", percent(removed / n), f"{classes:,}", f"{k:,}"))
+    heads = ("One level up", "to be removed", "of the records", "classes", "smallest class")
+    return table("What one more step would bring", heads, rows, chosen=0)
 
 
 @dataclass(frozen=True)
@@ -188,8 +251,8 @@ class _State:
         chosen: Mapping[str, int] | None,
     ) -> _State:
         check_columns(grid, _GRID, "level_grid(frame, hierarchies)")
-        if k not in range(1, last_k(grid) + 1):
-            raise OptionError(f"k must be from 1 to {last_k(grid)}, not {k!r}")
+        if k not in range(1, _last_k(grid) + 1):
+            raise OptionError(f"k must be from 1 to {_last_k(grid)}, not {k!r}")
         if not 0 <= limit <= 1:
             raise OptionError(f"suppression_limit must be a share from 0 to 1, not {limit!r}")
         tops = grid.loc[:, : _GRID[0]].iloc[:, :-1].max()
@@ -215,44 +278,40 @@ class _State:
             "records in classes smaller than k, which must be removed, against generalisation from 0 to 1."
         )
 
-    def title(self) -> alt.TitleParams:
-        return title(_TITLE, f"{self.allowed()}. {_MARKS}")
-
     def allowed(self) -> str:
         few = f"at most {_per_cent(self.limit):g}% of records" if self.limit else "no record"
         return f"k = {self.k}; {few} may be removed"
 
     def result(self) -> str:
         if self.levels is None:
-            few = within(removed_at(self.grid, self.k), self.limit, self.grid["n"])
+            few = _within(_removed_at(self.grid, self.k), self.limit, self.grid["n"])
             return f"At {self.allowed().replace(';', ', where')}: {int(few.sum()):,} of them stay within that limit."
-        row = node_at(self.grid, self.levels)
+        removed, n, *_ = self.measured(self.levels)
         words = ", ".join(f"{name}: {self.names[name][level]}" for name, level in self.levels.items())
-        share = percent(removed_at(row, self.k).iloc[0] / row["n"].iloc[0])
-        return f"At k = {self.k}, {share} of the records must be removed with {words}."
+        return f"At k = {self.k}, {percent(removed / n)} of the records must be removed with {words}."
+
+    def measured(self, levels: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """Records to be removed, records, classes and k achieved of a node."""
+        rows = self.grid[(self.grid[list(levels)] == list(levels.values())).all(axis=1)]
+        if len(rows) != 1:
+            raise OptionError(f"the grid has {len(rows)} nodes of the chosen levels, not one: make it with level_grid")
+        removed = int(_removed_at(rows, self.k).iloc[0])
+        return removed, *(int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
 
 
-def last_k(grid: pd.DataFrame) -> int:
+def _last_k(grid: pd.DataFrame) -> int:
     """The largest k required that a grid can answer: smaller classes than that are counted in it."""
     return 1 + max(column for column in grid.columns if not isinstance(column, str))
 
 
-def removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
+def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
     """Records of each node in classes smaller than k."""
     return grid[k_required - 1] if k_required > 1 else 0 * grid["n"]
 
 
-def within(removed: Any, limit: float, n: Any) -> Any:
+def _within(removed: Any, limit: float, n: Any) -> Any:
     """Whether so many records may be removed: as `kanon_lab.lattice.search` has it, never all of them."""
     return (removed <= limit * n + 1e-9) & (removed < n)
-
-
-def node_at(grid: pd.DataFrame, levels: Mapping[str, int]) -> pd.DataFrame:
-    """The one row of a node."""
-    rows = grid[(grid[list(levels)] == list(levels.values())).all(axis=1)]
-    if len(rows) != 1:
-        raise OptionError(f"the grid has {len(rows)} nodes of the chosen levels, not one: make it with level_grid")
-    return rows
 
 
 def _named(name: str, top: int, level_names: Mapping[str, Sequence[str]] | None) -> list[str]:
@@ -269,7 +328,7 @@ def _per_cent(share: float) -> float:
 def _bindings(state: _State) -> dict:
     alt = altair()
     controls = {
-        "k_required": alt.binding_range(min=1, max=last_k(state.grid), step=1, name="k required: "),
+        "k_required": alt.binding_range(min=1, max=_last_k(state.grid), step=1, name="k required: "),
         "limit": alt.binding_range(
             min=0, max=max(20, _per_cent(state.limit)), step=0.5, name="may be removed, at most (%): "
         ),
@@ -283,24 +342,18 @@ def _bindings(state: _State) -> dict:
 def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
     alt = altair()
     words = _words(state) if state.levels is not None else {}
-    params = [alt.param(name="records", value=int(state.grid["n"].iloc[0]))]
-    params += [alt.param(name=n, value=v, bind=bindings.get(n, alt.Undefined)) for n, v in state.values().items()]
-    params += [alt.param(name=name, expr=expression) for name, expression in words.items()]
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f"),
         title="Generalisation (0: none; 1: all at the top)",
     )
-    y = alt.Y(
-        "share:Q",
-        scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
-        axis=alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%"),
-        title="Records to be removed (%)",
-    )
+    y = shares_axis("Y", "share", "Records to be removed (%)", nice=False, padding=6)
     layers = [_limit(y), _marks(state, x, y), *(_chosen(x, y) if words else [])]
     # With a name of its own, altair leaves the data where the words find them.
-    return alt.layer(*layers, data=alt.InlineData(name="levels", values=_compact(state))).add_params(*params)
+    return alt.layer(*layers, data=alt.InlineData(name="levels", values=_compact(state))).add_params(
+        *params({"records": int(state.grid["n"].iloc[0]), **state.values()}, bindings), *signals(words)
+    )
 
 
 def _words(state: _State) -> dict[str, str]:
@@ -321,7 +374,7 @@ def _words(state: _State) -> dict[str, str]:
 def _compact(state: _State) -> list[dict]:
     grid = state.grid
     levels = grid[list(state.names)].to_numpy().tolist()
-    counts = grid[list(range(1, last_k(grid)))].to_numpy().tolist()
+    counts = grid[list(range(1, _last_k(grid)))].to_numpy().tolist()
     measured = zip(levels, counts, grid["weighted_level"], grid["n_classes"], grid["k_achieved"])
     return [
         {

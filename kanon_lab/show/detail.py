@@ -1,40 +1,55 @@
-"""The explorer of the study's choice: detail of geography, detail of age, sampling fraction. Without a kernel."""
+"""The explorer of the study's choice: detail of geography, detail of age, sampling fraction."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from html import escape
 from itertools import product, starmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kanon_lab.charts.axes import (
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
+from kanon_lab.show.style import (
+    BLACK,
     LEAST,
+    LIGHT_GREY,
     LINE,
+    ORANGE,
     STROKE,
     SYMBOLS,
+    altair,
     by_name,
+    check_columns,
     check_some,
     drawable,
     inline_rounded,
-    log_shares,
+    live,
+    log_axis,
+    params,
     share_expression,
+    signals,
 )
-from kanon_lab.charts.style import BLACK, LIGHT_GREY, ORANGE, altair, check_columns, finish, title
-from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.subsample import detail_grid
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-#: Columns of `kanon_lab.subsample.expected_study` that the explorer says and draws.
-SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
-SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
+    from kanon_lab.keys import KeySpec
+
+# Columns of `kanon_lab.subsample.expected_study` that the explorer says and draws.
+_SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
+_SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
 _ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
 _HEADING, _NOTE = "Risk by detail and fraction", "Grey: estimates with other detail"
 # Pixels from the drawing to the words below the name of its axis.
 _HEIGHT, _BELOW = 320, 46
 _RISK = "p_identification"
+_FACTORS = {"p(b): in the sample": "p_b", "p(c): unique in the population": "p_c"}
+_FACTORS |= {"p(d): sure of it": "p_d", "p(identification)": "p_identification"}
 # Of the chosen `row`: what Vega says of it.
 _COUNTS = "'u1 ' + format(row.u1, ',.0f') + ', u2 ' + format(row.u2, ',.0f') + ', u ' + format(row.u, ',.0f')"
 _NUMBERS = {"p(c)": "p_c", "p(d)": "p_d"}
@@ -43,22 +58,8 @@ _IN_TRUTH = ("in truth", "with true shares")
 
 
 @dataclass(frozen=True)
-class DetailState:
-    """One state of the explorer.
-
-    Attributes
-    ----------
-    grid : DataFrame
-        As from `kanon_lab.subsample.detail_grid`.
-    levels : dict of str to list of str
-        By variable its labels, in order.
-    fractions : list of float
-        Those of the grid, rising.
-    chosen : dict of str to str
-        The label of each variable.
-    fraction : float
-        One of `fractions`.
-    """
+class _State:
+    """One state of the explorer: a `detail_grid`, the labels of each variable, rising fractions; and what is chosen."""
 
     grid: pd.DataFrame
     levels: dict[str, list[str]]
@@ -67,15 +68,9 @@ class DetailState:
     fraction: float
 
     @classmethod
-    def of(cls, grid: pd.DataFrame, fraction: float | None, start: dict[str, str]) -> DetailState:
-        """The state asked for: by default the first labels, and the middle fraction.
-
-        Raises
-        ------
-        OptionError
-            The frame is no such grid, or the state is not in it.
-        """
-        check_columns(grid, SHOWN, "subsample.detail_grid(cells, spec, levels, fractions)")
+    def of(cls, grid: pd.DataFrame, fraction: float | None, start: dict[str, str]) -> _State:
+        """The state asked for: by default the first labels, and the middle fraction."""
+        check_columns(grid, _SHOWN, "subsample.detail_grid(cells, spec, levels, fractions)")
         names = list(grid.columns[: list(grid.columns).index("fraction")])
         levels = {name: list(dict.fromkeys(grid[name])) for name in names}
         fractions = sorted(set(grid["fraction"]))
@@ -101,14 +96,6 @@ class DetailState:
         return self.grid[found].iloc[0]
 
     @property
-    def place(self) -> int:
-        """Number of the chosen combination, the last variable's labels changing fastest."""
-        number = 0
-        for name, labels in self.levels.items():
-            number = number * len(labels) + labels.index(self.chosen[name])
-        return number
-
-    @property
     def name(self) -> str:
         """The chosen labels."""
         return ", ".join(map(str, self.chosen.values()))
@@ -123,11 +110,11 @@ class DetailState:
         )
 
     @property
-    def description(self) -> str:
+    def told(self) -> str:
         """What the chart shows in this state."""
         row = self.row
         return (
-            f"{self.subject} With {self.name} and a fraction of {percent(self.fraction)}: estimated "
+            f"With {self.name} and a fraction of {percent(self.fraction)}: estimated "
             f"{percent(row['p_identification'])}, with true shares {percent(row['true_p_identification'])}."
         )
 
@@ -135,22 +122,21 @@ class DetailState:
         """The grid, combination by combination, each in order of fractions."""
         combinations = list(product(*self.levels.values()))
         number = {labels: place for place, labels in enumerate(combinations)}
-        names = list(self.levels)
-        rows = self.grid[list(SHOWN)].assign(
-            place=[number[labels] for labels in self.grid[names].itertuples(index=False, name=None)],
-            name=[", ".join(map(str, labels)) for labels in self.grid[names].itertuples(index=False, name=None)],
+        labels_of = list(self.grid[list(self.levels)].itertuples(index=False, name=None))
+        rows = self.grid[list(_SHOWN)].assign(
+            place=[number[labels] for labels in labels_of],
+            name=[", ".join(map(str, labels)) for labels in labels_of],
             at=[self.fractions.index(fraction) for fraction in self.grid["fraction"]],
         )
         return inline_rounded(rows.sort_values(["place", "at"])).values
 
     def values(self) -> dict[str, int]:
-        """What the chart is told of this state."""
-        return {"place": self.place, "step": self.fractions.index(self.fraction)}
+        """Of the controls: positions of the labels and of the fraction."""
+        levels = {f"level{i}": labels.index(self.chosen[name]) for i, (name, labels) in enumerate(self.levels.items())}
+        return levels | {"step": self.fractions.index(self.fraction)}
 
 
-def detail_explorer(
-    grid: pd.DataFrame, /, *, fraction: float | None = None, controls: bool = True, **start: str
-) -> alt.LayerChart:
+def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **start: str) -> alt.LayerChart:
     """The probability of identification by sampling fraction, with controls for the detail of each variable.
 
     Parameters
@@ -159,9 +145,6 @@ def detail_explorer(
         From `kanon_lab.subsample.detail_grid`.
     fraction : float, optional
         Shown first, a fraction of the grid; by default the middle one.
-    controls : bool
-        With controls (a list a variable and one of the fractions, drawn by Vega) and the result in words as its title.
-        Without them the chart shows one state: the widgets bring controls of their own.
     **start : str
         By variable the label shown first, by default its first one.
 
@@ -169,71 +152,95 @@ def detail_explorer(
     -------
     altair.LayerChart
         Estimate and truth of the chosen combination, the estimates of the others in grey, and marks at the chosen
-        fraction. It carries a row a combination and fraction.
-
-    Raises
-    ------
-    OptionError
-        For a frame that is no such grid, a start that is not in it, or probabilities none of which can be drawn.
+        fraction, with the result in words as its title. It carries a row a combination and fraction.
     """
     alt = altair()
-    state = DetailState.of(grid, fraction, start)
-    values = state.values()
-    params = [alt.param(name=name, value=value) for name, value in values.items()]
-    if controls:
-        params = _controls(state)
+    state = _State.of(grid, fraction, start)
     # With a name of its own, altair leaves the data where the words find them.
     data = alt.InlineData(name="detail", values=state.rows())
-    chart = finish(
-        alt.layer(*_drawn(state), *([_numbers()] if controls else []), data=data).add_params(*params),
-        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE) if controls else title(_HEADING, _NOTE),
-        description=state.description,
+    return live(
+        alt.layer(*_drawn(state), _numbers(), data=data).add_params(*_controls(state)),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
+        subject=state.subject,
+        state=state.told,
         height=_HEIGHT,
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": state.subject}}) if controls else chart
 
 
-def moved(spec: dict, grid: pd.DataFrame, /, *, fraction: float, **chosen: str) -> dict:
-    """The specification of an explorer without controls, moved to another state.
-
-    Building a chart takes a tenth of a second, most of it validation; a slider cannot wait for that.
+def explore_detail(
+    cells: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str | None = None,
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]] | None = None,
+    fractions: Iterable[float] = (),
+    /,
+    *,
+    persons: str | None = None,
+    fraction: float | None = None,
+    **start: str,
+) -> Explorer:
+    """An explorer of the detail and the sampling fraction of a release, for JupyterLab.
 
     Parameters
     ----------
-    spec : dict
-        ``detail_explorer(grid, controls=False).to_dict()``.
-    grid, fraction, **chosen
-        As in `detail_explorer`.
+    cells, spec, levels, fractions, persons
+        A population that is known; as in `kanon_lab.subsample.detail_grid`. Without `spec`, `cells` is a finished grid.
+    fraction, **start
+        Shown first, as in `detail_explorer`.
 
     Returns
     -------
-    dict
-        A new specification; `spec` is left as it is.
-
-    Raises
-    ------
-    OptionError
-        For a state that is not in the grid.
+    Explorer
+        Of ``level0``, ``level1`` ... for the variables in order, and ``step``, the position of the fraction. As the
+        last line of a cell it shows itself.
     """
-    state = DetailState.of(grid, fraction, chosen)
-    values = state.values()
-    params = [param | {"value": values[param["name"]]} for param in spec["params"]]
-    return spec | {"params": params, "description": state.description}
+    ipywidgets()
+    grid = cells if spec is None else detail_grid(cells, spec, levels or {}, fractions, persons=persons)
+    first = _State.of(grid, fraction, start)
+    template = drawn(detail_explorer(grid, fraction=fraction, **start), _HEADING, _NOTE)
+
+    def tell(values: dict[str, Any]) -> Shown:
+        chosen = {name: labels[values[f"level{i}"]] for i, (name, labels) in enumerate(first.levels.items())}
+        state = replace(first, chosen=chosen, fraction=first.fractions[values["step"]])
+        drawing = moved(template, values, f"{state.subject} {state.told}")
+        return Shown(_sentence(state), _table(state.row), drawing)
+
+    return Explorer(bound(template), tell)
 
 
-def _controls(state: DetailState) -> list[alt.Parameter]:
-    """Lists of levels and fractions, and the result in words: signals, which the title shows and a page speaks."""
+def _sentence(state: _State) -> str:
+    row = state.row
+    return (
+        f"{escape(state.name)}: of {row['n1']:,.0f} records expected in the sample, {row['u1']:,.0f} are unique. The "
+        f"study puts the probability of identification at <b>{percent(row['p_identification'])}</b>; with true "
+        f"shares it is <b>{percent(row['true_p_identification'])}</b>."
+    )
+
+
+def _table(row: pd.Series) -> str:
+    """Each factor as the study estimates it, by the tangent, and with true shares."""
+    rows = []
+    for name, column in _FACTORS.items():
+        tangent, true = (row.get(f"{kind}_{column}") for kind in ("tangent", "true"))
+        if column == "p_b":
+            tangent = true = row[column]
+        elif column == "p_identification":
+            tangent = row[column] / (row["p_c"] * row["p_d"]) * row["tangent_p_c"] * row["tangent_p_d"]
+        rows.append((name, *map(percent, (row[column], tangent, true))))
+    heads = ("Probability", "the study's ruler", "tangent", "true shares")
+    return table("What is estimated, and what is true", heads, rows, chosen=len(rows) - 1)
+
+
+def _controls(state: _State) -> list[alt.Parameter]:
+    """Lists of levels and fractions, and the result in words."""
     alt = altair()
-    params, place = [], "0"
+    bindings, place, count = {}, "0", len(state.fractions)
     for number, (name, labels) in enumerate(state.levels.items()):
-        bound = alt.binding_select(
+        bindings[f"level{number}"] = alt.binding_select(
             options=list(range(len(labels))), labels=[str(label) for label in labels], name=f"{name}: "
         )
-        params.append(alt.param(name=f"level{number}", value=labels.index(state.chosen[name]), bind=bound))
         place = f"({place}) * {len(labels)} + level{number}"
-    count = len(state.fractions)
     # A slider would show its position, and not the fraction.
-    shown = alt.binding_select(
+    bindings["step"] = alt.binding_select(
         options=list(range(count)), labels=list(map(percent, state.fractions)), name="sampling fraction: "
     )
     risk, truth = _told("identified", _RISK)
@@ -246,8 +253,7 @@ def _controls(state: DetailState) -> list[alt.Parameter]:
         "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
-    params.append(alt.param(name="step", value=state.values()["step"], bind=shown))
-    return params + [alt.param(name=name, expr=expression) for name, expression in words.items()]
+    return [*params(state.values(), bindings), *signals(words)]
 
 
 def _numbers() -> alt.Chart:
@@ -265,15 +271,15 @@ def _told(name: str, column: str) -> tuple[str, str]:
     return f"'{name} ' + {estimate} + ','", f"'{_IN_TRUTH[column == _RISK]} ' + {truth}"
 
 
-def _drawn(state: DetailState) -> list[alt.Chart]:
+def _drawn(state: _State) -> list[alt.Chart]:
     alt = altair()
     kinds = {"p_identification": _ESTIMATE, "true_p_identification": _TRUTH}
     shares = state.grid[list(kinds)].stack()
     check_some(drawable(shares), "p(identification)")
     shares = shares[drawable(shares)]
     ends = min(state.fractions) * 0.97, max(state.fractions) * 1.03
-    x = log_shares("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
-    y = log_shares("Y", "p", (shares.min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
+    x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
+    y = log_axis("Y", "p", (shares.min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
     legend = alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
     names = list(kinds.values())
     color = alt.Color("what:N", scale=by_name(names, (ORANGE, BLACK)), legend=legend)

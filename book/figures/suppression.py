@@ -1,34 +1,31 @@
-"""Charts of protection: what makes records rare, a variable before and after recoding, and what suppression takes."""
+"""Charts of the chapters on recoding and on suppression: a variable in bands, and an explorer of suppression."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.axes import share_expression
-from kanon_lab.charts.style import (
-    BLACK,
+from kanon_lab.errors import OptionError
+from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, words_of_bars
+from kanon_lab.show.style import (
     BLUE,
-    GREY,
     LIGHT_GREY,
     ORANGE,
     altair,
     check_columns,
     finish,
     inline,
+    live,
+    params,
+    share_expression,
+    signals,
     title,
 )
-from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_VERSIONS = {"fill": (BLUE, "#f8d9c4", BLACK, "#e3e5e8"), "stroke": (BLUE, ORANGE, BLACK, GREY)}
-# Pixels of a character of the words beside a bar, and of the narrowest drawing behind its axis.
-_CHARACTER, _NARROW = 5.7, 250
-_LINE = 24
 #: The claims of `kanon_lab.suppress.protection_claims`, and the file as it came, in the order of their bars.
 CLAIMS = {"before": "before", "compatible": "compatible", "own_class": "own class", "true_key": "true key"}
 _HEADS = ("Cells suppressed, by variable", "Records below k: before, and after")
@@ -52,48 +49,6 @@ _WORDS = {
 }
 
 
-def contributions(frame: pd.DataFrame) -> alt.LayerChart:
-    """What each key variable adds to the scores of a file.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        ``variable`` and ``contribution`` (0-1), such as `kanon_lab.risk.Suda.variables`; drawn largest first.
-
-    Returns
-    -------
-    altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
-    """
-    alt = altair()
-    check_columns(frame, ("variable", "contribution"), "suda(table)")
-    rows = frame[["variable", "contribution"]].astype({"variable": str}).sort_values("contribution", ascending=False)
-    rows["words"] = rows["contribution"].map(percent)
-    base = alt.Chart(inline(rows.rename(columns={"contribution": "share"}))).encode(
-        y=_lines(list(rows["variable"]), "variable"),
-        tooltip=[
-            alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("share:Q", title="contribution", format=".3~p"),
-        ],
-    )
-    x = _shares("Contribution (% of all scores)", rows["contribution"].max(), 7)
-    words = base.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N")
-    said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
-    return finish(
-        alt.layer(base.mark_bar(color=BLUE).encode(x=x), words),
-        title=title(
-            "What makes records rare",
-            "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
-        ),
-        description=f"Bar chart of the contribution of each key variable to the scores of the file: {said}.",
-        height=_LINE * len(rows) + 10,
-    )
-
-
 def banded(
     frame: pd.DataFrame, *, variable: str, unit: str = "unit", heading: str = "Before and after recoding"
 ) -> alt.LayerChart:
@@ -115,11 +70,6 @@ def banded(
     -------
     altair.LayerChart
         Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or versions, or a band that ends before it starts.
     """
     alt = altair()
     check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
@@ -167,66 +117,6 @@ def banded(
     )
 
 
-def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
-    """Cells that local suppression took from each key variable, for one way of doing it or up to four side by side.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        `kanon_lab.suppress.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
-        ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
-
-    Returns
-    -------
-    altair.LayerChart
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, holds more than four versions, or a variable twice.
-    """
-    alt = altair()
-    check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
-    rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
-    versions, names = list(dict.fromkeys(rows["version"])), list(dict.fromkeys(rows["variable"]))
-    if len(versions) > len(_VERSIONS["fill"]):
-        raise OptionError(f"the chart has room for {len(_VERSIONS['fill'])} versions, not {len(versions)}")
-    if rows.duplicated(["version", "variable"]).any():
-        raise OptionError("a variable stands twice: tell the versions apart in a column version")
-    rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
-    several = len(versions) > 1
-    base = alt.Chart(inline(rows)).encode(
-        y=_lines(names, "variable"),
-        yOffset=alt.YOffset("version:N", sort=versions),
-        tooltip=[
-            *([alt.Tooltip("version:N", title="version")] if several else []),
-            alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("cells:Q", title="cells suppressed", format=","),
-            alt.Tooltip("share:Q", title="of the records", format=".3~p"),
-        ],
-    )
-    legend = {"title": None} if several else {"legend": None}
-    scales = {
-        name: alt.Scale(domain=versions, range=list(colors[: len(versions)])) for name, colors in _VERSIONS.items()
-    }
-    bars = base.mark_bar(strokeWidth=1.5).encode(
-        x=_shares("Cells suppressed (% of the records)", rows["share"].max(), rows["words"].str.len().max()),
-        fill=alt.Fill("version:N", scale=scales["fill"], **legend),
-        stroke=alt.Stroke("version:N", scale=scales["stroke"], **legend),
-    )
-    words = base.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N")
-    said = "; ".join(
-        f"{f'{version}: ' if version else ''}{', '.join(f'{row.variable} {row.words}' for row in part.itertuples())}"
-        for version, part in rows.groupby("version", sort=False)
-    )
-    return finish(
-        alt.layer(bars, words),
-        title=title("What suppression takes", "Cells suppressed in each key variable"),
-        description=f"Bar chart of the cells that local suppression takes from each key variable. {said}.",
-        height=(18 if several else _LINE) * len(rows) + 10 * len(names),
-    )
-
-
 def suppression_explorer(
     cells: pd.DataFrame, claims: pd.DataFrame, *, records: int, k: int = 3, order: str | None = None
 ) -> alt.LayerChart:
@@ -251,11 +141,6 @@ def suppression_explorer(
     -------
     altair.LayerChart
         A bar for each key variable, below them one for each claim, and the result in words as the title.
-
-    Raises
-    ------
-    OptionError
-        For frames that lack columns or a combination of k, order, variable and claim, or a start that is not there.
     """
     alt = altair()
     check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
@@ -270,27 +155,23 @@ def suppression_explorer(
         "k_required": alt.binding_range(min=ks[0], max=ks[-1], step=1, name="k required: "),
         "order": alt.binding_select(options=list(range(len(orders))), labels=orders, name="importance: "),
     }
-    params = [alt.param(name="records", value=records), alt.param(name="keys", value=len(names))]
-    params.append(alt.param(name="orders", value=orders))
+    fixed = {"records": records, "keys": len(names), "orders": orders}
     values = {"k_required": k, "order": orders.index(order)}
-    params += [alt.param(name=name, value=value, bind=controls[name]) for name, value in values.items()]
-    params += [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
     lines = [_HEADS[0], *names, _HEADS[1], *CLAIMS.values()]
     subject = (
         f"Bars with controls of what local suppression takes from {', '.join(names)} for k from {ks[0]} to {ks[-1]}, "
         "and of the records that are still below k by three claims."
     )
     state = next(each for each in states if each["state"] == f"{k} {values['order']}")
-    chart = finish(
-        # With a name of its own, altair leaves the data where the words find them.
-        alt.layer(*_explored(names, records, states), data=alt.InlineData(name="states", values=states)).add_params(
-            *params
-        ),
+    # With a name of its own, altair leaves the data where the words find them.
+    chart = alt.layer(*_explored(names, records, states), data=alt.InlineData(name="states", values=states))
+    return live(
+        chart.add_params(*params(fixed | values, controls), *signals(_WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
-        description=f"{subject} At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
-        height=_LINE * len(lines),
+        subject=subject,
+        state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
+        height=LINE_OF_BARS * len(lines),
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
 def _states(
@@ -364,31 +245,7 @@ def _explored(names: list[str], records: int, states: list[dict]) -> list:
     color = alt.Color("series:N", scale=alt.Scale(domain=_SERIES, range=[BLUE, ORANGE]), legend=None)
     heads = alt.Chart(alt.InlineData(values=[{"line": f"head\n{words}", "words": words} for words in _HEADS]))
     return [
-        bars.mark_bar(height={"band": 0.7}).encode(x=_shares("Records (% of the file)", most, 15), color=color),
-        bars.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N"),
+        bars.mark_bar(height={"band": 0.7}).encode(x=axis_with_room("Records (% of the file)", most, 15), color=color),
+        words_of_bars(bars),
         heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(0), y=y, text="words:N"),
     ]
-
-
-def _lines(names: list[str], field: str) -> alt.Y:
-    alt = altair()
-    axis = alt.Axis(ticks=False, labelPadding=5, labelLimit=130)
-    return alt.Y(f"{field}:N", sort=names, title=None, axis=axis)
-
-
-def _shares(text: str, most: float, characters: int) -> alt.X:
-    """An axis of shares up to the largest, with room behind it for words of so many characters."""
-    alt = altair()
-    room = min(0.6, (characters * _CHARACTER + 8) / _NARROW)
-    end = max(float(most), 0.02) / (1 - room)
-    # No share is above 1. Up to there the axis has ticks, and beyond it no line.
-    ticked = min(end, 1)
-    step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * each)
-    return alt.X(
-        "share:Q",
-        title=text,
-        scale=alt.Scale(domain=[0, end], nice=False),
-        axis=alt.Axis(
-            format="~%", values=[round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)], domain=False
-        ),
-    )

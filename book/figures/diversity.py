@@ -1,111 +1,22 @@
-"""Charts of microdata files: sizes of classes, linkage attacks, the sensitive values in classes. From counts only."""
+"""Charts of the chapter on diversity: what a linkage attack finds out, and the sensitive values in classes."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORANGE,
-    altair,
-    check_columns,
-    finish,
-    inline,
-    title,
-)
-from kanon_lab.classes.sizes import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.show.bars import axis_to_longest
+from kanon_lab.show.style import BLUE, GREY, ORANGE, altair, check_columns, finish, inline, title
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-# Versions differ in lightness too: every second one is pale inside its outline.
-_VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4", BLACK, "#e3e5e8")
 # From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
 _OUTCOME_FILLS = ("#8c2d04", "#e6763a", "#f8cfae", "#f7f7f8")
-# Pixels: of a character of the words beside a bar, and of the narrowest drawing behind its axis.
-_CHARACTER, _NARROW = 5.7, 270
-_CLASS = "Class: the records that have the same key values"
-_MEANINGS = "Compatible: a missing value may be any value"
 _OUTCOMES = ("version", "outcome", "persons")
 _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-
-
-def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
-    """Share of the records by the size of their class, for one version of a file or up to four side by side.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.classes.sizes.size_ranges`; for several versions the frames of all, one below the other, with a
-        column ``version``: their names, as short as can be, in the order of the bars. A version in which keys are
-        missing takes two: by the own class of each record, and by the records compatible with it (`by_meaning`).
-
-    Returns
-    -------
-    altair.LayerChart
-        Bars, each with its share in words; where there are several versions, a legend above them.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, holds more than four versions, or holds a range twice.
-    """
-    alt = altair()
-    check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
-    if "version" not in frame and frame["label"].duplicated().any():
-        raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
-    rows = by_meaning(frame)
-    versions, labels = list(dict.fromkeys(rows["version"])), list(dict.fromkeys(rows["label"]))
-    if len(versions) > len(_VERSION_COLORS):
-        raise OptionError(
-            f"the chart has room for {len(_VERSION_COLORS)} versions, not {len(versions)}; leave some out"
-        )
-    if rows.duplicated(["version", "label"]).any():
-        raise OptionError("a range of sizes stands twice: tell the versions apart in a column version")
-    rows["words"] = rows["share"].map(percent)
-    same = {*versions} <= {*frame.get("version", [""])}
-    base = alt.Chart(inline(rows[["label", "version", "records", "share", "words"]])).encode(
-        y=alt.Y(
-            "label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False, labelPadding=5)
-        ),
-        yOffset=alt.YOffset("version:N", sort=versions),
-        tooltip=[
-            *([alt.Tooltip("version:N", title="version")] if len(versions) > 1 else []),
-            alt.Tooltip("label:N", title="size of the class"),
-            alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("share:Q", title="share of the records", format=".3~p"),
-        ],
-    )
-    legend = {"title": None} if len(versions) > 1 else {"legend": None}
-    fills, outlines = (
-        alt.Scale(domain=versions, range=list(colors[: len(versions)])) for colors in (_VERSION_FILLS, _VERSION_COLORS)
-    )
-    bars = base.mark_bar(strokeWidth=1.5).encode(
-        x=_shares("Records (% of the file)", rows["share"].max(), rows["words"].str.len().max()),
-        fill=alt.Fill("version:N", scale=fills, **legend),
-        stroke=alt.Stroke("version:N", scale=outlines, **legend),
-    )
-    words = base.mark_text(align="left", dx=5, fontSize=11).encode(x="share:Q", text="words:N")
-    firsts = rows[rows["label"] == labels[0]]
-    said = ", ".join(
-        f"{percent(row.share)}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples()
-    )
-    return finish(
-        alt.layer(bars, words),
-        title=title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
-        description=(
-            f"Bar chart of the share of records by the size of their equivalence class"
-            f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
-            f"{', for ' + ', '.join(versions) if len(versions) > 1 else ''}. In classes of {labels[0]}: {said}."
-        ),
-        height=(17 if len(versions) > 1 else 28) * len(rows) + 10 * len(labels),
-    )
 
 
 def attack(frame: pd.DataFrame) -> alt.LayerChart:
@@ -121,11 +32,6 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         One bar a version, cut into the outcomes, and under it a line for each of them.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns, holds more than four outcomes, or a version without persons.
     """
     alt = altair()
     check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
@@ -198,11 +104,6 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         For each class a bar per value, and a diamond for the share in the whole file.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
     """
     alt = altair()
     check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
@@ -241,7 +142,7 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     heads = alt.Chart(alt.InlineData(values=[{"row": f"{name}\n", "name": name} for name in classes]))
     return finish(
         alt.layer(
-            bars.encode(x=_shares("Records (%)", most, 22), color=color),
+            bars.encode(x=axis_to_longest("Records (%)", most, 22), color=color),
             marks.encode(x="overall:Q", color=color, shape=shape),
             words.encode(x=alt.value("width"), text="words:N"),
             heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
@@ -255,21 +156,6 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
             f"({', '.join(classes)}), with diamonds for the shares in the whole file. {_most_uneven(rows)}"
         ),
         height=21 * len(order),
-    )
-
-
-def _shares(text: str, most: float, characters: int) -> alt.X:
-    """An axis of shares up to the largest, with room behind it for words of so many characters."""
-    alt = altair()
-    room = min(0.6, (characters * _CHARACTER + 8) / _NARROW)
-    most = max(most, 0.05)
-    step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.02
-    ticks = [round(step * i, 2) for i in range(math.ceil(most / step - 1e-9) + 1)]
-    return alt.X(
-        "share:Q",
-        title=text,
-        scale=alt.Scale(domain=[0, max(ticks[-1], most / (1 - room))], nice=False),
-        axis=alt.Axis(format="~%", values=ticks),
     )
 
 

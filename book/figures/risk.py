@@ -1,24 +1,29 @@
-"""Charts of the risk of re-identification: of records, by estimator, and of households. From aggregates only."""
+"""Charts of the chapters on risk and on households."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from kanon_lab.charts.axes import inline_rounded, share_expression, ticks
-from kanon_lab.charts.style import (
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.show.style import (
     BLACK,
     BLUE,
     GREY,
     ORANGE,
     altair,
+    by_name,
     check_columns,
     finish,
     inline,
+    live,
+    params,
+    share_expression,
+    signals,
+    ticks,
     title,
 )
-from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
 _DASHES = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
 
-_LOG_RISK = "Individual risk (%, log scale)"
 _EXPLORED = ("f_k", "F_k", "exact", "benedetti-franconi")
 _CURVES = {"exact": "exact risk", "approximation": "approximation", "inverse": "1/estimate"}
 # The result in words, signals of their own: the title shows them, and a page tells them to screen readers.
@@ -60,11 +64,6 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     altair.LayerChart
         For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation,
         and a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or weights, or a start that is not in it.
     """
     alt = altair()
     check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
@@ -78,26 +77,25 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
         "f_k": (f, numbers[0], numbers[-1], "records alike in the file (f_k): "),
         "weight": (weight, 1, weights, "persons each stands for (weight): "),
     }
-    params = [
-        alt.param(name=name, value=value, bind=alt.binding_range(min=low, max=high, step=1, name=label))
-        for name, (value, low, high, label) in sliders.items()
-    ]
-    params += [alt.param(name=name, expr=expression) for name, expression in _WORDS.items()]
+    bindings = {
+        name: alt.binding_range(min=low, max=high, step=1, name=label)
+        for name, (_, low, high, label) in sliders.items()
+    }
     subject = (
         "Line chart of the risk of a record against the estimate of F_k, on logarithmic axes, for the expected value "
         "of 1/F_k, its approximation, and 1 over the estimate."
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
     start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
-    chart = finish(
-        alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows)).add_params(
-            *params
-        ),
+    chart = alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows))
+    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings)
+    return live(
+        chart.add_params(*controls, *signals(_WORDS)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),
-        description=f"{subject} {start}",
+        subject=subject,
+        state=start,
         height=340,
     )
-    return chart.properties(usermeta={"live": {"signal": "told", "description": subject}})
 
 
 def _curve(f: int, part: pd.DataFrame) -> dict:
@@ -119,8 +117,8 @@ def _explored(largest: int) -> list:
     y = _log_risk("risk:Q", 1 / largest, "Risk of the record (log scale)")
     names = list(_CURVES.values())
     legend = _legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
-    color = alt.Color("series:N", scale=_scale(names, (BLUE, BLACK, ORANGE)), title=None, legend=legend)
-    dash = alt.StrokeDash("series:N", scale=_scale(names, _DASHES), title=None, legend=legend)
+    color = alt.Color("series:N", scale=by_name(names, (BLUE, BLACK, ORANGE)), title=None, legend=legend)
+    dash = alt.StrokeDash("series:N", scale=by_name(names, _DASHES), title=None, legend=legend)
     curves = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -152,73 +150,6 @@ def _explored(largest: int) -> list:
     return [lines, rule, point.encode(x=x, y=y), hover]
 
 
-def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) -> alt.LayerChart:
-    """How many records have which individual risk, on a logarithmic axis.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        ``low``, ``high`` (bounds of a range of risks, above 0 and at most 1) and ``records``; optionally ``known``:
-        records whose known risk lies there.
-    threshold : float, optional
-        A risk to be marked.
-
-    Returns
-    -------
-    altair.LayerChart
-        A bar a range, and a diamond for what is known.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
-    """
-    alt = altair()
-    check_columns(frame, ("low", "high", "records"), "the records by range of risk")
-    rows = frame.assign(floor=0, middle=(frame["low"] * frame["high"]) ** 0.5)
-    least = rows["low"].min()
-    x = alt.X(
-        "low:Q",
-        scale=alt.Scale(type="log", domain=[least, 1], nice=False),
-        axis=alt.Axis(values=ticks(least, 1), format="~%", grid=False),
-        title=_LOG_RISK,
-    )
-    y = alt.Y("records:Q", title="Records", axis=alt.Axis(format=",d", tickCount=5))
-    base = alt.Chart(inline_rounded(rows)).encode(
-        tooltip=[
-            alt.Tooltip("low:Q", title="risk above", format="~%"),
-            alt.Tooltip("high:Q", title="up to", format="~%"),
-            alt.Tooltip("records:Q", title="records, estimated", format=","),
-            *([alt.Tooltip("known:Q", title="records, known", format=",")] if "known" in rows else []),
-        ]
-    )
-    layers = [
-        base.mark_rect(fill=BLUE, stroke="white", opacity=1).encode(x=x, x2="high:Q", y=y, y2="floor:Q"),
-    ]
-    if "known" in rows:
-        known = base.mark_point(shape="diamond", size=110, filled=True, color=BLACK, stroke="white", opacity=1)
-        layers.append(known.encode(x=alt.X("middle:Q", title=_LOG_RISK), y=alt.Y("known:Q", title="Records")))
-    if threshold is not None:
-        line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {percent(threshold)}"}]))
-        layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
-        word = line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N")
-        layers.append(word)
-    top = rows.loc[rows["records"].idxmax()]
-    return finish(
-        alt.layer(*layers),
-        title=title("Records by individual risk", _kinds("known" in rows)),
-        description=(
-            f"Histogram of {int(rows['records'].sum()):,} records by individual risk on a logarithmic axis. Most, "
-            f"{int(top['records']):,}, have a risk above {percent(top['low'])} and up to {percent(top['high'])}."
-        ),
-        height=300,
-    )
-
-
-def _kinds(known: bool) -> str:
-    return "Heights are records. " + ("Bars: estimated; diamonds: true" if known else "Bars: ranges of risk")
-
-
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the records by their f_k, for up to four measures.
 
@@ -232,11 +163,6 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         A line with marks for each measure, on a logarithmic axis.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns or holds more than four measures.
     """
     alt = altair()
     check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
@@ -246,7 +172,7 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     rows = frame[["f_k", "measure", "risk", "records"]].astype({"f_k": str})
     labels = list(dict.fromkeys(rows["f_k"]))
     legend = _legend(symbolSize=90, symbolStrokeWidth=0)
-    color = alt.Color("measure:N", scale=_scale(measures, _COLORS), title=None, legend=legend)
+    color = alt.Color("measure:N", scale=by_name(measures, _COLORS), title=None, legend=legend)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
         y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)"),
@@ -263,10 +189,10 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     return finish(
         alt.layer(
             base.mark_line(strokeWidth=2).encode(
-                strokeDash=alt.StrokeDash("measure:N", scale=_scale(measures, _DASHES), title=None, legend=legend)
+                strokeDash=alt.StrokeDash("measure:N", scale=by_name(measures, _DASHES), title=None, legend=legend)
             ),
             base.mark_point(filled=True, size=75, opacity=1).encode(
-                shape=alt.Shape("measure:N", scale=_scale(measures, _SHAPES), title=None)
+                shape=alt.Shape("measure:N", scale=by_name(measures, _SHAPES), title=None)
             ),
         ),
         title=title("Risk by the number of records alike", "Mean over the records with the same f_k"),
@@ -291,11 +217,6 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         A bar from bound to bound a size, with marks for the household and the person.
-
-    Raises
-    ------
-    OptionError
-        For a frame that lacks columns.
     """
     alt = altair()
     check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
@@ -303,8 +224,8 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     labels = rows["members"].tolist()
     ends = {"person": "one member", "risk": "household, if independent"}
     names = list(ends.values())
-    color = alt.Color("what:N", scale=_scale(names, (ORANGE, BLUE)), title=None, legend=_legend())
-    shape = alt.Shape("what:N", scale=_scale(names, ("square", "circle")), title=None)
+    color = alt.Color("what:N", scale=by_name(names, (ORANGE, BLUE)), title=None, legend=_legend())
+    shape = alt.Shape("what:N", scale=by_name(names, ("square", "circle")), title=None)
     base = alt.Chart(inline(rows[["members", "households", "person", "lower", "risk", "upper"]])).encode(
         y=alt.Y("members:N", sort=labels, title="Members in the file", axis=alt.Axis(ticks=False, labelPadding=5)),
         tooltip=[
@@ -354,11 +275,6 @@ def _log_risk(field: str, least: float, text: str) -> alt.Y:
         axis=alt.Axis(values=ticks(min(0.8 * least, 0.5), 1), format="~%"),
         title=text,
     )
-
-
-def _scale(names: list[str], values: tuple) -> alt.Scale:
-    """One value, a colour, dash or shape, by name."""
-    return altair().Scale(domain=names, range=list(values[: len(names)]))
 
 
 def _legend(**look: str | int) -> alt.Legend:

@@ -1,0 +1,309 @@
+"""The explorer of a population known as counts: k, date granularity and geography."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.population.grid import GRID_COLUMNS, explorer_grid, municipality_grid, shares_at_k
+from kanon_lab.population.law import PERIODS
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.style import (
+    altair,
+    check_columns,
+    check_dates,
+    date_color,
+    date_dash,
+    date_tooltip,
+    live,
+    mark_at,
+    params,
+    share_expression,
+    shares_axis,
+    signals,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+#: Shares travel as whole numbers of this unit: thousandths of a percentage point.
+UNIT = 1e-5
+
+# The result in words, three lines that follow the controls.
+_WORDS = {
+    "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
+    "up_to": share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
+    "exactly": share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
+    "words": (
+        "[row.name + ', ' + dates + ' of birth:',"
+        " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"
+        " k == 1 ? '' : exactly + ' in a group of exactly ' + k]"
+    ),
+}
+_TITLE = "Persons in a group of k or fewer"
+_GROUP = "Group: same municipality, sex and date of birth"
+_TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+_WHOLE, _K_MAX = "all", 100
+
+
+def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str | None = None) -> alt.LayerChart:
+    """Share of persons in groups of k or fewer, with controls for k, date granularity and geography.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        From `kanon_lab.population.grid.explorer_grid`.
+    k : int
+        The k shown first, 1 to the last k of the grid.
+    dates : {"day", "month", "year"}
+        The granularity shown first.
+    place : str, optional
+        Code of the place shown first; the grid's first place by default.
+
+    Returns
+    -------
+    altair.LayerChart
+        It carries one row per place and date, with the curve as one array of whole numbers: shares are rounded to
+        0.001 percentage points.
+    """
+    check_columns(grid, [*GRID_COLUMNS, 1], "explorer_grid(counts)")
+    names, k_max = check_dates(grid["dates"]), _last_k(grid)
+    place = grid["place"].iloc[0] if place is None else place
+    _check_start(k_max, names, k, dates)
+    if place not in set(grid["place"]):
+        raise OptionError(f"the grid has no place {place!r}")
+    alt = altair()
+    places = _places(grid)
+    bindings = {
+        # A slider would have all small k within a few pixels.
+        "k": alt.binding_select(options=sorted({*_offered(k_max), k}), name="group of at most (k): "),
+        "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
+        "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
+    }
+    # With a name of its own, altair leaves the data where the words find them.
+    chart = alt.layer(*_layers(names, k_max), data=alt.InlineData(name="grid", values=_compact(grid, k_max)))
+    return live(
+        chart.add_params(*params({"k": k, "dates": dates, "place": place}, bindings), *signals(_WORDS)),
+        title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
+        subject=_subject(k_max, names),
+        state=_told(grid[grid["place"] == place], k, dates),
+        height=340,
+        signal="words",
+    )
+
+
+def explore(
+    counts: pd.DataFrame | str, *, k: int = 5, dates: str = "month", place: str = _WHOLE, whole: str = "Spain"
+) -> Explorer:
+    """An explorer of k, date granularity and geography, for JupyterLab.
+
+    Parameters
+    ----------
+    counts : DataFrame or str
+        A counts frame, or the name or path that `kanon_lab.load_counts` takes.
+    k : int
+        The k shown first, 1 to 100.
+    dates : {"day", "month", "year"}
+        The granularity shown first.
+    place : str
+        What is shown first: ``"all"``, the two-digit code of a province or the five-digit code of a municipality.
+    whole : str
+        Name of the whole population.
+
+    Returns
+    -------
+    Explorer
+        Of ``k``, ``dates``, ``province`` and ``municipality``; the municipalities follow the province. As the last line
+        of a cell it shows itself.
+    """
+    if isinstance(counts, str):
+        from kanon_lab.data import load_counts
+
+        counts = load_counts(counts)
+    _check_start(_K_MAX, list(PERIODS), k, dates)
+    population = _Population(counts, whole)
+    province, municipality = population.start(place)
+    whole_grid = population.grid(_WHOLE)
+    template, names = drawn(explorer(whole_grid, k=k, dates=dates), _TITLE, _GROUP), list(PERIODS)
+
+    def tell(values: dict[str, Any]) -> Shown:
+        here = values["municipality"] or values["province"]
+        grid, k, dates = population.grid(here), values["k"], values["dates"]
+        if grid.empty:
+            return Shown("Nobody lives in this place: there is nothing to measure.")
+        shares = shares_at_k(grid, k)
+        told = f"{_subject(_K_MAX, names)} {_told(grid, k, dates)}"
+        drawing = moved(template, {"k": k, "dates": dates, "place": here}, told, _compact(grid, _K_MAX))
+        sentence = _sentence(grid["name"].iloc[0], population.kinds(here), shares, k, dates)
+        return Shown(sentence, _table(shares, k, dates), drawing)
+
+    places = {
+        "province": {"input": "select", "name": "Province", "value": province, **population.provinces},
+        "municipality": population.municipalities(province, municipality),
+    }
+    page = bound(template)
+    slider = {"input": "range", "min": 1, "max": _K_MAX, "step": 1, "name": page["k"]["name"], "value": k}
+    return Explorer(
+        {"k": slider, "dates": page["dates"], **places},
+        tell,
+        follow=lambda name, values: (
+            {"municipality": population.municipalities(values["province"])} if name == "province" else {}
+        ),
+    )
+
+
+class _Population:
+    """The places of a population, and each one's rows of the grid, computed once."""
+
+    def __init__(self, counts: pd.DataFrame, whole: str) -> None:
+        self._counts = counts
+        self._rows = counts.groupby("place", sort=False).indices
+        self._named = counts.drop_duplicates("place")[["place", "name", "province"]].sort_values("name")
+        grid = explorer_grid(counts, k_max=_K_MAX, whole=whole)
+        self._grids = {place: rows.reset_index(drop=True) for place, rows in grid.groupby("place", sort=False)}
+        names = [rows["name"].iloc[0] for rows in self._grids.values()]
+        names[0] += " (all provinces)"
+        #: The whole population, then its provinces by name, to choose from.
+        self.provinces = {"options": list(self._grids), "labels": names}
+
+    def municipalities(self, province: str, chosen: str = "") -> dict[str, Any]:
+        """The list of municipalities: the whole province, then its municipalities by name."""
+        here = self._named[self._named["province"] == province]
+        options, labels = ["", *here["place"]], ["All municipalities", *here["name"]]
+        choice = {"options": options, "labels": labels, "value": chosen, "disabled": province == _WHOLE}
+        return {"input": "select", "name": "Municipality", **choice}
+
+    def start(self, place: str) -> tuple[str, str]:
+        """Province and municipality ("" for all) of a code."""
+        if place in self._grids:
+            return place, ""
+        if place not in self._rows:
+            raise OptionError(f"no place of the population has the code {place!r}")
+        return self._named.set_index("place").at[place, "province"], place
+
+    def kinds(self, place: str) -> str:
+        """What the counts of a place are, where the population says it: " (synthetic)", or ""."""
+        if "kind" not in self._counts:
+            return ""
+        if place in self._rows:
+            kinds = self._counts["kind"].iloc[self._rows[place]].unique()
+        else:
+            kinds = self._kinds_of_provinces.loc[slice(None) if place == _WHOLE else [place]].unique()
+        return f" ({' and '.join(sorted(kinds))})"
+
+    @cached_property
+    def _kinds_of_provinces(self) -> pd.Series:
+        return self._counts.drop_duplicates(["province", "kind"]).set_index("province")["kind"]
+
+    def grid(self, place: str) -> pd.DataFrame:
+        """The place's rows of the grid; none where nobody lives there."""
+        if place not in self._grids:
+            self._grids[place] = municipality_grid(self._counts.iloc[self._rows[place]], k_max=_K_MAX)
+        return self._grids[place]
+
+
+def _sentence(name: str, kinds: str, shares: pd.DataFrame, k: int, dates: str) -> str:
+    row = shares[shares["dates"] == dates].iloc[0]
+    group = "are the only ones" if k == 1 else f"are in a group of {k} persons or fewer"
+    return (
+        f"{escape(name)}, {row['population']:,} persons{escape(kinds)}, {dates} of birth known: "
+        f"<b>{percent(row['up_to'], digits=4)}</b> {group} with the same municipality, sex and date of birth."
+    )
+
+
+def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
+    heads = ("Birth known to", f"group of exactly {k}", f"{k} or fewer", f"more than {k}")
+    rows = [
+        (row.dates, *(percent(share, digits=4) for share in (row.exactly, row.up_to, row.more)))
+        for row in shares.itertuples()
+    ]
+    return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))
+
+
+def _last_k(grid: pd.DataFrame) -> int:
+    return max(column for column in grid.columns if isinstance(column, int | np.integer))
+
+
+def _check_start(k_max: int, names: list[str], k: int, dates: str) -> None:
+    if not 1 <= k <= k_max:
+        raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
+    if dates not in names:
+        raise OptionError(f"dates must be out of {', '.join(names)}, not {dates!r}")
+
+
+def _subject(k_max: int, names: list[str]) -> str:
+    """What the chart shows in any of its states."""
+    return (
+        f"Line chart of the share of persons in a group of k persons or fewer, by k from 1 to {k_max}, for the date of "
+        f"birth known to the {', '.join(names)}."
+    )
+
+
+def _told(here: pd.DataFrame, k: int, dates: str) -> str:
+    """What it shows in one state, of the rows of one place."""
+    share = here.loc[here["dates"] == dates, k].iloc[0]
+    told = percent(round(share / UNIT) * UNIT)  # what has travelled
+    return f"At k = {k}, by {dates}, in {next(iter(_places(here).values()))}: {told}."
+
+
+def _places(grid: pd.DataFrame) -> dict[str, str]:
+    """Place code -> name as the list of places shows it."""
+    first = grid.drop_duplicates("place")
+    kinds = {"province": " (province)", "municipality": " (municipality)"}
+    names = first["name"] + first["level"].map(kinds).fillna("")
+    return dict(zip(first["place"], names, strict=True))
+
+
+def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
+    rows = grid[["place", "population", "dates"]].assign(name=grid["place"].map(_places(grid)))
+    rows["key"] = rows["place"] + " " + rows["dates"]
+    rows["cumulative"] = np.rint(grid[list(range(1, k_max + 1))].to_numpy(dtype=float) / UNIT).astype(int).tolist()
+    return rows.to_dict("records")
+
+
+def _offered(k_max: int) -> list[int]:
+    """The k to choose from, closer together where they are small; the last one that there is, too."""
+    return [k for k in range(1, k_max + 1) if k <= 10 or k % 10 == 0 and k <= 50 or k % 100 == 0 or k == k_max]
+
+
+def _layers(names: list[str], k_max: int) -> list:
+    """The place's curve for each date, a mark at the chosen k, and unseen points with tooltips."""
+    alt = altair()
+    x = alt.X(
+        "k:Q",
+        scale=alt.Scale(type="log", domain=[1, k_max], nice=False),
+        axis=alt.Axis(values=[tick for tick in _TICKS if tick <= k_max], format="d", grid=False),
+        title="k: persons in the group",
+    )
+    y = shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
+    curves = (
+        alt.Chart()
+        .transform_filter("datum.place == place")
+        .transform_calculate(ks=f"sequence(1, {k_max + 1})")
+        .transform_flatten(["cumulative", "ks"], ["units", "k"])
+        .transform_calculate(share=f"datum.units * {UNIT}")
+        .encode(x=x, y=y)
+    )
+    lines = curves.mark_line(interpolate="step-after").encode(
+        color=date_color(names),
+        strokeDash=date_dash(names),
+        strokeWidth=alt.condition("datum.dates == dates", alt.value(3.5), alt.value(1.5)),
+        opacity=alt.condition("datum.dates == dates", alt.value(1), alt.value(0.6)),
+    )
+    hover = curves.mark_point(size=110, opacity=0, filled=True, aria=False).encode(
+        tooltip=[
+            alt.Tooltip("name:N", title="place"),
+            alt.Tooltip("population:Q", title="population", format=","),
+            date_tooltip(),
+            alt.Tooltip("k:Q", title="k"),
+            alt.Tooltip("share:Q", title="in a group of k or fewer", format=".3~p"),
+        ],
+    )
+    chosen = alt.Chart().transform_filter("datum.place == place && datum.dates == dates")
+    return [lines, *mark_at(chosen, x, y, k="k", share=f"datum.cumulative[k - 1] * {UNIT}"), hover]

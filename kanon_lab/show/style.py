@@ -1,0 +1,245 @@
+"""What the charts share: one look, colours that colour-blind readers can tell apart, axes, and checks of the frames."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kanon_lab.digits import LEAST_SHARE, percent
+from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.loading import load_jsonschema
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+GREY = "#5f6368"
+# The lightest that a mark may have: 3 to 1 on white.
+LIGHT_GREY = "#8a9099"
+# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
+BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
+# For charts of more series: theirs too, the purple darker.
+GREEN, PURPLE = "#009e73", "#a8407f"
+
+#: Granularities of the date of birth, finest first: the order of every legend.
+DATES = ("day", "month", "year")
+_COLORS = {"day": BLACK, "month": ORANGE, "year": BLUE}
+_SHAPES = {"day": "circle", "month": "square", "year": "triangle-up"}
+_DASHES = {"day": [1, 0], "month": [7, 3], "year": [2, 2]}
+_DATE_LEGEND = "date of birth known to the"
+
+# Characters a line, at most: what 340 pixels hold. A page makes the lines longer where there is room.
+TITLE_WIDTH = 37
+SUBTITLE_WIDTH = 52
+
+# Pixels, in JupyterLab; a page gives a chart the width it has. Not "container" here: JupyterLab 4.6
+# then measures an empty box, gets an empty picture and draws again without end.
+_WIDTH = 560
+
+#: A short piece of line, for legends whose symbols are shapes, and what every legend of lines has.
+STROKE = "M-1.6,0L1.6,0"
+SYMBOLS = {"symbolSize": 110, "symbolStrokeWidth": 2.5, "symbolOpacity": 1, "labelLimit": 300}
+#: Pixels between lines of words.
+LINE = 17
+#: Where a logarithmic axis of shares ends at the latest: rounding leaves nothing of smaller ones.
+LEAST = 1e-15
+
+_INK = "#1f2328"
+# Of lines and grounds behind the marks.
+GRID = "#e6e8eb"
+
+#: Light colour -> its counterpart on a dark page: a page swaps them where the reader's theme is dark.
+DARK = {
+    _INK: "#e6e8eb",
+    GREY: "#b4b9c0",
+    LIGHT_GREY: "#6b7380",
+    GRID: "#3a4048",
+    BLACK: "#ffffff",
+    ORANGE: "#ff8c42",
+    BLUE: "#56b4e9",
+    GREEN: "#2bc79a",
+    PURPLE: "#e58fc4",
+}
+
+_INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+# Every colour is set, and is one of `DARK`, so that no theme mixes in another.
+_CONFIG = {
+    "background": "white",
+    "font": "Arial, 'Liberation Sans', Helvetica, sans-serif",
+    "title": {
+        "anchor": "start",
+        "frame": "bounds",
+        "color": _INK,
+        "fontSize": 15,
+        "subtitleColor": GREY,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 5,
+        "offset": 14,
+    },
+    "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID, "gridOpacity": 1},
+    "legend": {**_INKED, "orient": "top"},
+    "text": {"color": _INK, "fontSize": 12},
+    "view": {"stroke": None},
+}
+
+
+def altair() -> Any:
+    """The altair package, or a `MissingPackageError`."""
+    load_jsonschema()
+    try:
+        import altair
+    except ImportError:
+        raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
+    return altair
+
+
+def check_columns(frame: pd.DataFrame, columns: Iterable[str], made_by: str) -> None:
+    """Refuse a frame that is empty or lacks columns; `made_by` says where such frames come from."""
+    absent = [column for column in columns if column not in frame.columns]
+    if absent:
+        raise OptionError(f"the chart needs the column {absent[0]!r}: give it a frame from {made_by}")
+    if frame.empty:
+        raise OptionError(f"the chart got a frame without rows: give it a frame from {made_by}")
+
+
+def check_dates(names: Iterable[str]) -> list[str]:
+    """The granularities present, finest first; others have no colour and are refused."""
+    names = list(dict.fromkeys(names))
+    unknown = [name for name in names if name not in DATES]
+    if unknown:
+        raise OptionError(f"charts know the dates {', '.join(DATES)}, not {unknown[0]!r}")
+    return [name for name in DATES if name in names]
+
+
+def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
+    """The frame as rows inside the chart's specification, numbers rounded to `digits` decimals to keep it small."""
+    rows = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
+    return altair().InlineData(values=rows)
+
+
+def title(text: str, subtitle: str = "") -> alt.TitleParams:
+    """A title with an explanation below it, in lines short enough for a telephone (drawings do not wrap text)."""
+    return altair().TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, SUBTITLE_WIDTH))
+
+
+def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int) -> Any:
+    """The chart with its title, alternative text and look."""
+    chart = chart.properties(title=title, description=description, width=_WIDTH, height=height)
+    return chart.configure(**_CONFIG)
+
+
+def live(chart: Any, *, title: alt.TitleParams, subject: str, state: str, height: int, signal: str = "told") -> Any:
+    """`finish` a chart with controls: `subject` is what it shows in any state, and a page speaks its `signal`."""
+    chart = finish(chart, title=title, description=f"{subject} {state}", height=height)
+    return chart.properties(usermeta={"live": {"signal": signal, "description": subject}})
+
+
+def params(values: dict[str, Any], bindings: dict[str, Any] | None = None) -> list[alt.Parameter]:
+    """Parameters of a chart by name; what has a binding is a control of the page, and in JupyterLab a widget."""
+    alt = altair()
+    return [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
+
+
+def signals(expressions: dict[str, str]) -> list[alt.Parameter]:
+    """Parameters that Vega computes from the others: the result in words, which the title shows and a page speaks."""
+    return [altair().param(name=name, expr=expression) for name, expression in expressions.items()]
+
+
+def date_color(dates: Sequence[str]) -> alt.Color:
+    """Colour by granularity, with a legend above the chart."""
+    return altair().Color("dates:N", scale=_date_scale(dates, _COLORS), title=_DATE_LEGEND)
+
+
+def date_shape(dates: Sequence[str]) -> alt.Shape:
+    """Shape of points by granularity: what colour says, said again."""
+    return altair().Shape("dates:N", scale=_date_scale(dates, _SHAPES), title=_DATE_LEGEND)
+
+
+def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
+    """Dash of lines by granularity: what colour says, said again."""
+    # Short pieces of line would all look alike in the legend.
+    legend = altair().Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
+    return altair().StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend)
+
+
+def date_tooltip() -> alt.Tooltip:
+    """The granularity in a tooltip."""
+    return altair().Tooltip("dates:N", title=_DATE_LEGEND)
+
+
+def _date_scale(dates: Sequence[str], values: dict) -> alt.Scale:
+    return altair().Scale(domain=list(dates), range=[values[d] for d in dates])
+
+
+def share_expression(field: str) -> str:
+    """`kanon_lab.digits.percent` of a field, as an expression of Vega."""
+    field = f"({field})"
+    small, nearly = f"{field} > 0 && {field} < {LEAST_SHARE}", f"{field} >= 0.9995 && {field} < 1"
+    return f"({small} ? '{percent(LEAST_SHARE / 2)}' : format({field}, {nearly} ? '.6~p' : '.3~p'))"
+
+
+def inline_rounded(frame: pd.DataFrame) -> alt.InlineData:
+    """The frame as rows inside the specification, by digits that count: for logarithmic axes decimals would not do."""
+    rounded = frame.apply(lambda column: column.map(_rounded) if column.dtype.kind == "f" else column)
+    return altair().InlineData(values=rounded.astype(object).where(frame.notna(), None).to_dict("records"))
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.9g}")
+
+
+def by_name(names: Iterable[str], values: Iterable) -> alt.Scale:
+    """One value, a colour, dash or shape, by name."""
+    names = list(names)
+    return altair().Scale(domain=names, range=list(values)[: len(names)])
+
+
+def shares_axis(channel: str, field: str, text: str, **scale: Any) -> alt.X | alt.Y:
+    """An axis ("X" or "Y") of shares from 0 to 1, in per cent."""
+    alt = altair()
+    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%")
+    return getattr(alt, channel)(f"{field}:Q", scale=alt.Scale(domain=[0, 1], **scale), axis=axis, title=text)
+
+
+def log_axis(channel: str, field: str, ends: tuple[float, float], text: str, *, grid: bool = True, **look: Any) -> Any:
+    """A logarithmic axis ("X" or "Y") from end to end, its words in per cent unless `look` has a format."""
+    alt = altair()
+    look = look if "format" in look else look | {"labelExpr": "format(100 * datum.value, '~r') + '%'"}
+    return getattr(alt, channel)(
+        f"{field}:Q",
+        scale=alt.Scale(type="log", domain=list(ends), nice=False),
+        axis=alt.Axis(values=ticks(*ends), grid=grid, **look),
+        title=text,
+    )
+
+
+def drawable(values: pd.Series) -> pd.Series:
+    """Which shares a logarithmic axis has a place for: known ones above `LEAST`."""
+    return (values >= LEAST) & (values < math.inf)
+
+
+def check_some(found: pd.Series, name: str) -> None:
+    """Raise an `OptionError` that calls each `name` unless some are `drawable`."""
+    if not found.any():
+        raise OptionError(f"the axis is logarithmic, and every {name} is 0, next to 0 or unknown: nothing to draw")
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Powers of ten between two numbers; where fewer than three fit, twice and five times them as well."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 2, 5)):
+        places = [float(f"{step}e{power}") for power in powers for step in steps]
+        places = [place for place in places if 0.999 * low <= place <= 1.001 * high]
+        if len(places) > 2:
+            break
+    return places
+
+
+def mark_at(chosen: alt.Chart, x: alt.X, y: alt.Y, **place: str) -> tuple[alt.Chart, alt.Chart]:
+    """A line from the axis and a point where the expressions of `place` say."""
+    chosen = chosen.transform_calculate(**place, floor="0")
+    rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="floor:Q")
+    point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
+    return rule, point.encode(x=x, y=y)

@@ -1,0 +1,568 @@
+"""The risk-utility map: every recipe by the risk that it leaves and what it takes, and an explorer of it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon_lab.digits import number, percent
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
+from kanon_lab.show.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    TITLE_WIDTH,
+    altair,
+    check_columns,
+    finish,
+    inline,
+    live,
+    params,
+    signals,
+    title,
+)
+from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, frontier, measure_of, risk_utility_map
+from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, check_required, least_loss, middle_step, risk_steps
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_HEIGHT, _LINE = 300, 16
+# Pixels from the drawing to the name of the loss below its axis, and to the words below that.
+_NAME, _BELOW = 30, 56
+_VERDICTS = ("beaten by none", "beaten by another")
+_HEADING = "Risk left, utility lost"
+_MARKS = "Line: the least risk for each loss"
+_KIND = "Scatter plot"
+# Characters of a line of words, at most; digits of a number, at least, and steps of an axis, at most.
+_WIDEST, _DIGITS, _TICKS = 46, 4, 10
+# Rows of the table in JupyterLab, at most: the chosen recipe and those beside it on the frontier.
+_ROWS = 9
+
+# The result in words.
+_WORDS = {
+    "chosen": "best[loss][round(limit / step)]",
+    "row": "chosen < 0 ? null : data('recipes')[chosen]",
+    "found": "row ? 'least loss ' + format(row.losses[loss], forms[loss]) : 'no recipe meets it'",
+    "cost": "split(risk_name + '|at most ' + format(limit * unit, risk_form) + ': ' + found, '|')",
+    "lines": "row ? row.lines : ['The smallest that one reaches is ' + format(smallest[loss], risk_form)]",
+    "told": "[join(cost, ' ') + ', ' + names[loss] + '. ' + join(lines, ', ')]",
+}
+
+
+def risk_utility(
+    found: RiskUtilityMap | pd.DataFrame,
+    *,
+    risk: str = USUAL_RISK,
+    loss: str = USUAL_LOSS,
+    at_most: float | None = None,
+) -> alt.LayerChart:
+    """The recipes of a risk-utility map by loss and risk, with those that no other beats.
+
+    Parameters
+    ----------
+    found : RiskUtilityMap or DataFrame
+        The map, or its ``points`` or ``worst``. Of a map whose recipes were tried with several seeds, thin lines show
+        one standard deviation to either side of the mean.
+    risk, loss : str
+        Measures; see `kanon_lab.tradeoff.MEASURES`.
+    at_most : float, optional
+        The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    References
+    ----------
+    Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+    """
+    state = _State.of(_points_of(found), risk, [loss], at_most)
+    marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
+    spread = _spread(state, found.spread) if isinstance(found, RiskUtilityMap) else []
+    if spread:
+        marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
+    return finish(
+        _drawn(state, spread=spread),
+        title=title(_HEADING, marks),
+        description=f"{state.subject(_KIND)} {state.told()}",
+        height=_HEIGHT,
+    )
+
+
+def tradeoff_explorer(
+    found: RiskUtilityMap | pd.DataFrame,
+    *,
+    risk: str = USUAL_RISK,
+    losses: Iterable[str] | None = None,
+    loss: str | None = None,
+    at_most: float | None = None,
+) -> alt.LayerChart:
+    """The risk-utility map with controls for the required risk and the measure of loss.
+
+    Parameters
+    ----------
+    found, risk
+        As in `risk_utility`.
+    losses : iterable of str, optional
+        The measures to choose from; by default those in the map that differ between recipes.
+    loss : str, optional
+        The one shown first, by default ``non_uniform_entropy`` or else the first.
+    at_most : float, optional
+        The required risk shown first, taken down to a step of the slider; by default from the middle of the frontier.
+
+    Returns
+    -------
+    altair.LayerChart
+        It carries a row for each recipe: 500 recipes and 8 losses are about 100 kB.
+    """
+    alt = altair()
+    points = _points_of(found)
+    losses = _varied_losses(points, risk) if losses is None else list(dict.fromkeys(losses))
+    state = _State.of(points, risk, losses, at_most, loss).on_slider()
+    return live(
+        _drawn(state, controls=True),
+        title=alt.TitleParams(
+            alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the cheapest at or below the rule"]
+        ),
+        subject=state.subject(f"{_KIND} with controls"),
+        state=state.told(),
+        height=_HEIGHT,
+    )
+
+
+def explore_recipes(
+    frame: pd.DataFrame | RiskUtilityMap,
+    recipe: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Any] | None = None,
+    *,
+    repeats: int = 1,
+    workers: int | None = None,
+    risk: str = USUAL_RISK,
+    loss: str = USUAL_LOSS,
+    at_most: float = 0.05,
+) -> Explorer:
+    """An explorer of many recipes on one file, for JupyterLab.
+
+    Parameters
+    ----------
+    frame, recipe, grid, repeats, workers
+        As in `kanon_lab.tradeoff.risk_utility_map`; or, as `frame` alone, a finished map.
+    risk, loss : str
+        The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
+    at_most : float
+        The required risk shown first, taken down to a step of the slider.
+
+    Returns
+    -------
+    Explorer
+        Of ``risk``, ``loss`` and ``limit``, the required risk (of a share in per cent). The recipe stands below the
+        table, as text of a recipe file. As the last line of a cell it shows itself.
+    """
+    ipywidgets()
+    found = frame
+    if not isinstance(found, RiskUtilityMap):
+        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
+    points, templates = found.points, {}
+    start = _State.of(points, risk, [loss], at_most).on_slider()
+
+    def tell(values: dict[str, Any]) -> Shown:
+        risk, loss = values["risk"], values["loss"]
+        try:
+            state = _State.of(points, risk, [loss], None)
+        except DataError as error:  # no recipe has both
+            return Shown(escape(str(error)))
+        state = _required_at(state, values["limit"])
+        if (risk, loss) not in templates:
+            templates[risk, loss] = drawn(risk_utility(found, risk=risk, loss=loss, at_most=state.at_most))
+        drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.told()}")
+        front = found.frontier(risk=risk, loss=loss)
+        try:
+            best = found.cheapest(at_most=state.at_most, risk=risk, loss=loss)
+        except OptionError as error:
+            return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
+        sentence = _sentence(found, best, len(front), {"risk": risk, "loss": loss})
+        return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(found.recipes[best["label"]]))
+
+    def follow(name: str, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        if name == "limit":
+            return {}
+        try:
+            # The required risk of another measure says nothing.
+            state = _State.of(points, values["risk"], [values["loss"]], None)
+        except DataError:
+            return {"limit": slider | {"disabled": True}}
+        return {"limit": _slider(_required_at(state, values["limit"]) if name == "loss" else state.on_slider())}
+
+    slider = _slider(start)
+    chosen = {"risk": _measures(points, "risk") | {"value": risk}, "loss": _measures(points, "loss") | {"value": loss}}
+    return Explorer(chosen | {"limit": slider}, tell, follow=follow)
+
+
+def _measures(points: pd.DataFrame, kind: str) -> dict[str, Any]:
+    """A list of the measures of a kind that this map has, each by its words."""
+    names = [name for name in points if points[name].notna().any() and _is_measure_of(name, kind)]
+    order = list(MEASURES)
+    names.sort(key=lambda name: order.index(name) if name in order else len(order))
+    return {
+        "input": "select",
+        "name": kind,
+        "options": names,
+        "labels": [measure_of(name).label for name in names],
+    }
+
+
+def _is_measure_of(name: str, kind: str) -> bool:
+    try:
+        return bool(measure_of(name, kind))
+    except OptionError:
+        return False
+
+
+def _slider(state: _State) -> dict[str, Any]:
+    """The required risk, as a page binds it."""
+    return _limit(state).to_dict() | {"value": state.values()["limit"]}
+
+
+def _required_at(state: _State, limit: float) -> _State:
+    """The state with the required risk where the slider stands."""
+    step = round(limit * state.unit / state.steps[1])
+    return replace(state, at_most=state.steps[min(step, len(state.steps) - 1)])
+
+
+def _sentence(found: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
+    risk, loss = (f"{escape(measure_of(name).label)} <b>{_worded(name, best[kind])}</b>" for kind, name in axes.items())
+    return (
+        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(found.points):,} recipes "
+        f"{of_front:,} {'is' if of_front == 1 else 'are'} beaten by no other."
+        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in found.notes(axes['risk']))}"
+    )
+
+
+def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) -> str:
+    place = 0 if best is None else front.index.get_loc(best.name)
+    first = max(0, min(place - _ROWS // 2, len(front) - _ROWS))
+    rows = [
+        (shortened(row["label"], 80), _worded(risk, row["risk"]), _worded(loss, row["loss"]))
+        for _, row in front.iloc[first : first + _ROWS].iterrows()
+    ]
+    heads = ("Recipe", measure_of(risk).label, measure_of(loss).label)
+    chosen = -1 if best is None else place - first
+    return table("Beaten by no other, the least risk first", heads, rows, chosen=chosen)
+
+
+def _recipe(recipe: Mapping[str, Any]) -> str:
+    from kanon_lab.protection.yaml_file import dump_yaml
+
+    return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
+
+
+def _worded(name: str, value: float) -> str:
+    return percent(value) if measure_of(name).share else f"{value:,.4g}"
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is shown: the recipes with the cost of each measure under its name, and one required risk and loss."""
+
+    rows: pd.DataFrame
+    fronts: dict[str, pd.DataFrame]
+    risk: str
+    loss: str
+    at_most: float | None
+
+    @classmethod
+    def of(
+        cls, points: pd.DataFrame, risk: str, losses: list[str], at_most: float | None, loss: str | None = None
+    ) -> _State:
+        if at_most is not None:
+            check_required(at_most, measure_of(risk, "risk"))
+        if not losses or loss not in (None, *losses):
+            raise OptionError(f"loss must be one of {', '.join(losses) or 'the losses of the map'}, not {loss!r}")
+        for each in losses:
+            costs(points, risk=risk, loss=each)  # refuses what cannot be compared
+        points = points[points["error"].isna() & points[risk].notna()].reset_index(drop=True)
+        fronts = {each: frontier(points, risk=risk, loss=each) for each in losses}
+        rows = points.assign(**{each: measure_of(each).cost(points[each]) for each in (risk, *losses)})
+        usual = USUAL_LOSS if USUAL_LOSS in losses else losses[0]
+        return cls(rows, fronts, risk, usual if loss is None else loss, at_most)
+
+    def on_slider(self) -> _State:
+        """The same with the required risk at a step of the slider: by default the middle of the frontier."""
+        if self.at_most is None:
+            return replace(self, at_most=middle_step(self.fronts[self.loss], self.steps))
+        return replace(self, at_most=max(step for step in self.steps if step <= self.at_most))
+
+    @property
+    def unit(self) -> float:
+        """What the required risk is told in: per cent of a share, or records."""
+        return 0.01 if measure_of(self.risk).share else 1.0
+
+    @property
+    def steps(self) -> list[float]:
+        """The required risks to choose from."""
+        return risk_steps(self.rows[self.risk].max())
+
+    def best(self, loss: str, at_most: float | None) -> int:
+        """Position of the cheapest recipe, or -1."""
+        place = None if at_most is None else least_loss(self.fronts[loss], at_most)
+        return -1 if place is None else int(self.fronts[loss].index[place])
+
+    def values(self) -> dict[str, Any]:
+        """Of the parameters of a chart without controls."""
+        limit = None if self.at_most is None else round(self.at_most / self.unit, 10)
+        return {"limit": limit, "chosen": self.best(self.loss, self.at_most)}
+
+    def form(self, name: str) -> str:
+        """How Vega writes the measure."""
+        return f".{self._digits(name)}~p" if measure_of(name).share else f",.{self._digits(name)}~r"
+
+    def worded(self, name: str, value: float) -> str:
+        """The same in Python."""
+        return (percent if measure_of(name).share else number)(value, digits=self._digits(name))
+
+    def _digits(self, name: str) -> int:
+        """Digits that count, of the largest value, so that steps of an axis look different, and whole numbers whole."""
+        largest, least = float(self.rows[name].abs().max()), float(self.rows[name].min())
+        if not largest > 0:
+            return _DIGITS
+        top, step = math.floor(math.log10(largest)), (largest - least) / _TICKS
+        whole = 0 if measure_of(name).share else top + 1
+        return max(_DIGITS, whole, 1 + top - math.floor(math.log10(step)) if step > 1e-9 * largest else 0)
+
+    def subject(self, kind: str) -> str:
+        """What the chart shows in any of its states."""
+        recipes = f"{len(self.rows):,} recipe{'s' * (len(self.rows) != 1)}"
+        losses = " or ".join(measure_of(each).label for each in self.fronts)
+        return f"{kind} of {recipes}: {measure_of(self.risk).label} that is left, against loss: {losses}."
+
+    def told(self) -> str:
+        """What it shows in this state."""
+        front = self.fronts[self.loss]
+        best = f"{len(front):,} of them {'is' if len(front) == 1 else 'are'} beaten by no other."
+        if self.at_most is None:
+            return best
+        chosen = self.best(self.loss, self.at_most)
+        asked = f"With {measure_of(self.risk).label} at most {self.worded(self.risk, self.at_most)}"
+        if chosen < 0:
+            return f"{best} {asked}, none."
+        row = self.rows.loc[chosen]
+        loss = f"{measure_of(self.loss).label} {self.worded(self.loss, row[self.loss])}"
+        return f"{best} {asked}, the cheapest is {row['label']}: {loss}."
+
+
+def _points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
+    points = found.points if isinstance(found, RiskUtilityMap) else found
+    check_columns(points, ("label", "repeats", "error"), "risk_utility_map(...).points")
+    return points
+
+
+def _varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
+    """The losses that differ between the recipes that have the risk."""
+    names = [name for name in MEASURES if name in points and MEASURES[name].kind == "loss"]
+    if risk in points:
+        of_risk = points[points[risk].notna()]
+        # Where no recipe has the risk, the first loss is refused with the reason.
+        names = [name for name in names if of_risk[name].notna().any()] or names[:1]
+    return [name for name in names if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
+
+
+def _told_of(row: dict[str, Any]) -> list[str]:
+    """A recipe in lines: its parameters, or its name."""
+    names = [*takewhile(lambda name: name != "repeats", row)][1:]
+    return [shortened(f"{name}: {row[name]}", _WIDEST) for name in names] or [shortened(row["label"], _WIDEST)]
+
+
+def _drawn(state: _State, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
+    alt = altair()
+    spread = list(spread)
+    # Given, since a diamond that no recipe earns would leave the axis without ends.
+    fixed = {**state.values(), "unit": state.unit, "ends": _ends(state, spread)}
+    given = params(fixed)
+    forms = {"format": state.form(state.loss)}
+    if controls:
+        given = [*_controls(state), *params({"ends": fixed["ends"]})]
+        forms = {"labelExpr": "format(datum.value, forms[loss])"}
+    else:
+        given += params({"loss": list(state.fronts).index(state.loss)})
+    between = [alt.ExprRef(f"ends[loss][{end}]") for end in (0, 1)]
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=between, nice=True, padding=10),
+        axis=alt.Axis(**forms, tickCount=4, labelFlush=False, labelOverlap=True),
+        title=None if controls else _axis(state.loss),
+    )
+    highest = max(float(state.rows[state.risk].max()), 0 if controls else state.at_most or 0)
+    y = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[0, 1.06 * highest or 1], nice=False),
+        axis=alt.Axis(format=state.form(state.risk), tickCount=6),
+        title=_axis(state.risk),
+    )
+    layers = [*_whiskers(spread, x, y), _line(x, y), _marks(state, x, y)]
+    if state.at_most is not None:
+        layers += [_required(y), _diamond(x, y)]
+    if controls:
+        layers += _words()
+    # With a name of its own, altair leaves the data where the words find them.
+    return alt.layer(*layers, data=alt.InlineData(name="recipes", values=_compact(state))).add_params(*given)
+
+
+def _controls(state: _State) -> list[alt.Parameter]:
+    alt = altair()
+    losses = list(state.fronts)
+    names = [measure_of(loss).label for loss in losses]
+    bindings = {
+        "limit": _limit(state),
+        "loss": alt.binding_select(options=list(range(len(losses))), labels=names, name="loss: "),
+    }
+    fixed = {
+        "best": [[state.best(loss, step) for step in state.steps] for loss in losses],
+        "step": round(state.steps[1] / state.unit, 10),
+        "unit": state.unit,
+        "names": names,
+        "forms": [state.form(loss) for loss in losses],
+        "smallest": [float(front["risk"].iloc[0]) for front in state.fronts.values()],
+        "risk_name": "|".join(textwrap.wrap(_capital(measure_of(state.risk).label), TITLE_WIDTH)),
+        "risk_form": state.form(state.risk),
+        "limit": state.values()["limit"],
+        "loss": losses.index(state.loss),
+    }
+    return [*params(fixed, bindings), *signals(_WORDS)]
+
+
+def _limit(state: _State) -> alt.BindRange:
+    """The slider of the required risk."""
+    words = f"{measure_of(state.risk).label}, at most{' (%)' if state.unit < 1 else ''}: "
+    largest, step = (round(state.steps[each] / state.unit, 10) for each in (-1, 1))
+    return altair().binding_range(min=0, max=largest, step=step, name=words)
+
+
+def _ends(state: _State, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
+    """For each loss the least and the most that is drawn of it."""
+    shown = [state.rows[list(state.fronts)]]
+    for ends in spread:
+        shown += [ends[[column]].set_axis([state.loss], axis=1) for column in ("x", "x2") if column in ends]
+    return [[float(each.min()), float(each.max())] for _, each in pd.concat(shown).items()]
+
+
+def _compact(state: _State) -> list[dict]:
+    fronts = [set(front.index) for front in state.fronts.values()]
+    costs_of = state.rows[list(state.fronts)].astype(object).where(state.rows[list(state.fronts)].notna(), None)
+    return [
+        {
+            "number": number,
+            "label": row["label"],
+            "lines": _told_of(row),
+            "risk": float(f"{row[state.risk]:.9g}"),
+            "losses": [None if cost is None else float(f"{cost:.9g}") for cost in costs_of.loc[number]],
+            "front": [number in front for front in fronts],
+        }
+        for number, row in enumerate(state.rows.to_dict("records"))
+    ]
+
+
+def _placed() -> alt.Chart:
+    return (
+        altair()
+        .Chart()
+        .transform_calculate(x="datum.losses[loss]", y="datum.risk")
+        .transform_filter("isValid(datum.x)")
+    )
+
+
+def _line(x: alt.X, y: alt.Y) -> alt.Chart:
+    front = _placed().transform_filter("datum.front[loss]")
+    return front.mark_line(color=BLUE, strokeWidth=1.5, interpolate="step-after").encode(x=x, y=y)
+
+
+def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
+    alt = altair()
+    yes, no = _VERDICTS
+    forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
+    points = _placed().transform_calculate(
+        verdict=f"datum.front[loss] ? '{yes}' : '{no}'", lost=f"format(datum.x, [{forms}][loss])"
+    )
+    shape = alt.Scale(domain=_VERDICTS, range=["circle", "triangle-up"])
+    color = alt.Scale(domain=_VERDICTS, range=[BLUE, ORANGE])
+    return points.mark_point(filled=True, size=50, opacity=0.85).encode(
+        x=x,
+        y=y,
+        color=alt.Color("verdict:N", scale=color, title=None),
+        shape=alt.Shape("verdict:N", scale=shape, title=None),
+        tooltip=[
+            alt.Tooltip("label:N", title="recipe"),
+            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
+            alt.Tooltip("lost:N", title="loss"),
+        ],
+    )
+
+
+def _required(y: alt.Y) -> alt.Chart:
+    alt = altair()
+    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(y="limit * unit")
+    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
+
+
+def _diamond(x: alt.X, y: alt.Y) -> alt.Chart:
+    best = _placed().transform_filter("datum.number == chosen")
+    mark = best.mark_point(
+        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
+    )
+    return mark.encode(x=x, y=y)
+
+
+def _words() -> list[alt.Chart]:
+    """The name of the loss below its axis, and below that the cheapest recipe."""
+    alt = altair()
+    texts = {"names[loss]": (_NAME, "center", alt.value("width")), "lines": (_BELOW, "left", 0)}
+    found = []
+    for signal, (below, align, place) in texts.items():
+        text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
+            align=align, baseline="top", lineHeight=_LINE, text=alt.ExprRef(signal)
+        )
+        x = alt.value(alt.ExprRef("width / 2")) if align == "center" else alt.value(place)
+        found.append(text.encode(x=x, y=alt.value(_HEIGHT + below)))
+    return found
+
+
+def _spread(state: _State, spread: pd.DataFrame) -> list[pd.DataFrame]:
+    """One standard deviation to either side, in both measures, of the recipes in which something is random."""
+    rows = state.rows[["label", state.risk, state.loss]].merge(spread, on="label", suffixes=("", "_sd"))
+    names = {"y": state.risk, "x": state.loss}
+    found = []
+    for axis, name in names.items():
+        other = "x" if axis == "y" else "y"
+        sd = rows[f"{name}_sd"]
+        ends = rows[[]].assign(**{axis: rows[name] - sd, "end": rows[name] + sd, other: rows[names[other]]})[sd > 0]
+        ends = ends.dropna().rename(columns={"end": f"{axis}2"})
+        if len(ends):
+            found.append(ends)
+    return found
+
+
+def _whiskers(spread: Iterable[pd.DataFrame], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    found = []
+    for ends in spread:
+        end = "x2" if "x2" in ends else "y2"
+        rule = altair().Chart(inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True)
+        found.append(rule.encode(x=x, y=y, **{end: f"{end}:Q"}))
+    return found
+
+
+def _axis(name: str) -> str:
+    return f"{_capital(measure_of(name).label)}{' (%)' if measure_of(name).share else ''}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,56 @@
+"""What JupyterLab draws is the specification of a page: with other controls, and a heading for the words."""
+
+import pandas as pd
+import pytest
+
+from kanon_lab import show
+from kanon_lab.classes import key_grid
+from kanon_lab.keys import KeySpec
+from kanon_lab.lattice import level_grid
+from kanon_lab.population.grid import explorer_grid
+from kanon_lab.recode import Hierarchy
+from kanon_lab.subsample import detail_grid
+
+pytest.importorskip("ipywidgets")
+
+SURVEY = pd.DataFrame({"place": [1, 1, 2, 2, 3, 3, 3], "age": [11, 14, 11, 25, 26, 38, 39]})
+LADDERS = {"age": Hierarchy.from_intervals([[0, 10, 20, 30, 40], [0, 20, 40]], closed="left", top="*")}
+COUNTS = pd.DataFrame({"place": ["42001"] * 3, "name": "Place", "province": "42", "persons": [3, 50, 900]})
+LEVELS = {"age": {"years": None, "tens": {"bands": [0, 10, 20, 30, 40]}}}
+
+
+def of_counts():
+    grid = explorer_grid(COUNTS, whole="Everywhere")
+    return show.explore(COUNTS, whole="Everywhere"), {"k": 7, "dates": "year"}, show.explorer(grid, k=7, dates="year")
+
+
+def of_keys():
+    grid = key_grid(SURVEY, KeySpec(["place", "age"]), k_max=20)
+    moves = {"k_class": 3, "knows0": False}
+    return show.explore_keys(SURVEY, ["place", "age"]), moves, show.key_explorer(grid, k=3, known=["age"])
+
+
+def of_levels():
+    grid, names = level_grid(SURVEY, LADDERS, k_max=19), {"age": LADDERS["age"].level_names}
+    there = show.level_explorer(grid, names, k=3, levels={"age": 2}, suppression_limit=0.125)
+    return show.explore_levels(SURVEY, LADDERS), {"k_required": 3, "limit": 12.5, "level0": 2}, there
+
+
+def of_detail():
+    grid = detail_grid(SURVEY, ["age"], LEVELS, [0.1, 0.5, 0.8])
+    return show.explore_detail(grid), {"level0": 1, "step": 2}, show.detail_explorer(grid, fraction=0.8, age="tens")
+
+
+@pytest.mark.parametrize("case", [of_counts, of_keys, of_levels, of_detail])
+def test_it_is_that_of_the_page_at_the_same_place(case):
+    explorer, moves, chart = case()
+    for name, value in moves.items():
+        explorer.controls[name].value = value
+    spec, page = explorer.chart.outputs[0]["data"]["application/vnd.vegalite.v5+json"], chart.to_dict()
+    assert [each for each in spec["params"] if "bind" in each] == []
+    values = {each["name"]: each.get("value") for each in page["params"]}
+    assert {each["name"]: each.get("value") for each in spec["params"]} == values
+    assert spec["description"].split()[-8:] == page["description"].split()[-8:]
+    assert [{**layer, "data": None} for layer in spec["layer"]] == [{**layer, "data": None} for layer in page["layer"]]
+    shown = [row for row in page["data"]["values"] if row.get("place", "all") == values.get("place", "all")]
+    assert case is of_detail or spec["data"]["values"] == shown
