@@ -1,8 +1,8 @@
 """Protection of a file: a chain of steps with risk and utility after each, undo, and recipes."""
 
-from kanon_lab.protection import ordering, perturbing, two_level  # noqa: F401 (they add their steps)
 from kanon_lab.protection.chain import Protection, protect
 from kanon_lab.protection.disclosed import dependent_columns, household_disclosure
+from kanon_lab.protection.file_settings import as_indicators
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.identifiers import prove_absent
 from kanon_lab.protection.judged import judge
@@ -18,6 +18,7 @@ __all__ = [
     "Recipe",
     "State",
     "Step",
+    "as_indicators",
     "as_recipe",
     "final_claims",
     "final_indicators",
