@@ -14,23 +14,17 @@ _LEAST = Decimal("1e-7")
 
 
 def rounded(value: float, *beside: float | None, digits: int = USUAL, power: int = 0) -> Decimal:
-    """A number with so many digits that count, or more where another would look like it.
+    """A number with so many digits that count at least, or more where another would look like it.
 
     Parameters
     ----------
     value : float
         Finite. The digits before its decimal point all stay.
     beside : float or None
-        What it is compared with; a missing or infinite one is passed over.
-    digits : int
-        At least.
+        What it is compared with; a missing or infinite one is passed over. Numbers that differ, each rounded beside
+        the other, differ in the same direction; halves are rounded up.
     power : int
         Of ten, by which it is multiplied: 2 for a share in per cent.
-
-    Returns
-    -------
-    Decimal
-        Numbers that differ, each rounded beside the other, differ in the same direction; halves are rounded up.
     """
     exact = Decimal(float(value))
     others = {Decimal(float(each)) for each in beside if is_finite(each)} - {exact}
@@ -45,15 +39,10 @@ def number(value: float | None, *beside: float | None, digits: int = USUAL) -> s
 
 
 def percent(share: float | None, *beside: float | None, digits: int = USUAL) -> str:
-    """A share of 0-1 in per cent, ``0.0121%``: the one way in which a share is written.
+    """A share of 0-1 in per cent, ``0.0121%``: the one way in which a share is written; digits as in `rounded`.
 
     Shares that differ look different beside each other; only 0 is written as 0% and only 1 as 100%. Of a missing one
     ``unknown``; of one below 1e-9, that nothing is compared with, only that it is.
-
-    Parameters
-    ----------
-    share, beside, digits
-        As in `rounded`.
     """
     if not is_finite(share):
         return _unknown(share)

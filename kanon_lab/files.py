@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageError
+from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageError, about
 
 if TYPE_CHECKING:
     import pandas
@@ -39,13 +39,7 @@ def file_format(path: str | Path) -> str:
 
 @contextmanager
 def limited(max_bytes: int | None) -> Iterator[None]:
-    """Let files that are read in the block take so many bytes of memory; None leaves the limit that there is.
-
-    Raises
-    ------
-    OptionError
-        It is no whole number from 1 on.
-    """
+    """Let files that are read in the block take so many bytes of memory; None leaves the limit that there is."""
     if max_bytes is None:
         yield
         return
@@ -64,23 +58,17 @@ def limit() -> int | None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Content of a file, decompressed where its name ends in ``.gz``.
-
-    Raises
-    ------
-    DataError
-        The file is absent, no regular file, unreadable, empty, or not a whole gzip file though its name says so; or its
-        content has more bytes than the limit (`limited`), which is found before more than that is unpacked.
-    """
+    """Content of a regular file, decompressed where its name ends in ``.gz``; at most as `limited` allows."""
     path = Path(path)
     check_file(path)
-    with reading_errors(path):
-        check_size(path.stat().st_size, path)
-        content = path.read_bytes()
-    if path.suffix.lower() == ".gz" and content:
-        content = _gunzip(content, path)
-    if not content:
-        raise DataError(f"{path}: is empty; make or download it again")
+    with about(str(path)):
+        with reading_errors(path):
+            check_size(path.stat().st_size)
+            content = path.read_bytes()
+        if path.suffix.lower() == ".gz" and content:
+            content = _gunzip(content)
+        if not content:
+            raise DataError("is empty; make or download it again")
     return content
 
 
@@ -89,29 +77,33 @@ def fits(size: int) -> bool:
     return size <= (limit() or MAX_BYTES)
 
 
-def check_size(size: int, path: str | Path) -> None:
+def check_size(size: int) -> None:
     """Raise a `DataError` where reading a file takes more bytes than it may."""
     if not fits(size):
-        most = limit() or MAX_BYTES
         raise DataError(
-            f"{path}: reading it would take more than {most:,} bytes of memory; read fewer columns, or raise the limit "
-            "(--max-bytes, in Python and configurations max_bytes)"
+            f"reading it would take more than {limit() or MAX_BYTES:,} bytes of memory; read fewer columns, or raise "
+            "the limit (--max-bytes, in Python and configurations max_bytes)"
         )
 
 
-def check_table(rows: int, columns: int, path: str | Path) -> None:
+def check_table(rows: int, columns: int) -> None:
     """The same for a table of so many rows and columns."""
-    check_size(rows * columns * _CELL, path)
+    check_size(rows * columns * _CELL)
+
+
+@contextmanager
+def damaged(fault: str) -> Iterator[None]:
+    """Turn what a reader of another package says into a `DataError`: on damaged files they fail in ways not listed."""
+    try:
+        yield
+    except (MemoryError, DataError):
+        raise
+    except Exception:
+        raise DataError(fault) from None
 
 
 def status(path: str | Path) -> os.stat_result | None:
-    """Status of what a path leads to, or None when nothing is there.
-
-    Raises
-    ------
-    DataError
-        That cannot be told: a folder on the way may not be entered, or the name is none that the system can have.
-    """
+    """Status of what a path leads to; None when nothing is there, a `DataError` when that cannot be told."""
     try:
         with reading_errors(path):
             return Path(path).stat()
@@ -154,19 +146,19 @@ def most_rows(columns: int) -> int:
     return (limit() or MAX_BYTES) // (max(columns, 1) * _CELL)
 
 
-def _gunzip(content: bytes, path: Path) -> bytes:
+def _gunzip(content: bytes) -> bytes:
     import pyarrow  # a file of many small members takes it no time; the standard library a minute
 
     if not content.startswith(b"\x1f\x8b"):
-        raise DataError(f"{path}: is not a gzip file; compress it again or drop .gz from its name")
+        raise DataError("is not a gzip file; compress it again or drop .gz from its name")
     unpacked = io.BytesIO()
     try:
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "gzip") as stream:
             while block := stream.read(_BLOCK):
-                check_size(unpacked.tell() + len(block), path)
+                check_size(unpacked.tell() + len(block))
                 unpacked.write(block)
     except OSError:
-        raise DataError(f"{path}: is cut short or damaged; make or download it again") from None
+        raise DataError("is cut short or damaged; make or download it again") from None
     return unpacked.getvalue()
 
 
@@ -182,20 +174,8 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
 
     It stands in the folder of `target`, so that the last step is one rename: a reader sees the old file or the new
     one. It is an empty file with a name that nobody can foresee, so that no link leads from it to another file. The
-    folder must exist. The block should do nothing but write: its `OSError` is taken for a failed write.
-
-    Parameters
-    ----------
-    target : str or Path
-    ending : str
-        Of the name of the path, where what writes to it goes by that.
-    mode : int, optional
-        Permissions of the new file. Default: those of the old one, if there is one.
-
-    Raises
-    ------
-    StorageError
-        The folder is absent, not writable, or the disk is full.
+    folder must exist. The block should do nothing but write: its `OSError` is taken for a failed write. The path has
+    the `ending`; the new file has the permissions `mode`, or by default those of the old one.
     """
     target = Path(target)
     with storage_errors(target):
@@ -245,10 +225,7 @@ def write_text(target: str | Path, text: str) -> None:
 
 
 def check_open_files() -> None:
-    """Raise a `StorageError` where the system lets a process open too few files to start others and talk to them.
-
-    Their libraries break off in the middle, some without an exception.
-    """
+    """Refuse to start processes where one may open few files: their libraries break off, some without a word."""
     try:
         import resource
     except ModuleNotFoundError:  # another system

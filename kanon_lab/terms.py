@@ -16,20 +16,9 @@ LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
 
 @dataclass(frozen=True)
 class Term:
-    """One term of the field.
+    """One term of the field: its name in code, in three languages, and its meaning in one English sentence.
 
-    Attributes
-    ----------
-    key : str
-        Its name in code.
-    en, es, ca : str
-        Its name in English, Spanish and Catalan.
-    meaning : str
-        What it means, in one English sentence.
-    symbol : str
-        Its symbol in formulas (LaTeX without dollar signs), or "".
-    in_glossary : bool
-        Whether the glossary explains it; plain words that only need a label are left out.
+    The symbol is LaTeX without dollar signs, or ""; plain words that only need a label are not in the glossary.
     """
 
     key: str
@@ -47,13 +36,7 @@ class Term:
         return greek.replace("{", "").replace("}", "")
 
     def label(self, language: str = "en") -> str:
-        """The name of the term in one of `LANGUAGES`.
-
-        Raises
-        ------
-        OptionError
-            For a language that has no labels.
-        """
+        """The name of the term in one of `LANGUAGES`."""
         if language not in LANGUAGES:
             raise OptionError(f"language must be one of {', '.join(LANGUAGES)}, not {language!r}")
         return getattr(self, language)
@@ -71,13 +54,7 @@ TERMS = _read()
 
 
 def term(key: str) -> Term:
-    """The term with this key.
-
-    Raises
-    ------
-    OptionError
-        For a key that is not in `TERMS`.
-    """
+    """The term with this key."""
     try:
         return TERMS[key]
     except KeyError:
@@ -87,11 +64,5 @@ def term(key: str) -> Term:
 
 
 def label(key: str, language: str = "en") -> str:
-    """The name of a term in one language: ``label("month", "es")`` is ``"mes"``.
-
-    Raises
-    ------
-    OptionError
-        For an unknown key or language.
-    """
+    """The name of a term in one language: ``label("month", "es")`` is ``"mes"``."""
     return term(key).label(language)

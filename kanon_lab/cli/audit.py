@@ -48,14 +48,14 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     from kanon_lab import studies
     from kanon_lab.data import load_counts, parse_columns
     from kanon_lab.studies.audit import FINDINGS, check_takes_counts, source_of
-    from kanon_lab.studies.figures import source_module
+    from kanon_lab.studies.figures import check_source
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
     if population is None and (year is not None or columns is not None):
         raise OptionError("--year and --columns go with --population: the embedded population needs neither")
     if source is not None:
-        source_module(source)
+        check_source(source)
     if figure is not None:
         given, source = source, source_of(figure)
         if given not in (None, source):

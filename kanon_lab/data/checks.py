@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, UnfitOptionError
 
 COLUMNS = ("place", "name", "province", "sex", "age_group", "persons")
 """Columns of a counts frame, in order."""
@@ -25,17 +25,15 @@ MOST_PERSONS = 10**10
 """No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
 
 
-def check_counts(frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """A counts frame from any frame that has its columns, or an error.
+def check_counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A counts frame from any frame that has its columns, or an error that names rows by the index of `frame`.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns place, sex, age_group (text) and persons (whole numbers, 0 to 10^10); name (default: the place) and
-        province (default: the first two digits of an INE code, else empty) may be absent; other columns are left out.
-        Not changed.
-    where : str
-        What to call the frame in messages: its file, or the argument it came from.
+        Columns place, sex, age_group (text) and persons (whole numbers, 0 to 10^10; none missing); name (default: the
+        place) and province (default: the first two digits of an INE code, else empty) may be absent; other columns are
+        left out.
 
     Returns
     -------
@@ -43,26 +41,28 @@ def check_counts(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         Columns place, name, province, sex, age_group (str) and persons (int64), one row per cell, in the order of
         `frame`, with a RangeIndex.
 
-    Raises
-    ------
-    DataError
-        A column is absent, a label missing, a count missing, not a number, negative, fractional or above 10^10, or a
-        cell stands twice. Rows are named by the index of `frame`.
+    Examples
+    --------
+    >>> import kanon_lab, pandas as pd
+    >>> cell = {"place": [29025], "sex": ["men"], "age_group": ["0-4"], "persons": [1731]}
+    >>> print(kanon_lab.check_counts(pd.DataFrame(cell)).to_string(index=False))
+    place  name province sex age_group  persons
+    29025 29025       29 men       0-4     1731
     """
-    return checked(frame, where).reset_index(drop=True)
+    return checked(frame).reset_index(drop=True)
 
 
-def checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+def checked(frame: pd.DataFrame) -> pd.DataFrame:
     """What `check_counts` returns, with the index of `frame`: later errors can still name its rows."""
     if missing := [column for column in (*CELL, "persons") if column not in frame]:
         raise DataError(
-            f"{where}: no column {', '.join(missing)}; counts need place, sex, age_group and persons (--columns says "
+            f"no column {', '.join(missing)}; counts need place, sex, age_group and persons (--columns says "
             "which column is which)"
         )
     result = pd.DataFrame(index=frame.index)
     for column in COLUMNS[:-1]:
         if column in frame:
-            result[column] = _text(frame[column], where)
+            result[column] = _text(frame[column])
     for column, width in (("place", 5), ("province", 2)):
         if column in result:
             result[column] = _restore_zeros(result[column], width)
@@ -70,33 +70,33 @@ def checked(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     if "province" not in result:
         ine = result["place"].str.fullmatch(_INE_CODE)
         result["province"] = result["place"].str[:2].where(ine, "")
-    result["persons"] = _persons(frame["persons"], where)
-    check_unique(result, where)
+    result["persons"] = _persons(frame["persons"])
+    check_unique(result)
     return result[list(COLUMNS)]
 
 
-def check_unique(frame: pd.DataFrame, where: str) -> None:
+def check_unique(frame: pd.DataFrame) -> None:
     """Raise a `DataError` when two rows have the same place, sex and age group."""
     twice = frame.duplicated(CELL)
     if twice.any():
         raise DataError(
-            f"{where}: row {first_row(twice)}: this place, sex and age group stand in a row before it; add the counts "
+            f"row {first_row(twice)}: this place, sex and age group stand in a row before it; add the counts "
             "up or drop one"
         )
 
 
-def check_year(year: int | None, years: list[int], where: str) -> None:
-    """Raise an `OptionError` unless `year` is one of `years`."""
+def check_year(year: int | None, years: list[int]) -> None:
+    """Raise an error unless `year` is one of `years`."""
     offered = ", ".join(map(str, sorted(years)))
     if not years:
-        raise OptionError(f"{where}: names no years, so {year} cannot be chosen; leave out the year (--year)")
+        raise UnfitOptionError(f"names no years, so {year} cannot be chosen; leave out the year (--year)")
     if year is None:
-        raise OptionError(f"{where}: holds several years; choose one (--year): {offered}")
+        raise UnfitOptionError(f"holds several years; choose one (--year): {offered}")
     if year not in years:
-        raise OptionError(f"{where}: has no year {year}; choose one of its own (--year): {offered}")
+        raise UnfitOptionError(f"has no year {year}; choose one of its own (--year): {offered}")
 
 
-def _text(column: pd.Series, where: str) -> pd.Series:
+def _text(column: pd.Series) -> pd.Series:
     """Labels as text without stray spaces; a number with nothing after the point loses the point."""
     missing = column.isna()
     whole = pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all()
@@ -105,7 +105,7 @@ def _text(column: pd.Series, where: str) -> pd.Series:
     text = column.astype(str).str.strip()
     missing |= text.str.lower().isin(["", "nan"])
     if missing.any():
-        raise DataError(f"{where}: row {first_row(missing)}: no {column.name}; fill it in or drop the row")
+        raise DataError(f"row {first_row(missing)}: no {column.name}; fill it in or drop the row")
     return text
 
 
@@ -117,7 +117,7 @@ def _restore_zeros(codes: pd.Series, width: int) -> pd.Series:
     return codes
 
 
-def _persons(column: pd.Series, where: str) -> pd.Series:
+def _persons(column: pd.Series) -> pd.Series:
     other = ~column.map(_may_be_number)
     if pd.api.types.is_integer_dtype(column) and not column.isna().any():
         counts = column
@@ -134,8 +134,7 @@ def _persons(column: pd.Series, where: str) -> pd.Series:
     for fault, rows in faults.items():
         if rows.any():
             raise DataError(
-                f"{where}: row {first_row(rows)}: the count in column {column.name} {fault}; write a whole "
-                "number of persons"
+                f"row {first_row(rows)}: the count in column {column.name} {fault}; write a whole number of persons"
             )
     return counts.astype("int64")
 

@@ -8,7 +8,7 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data import age_groups, labels, px, table
 from kanon_lab.data.checks import CELL, check_unique, checked, first_row
-from kanon_lab.errors import DataError, OptionError
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 
 FORMATS = ("px", *table.FORMATS)
 """Extensions of the files that `read_counts` reads; .gz may follow."""
@@ -54,19 +54,12 @@ def read_counts(
         cell in file order (place by place in PC-Axis files), with a RangeIndex. Age groups are written ``"0-4"`` to
         ``"80-84"`` and ``"85+"``; INE's sexes ``"men"`` and ``"women"``. What was done to the file stands in
         ``attrs["notes"]``, a list of str.
-
-    Raises
-    ------
-    DataError
-        The file is absent, cut short, wrongly encoded or inconsistent; the message names the row and the remedy.
-    OptionError
-        `year`, `pool_from` or `columns` does not fit the file.
     """
-    with files.limited(max_bytes):
+    with files.limited(max_bytes), about(str(path)):
         cells, notes = _cells(path, year, columns)
-    parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
-    if parts.empty:
-        raise DataError(f"{path}: holds totals only; use a file with a row per place, sex and age group")
+        parts = cells[~_is_total(cells["place"])].reset_index(drop=True)
+        if parts.empty:
+            raise DataError("holds totals only; use a file with a row per place, sex and age group")
     parts = parts if pool_from is None else pool_ages(parts, pool_from)
     parts.attrs["notes"] = notes
     return parts
@@ -80,42 +73,25 @@ def national_totals(
     columns: Mapping[str, str] | None = None,
     max_bytes: int | None = None,
 ) -> pd.DataFrame:
-    """The file's own total of the nation ("Total Nacional") by sex and age group.
-
-    Parameters are those of `read_counts`.
+    """The file's own total of the nation ("Total Nacional") by sex and age group; parameters as of `read_counts`.
 
     Returns
     -------
     pandas.DataFrame
         Columns sex, age_group (str) and persons (int64), in file order, with a RangeIndex.
-
-    Raises
-    ------
-    DataError
-        The file has no such total, or one of the faults that `read_counts` finds.
-    OptionError
-        As in `read_counts`.
     """
-    with files.limited(max_bytes):
+    with files.limited(max_bytes), about(str(path)):
         cells, _ = _cells(path, year, columns)
-    nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
-    if nation.empty:
-        raise DataError(f"{path}: has no row for the whole nation (Total Nacional); use the national file")
+        nation = cells[cells["place"] == labels.NATION].reset_index(drop=True)
+        if nation.empty:
+            raise DataError("has no row for the whole nation (Total Nacional); use the national file")
     if pool_from is not None:
         nation = pool_ages(nation, pool_from)
     return nation[["sex", "age_group", "persons"]]
 
 
 def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
-    """Counts with all age groups from age `pool_from` (years) on added up into one open group.
-
-    Where the open group of `counts` starts before `pool_from` there is nothing to add up, and nothing changes.
-
-    Raises
-    ------
-    OptionError
-        `pool_from` lies inside a five-year group.
-    """
+    """Counts with the groups from age `pool_from` on added up; unchanged where the open group begins before."""
     if pool_from < 0 or pool_from % labels.GROUP_YEARS:
         raise OptionError(
             f"ages cannot be pooled from {pool_from} (--pool-ages): groups start at multiples of {labels.GROUP_YEARS}"
@@ -129,25 +105,24 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
 
 def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:
     """All cells of the file; of totals only those of places, the nation's under the code `labels.NATION`. And notes."""
-    where = str(path)
     form = files.file_format(path)
     if form == "px":
         if columns:
-            raise OptionError(f"{where}: a PC-Axis file has no columns to name; leave out columns (--columns)")
-        cells = checked(px.year_frame(px.read_px(path), year), where)
+            raise UnfitOptionError("a PC-Axis file has no columns to name; leave out columns (--columns)")
+        cells = checked(px.year_frame(px.read_px(path), year))
     elif form in table.FORMATS:
-        cells = _with_labels_read(checked(table.read_table(path, year, columns), where), where)
+        cells = _with_labels_read(checked(table.read_table(path, year, columns)))
     else:
         files.check_file(path)
         known = ", ".join(f".{known}" for known in FORMATS)
-        raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
-    cells, notes = age_groups.pooled(cells, where)
-    _check_totals(cells, where)
-    _check_hidden_total(cells, where)
+        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
+    cells, notes = age_groups.pooled(cells)
+    _check_totals(cells)
+    _check_hidden_total(cells)
     return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)], notes
 
 
-def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
+def _with_labels_read(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells of a table with INE's labels of place, sex and age group read; other places and sexes stay as they are."""
     places = {label: labels.place(label) or labels.Place(label, label) for label in cells["place"].unique()}
     named = (cells["name"] != cells["place"]).any()
@@ -155,7 +130,7 @@ def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
     unread = cells["age_group"].isin([label for label, group in ages.items() if group is None])
     if unread.any():
         raise DataError(
-            f"{where}: row {first_row(unread)}: column age_group holds no five-year age group and no age; write it as "
+            f"row {first_row(unread)}: column age_group holds no five-year age group and no age; write it as "
             "5-9, 85+ or, in years, 7"
         )
     read = cells.assign(
@@ -164,11 +139,11 @@ def _with_labels_read(cells: pd.DataFrame, where: str) -> pd.DataFrame:
         sex=cells["sex"].map({label: labels.sex(label) for label in cells["sex"].unique()}).astype(str),
         age_group=cells["age_group"].map(ages).astype(str),
     )
-    check_unique(read, where)
+    check_unique(read)
     return read
 
 
-def _check_totals(cells: pd.DataFrame, where: str) -> None:
+def _check_totals(cells: pd.DataFrame) -> None:
     """A total over sexes, ages or both must equal the sum of the cells of its place that it covers."""
     total = cells[["sex", "age_group"]].eq(labels.TOTAL)
     parts = cells[~total.any(axis=1)]
@@ -184,12 +159,12 @@ def _check_totals(cells: pd.DataFrame, where: str) -> None:
         wrong = (sums != totals["persons"]) & ~(sums.isna() & of_places[totals.index])
         if wrong.any():
             raise DataError(
-                f"{where}: {_position(totals, wrong)}: the total is not the sum of its parts; correct it or download "
+                f"{_position(totals, wrong)}: the total is not the sum of its parts; correct it or download "
                 "the file again"
             )
 
 
-def _check_hidden_total(cells: pd.DataFrame, where: str) -> None:
+def _check_hidden_total(cells: pd.DataFrame) -> None:
     """A sex that is everywhere the sum of the others is a total under a label we do not know: it would count twice."""
     wide = cells[cells["sex"] != labels.TOTAL].pivot(index=["place", "age_group"], columns="sex", values="persons")
     if wide.shape[1] < 3:
@@ -198,7 +173,7 @@ def _check_hidden_total(cells: pd.DataFrame, where: str) -> None:
     wide, all_sexes = wide[all_sexes > 0], all_sexes[all_sexes > 0]
     if len(wide) >= _NO_ACCIDENT and any((2 * wide[sex] == all_sexes).all() for sex in wide):
         raise DataError(
-            f"{where}: one label of column sex is the sum of the others in every place and age group; leave out those "
+            "one label of column sex is the sum of the others in every place and age group; leave out those "
             "rows, or call that label Total"
         )
 

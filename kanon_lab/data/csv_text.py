@@ -49,24 +49,11 @@ def without_declaration(content: bytes) -> tuple[bytes, str | None]:
     return (b"\n" + content[found.end() :], sign) if sign.isascii() else (content, None)
 
 
-def as_utf8(content: bytes, where: str, encoding: str | None = None) -> tuple[bytes, str]:
+def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
     """A csv file in UTF-8 without a byte-order mark, and the encoding that it had.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    where : str
-        What to call it in messages.
-    encoding : str, optional
-        As Python names it, such as ``"cp850"``. Default: UTF-8, UTF-16 and UTF-32 by their byte-order marks, UTF-8
-        where it is that, and else Windows-1252 (``cp1252``, which has latin-1's letters) where most of what is not
-        ASCII would be letters.
-
-    Raises
-    ------
-    DataError
-        It is in none of them, or not in the one named.
+    By default UTF-8, UTF-16 and UTF-32 by their byte-order marks, UTF-8 where it is that, and else Windows-1252
+    (``cp1252``, which has latin-1's letters) where most of what is not ASCII would be letters.
     """
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
@@ -75,21 +62,21 @@ def as_utf8(content: bytes, where: str, encoding: str | None = None) -> tuple[by
             content.decode("utf-8")
             return content, "utf-8"
         except UnicodeDecodeError as error:
-            _check_western(content, where, error.start)
+            _check_western(content, error.start)
         encoding = _WESTERN
     name = codecs.lookup(encoding).name
     try:
         return content.decode(name).removeprefix("\ufeff").encode(), name
     except UnicodeError as error:
         row = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding: not {name}; save the file as UTF-8") from None
+        raise DataError(f"row {row}: wrong encoding: not {name}; save the file as UTF-8") from None
 
 
-def _check_western(content: bytes, where: str, start: int) -> None:
+def _check_western(content: bytes, start: int) -> None:
     """Raise a `DataError` unless bytes that are not UTF-8 from `start` on make sense in Windows-1252."""
     high = content.translate(None, _ASCII)
     row = content.count(b"\n", 0, start) + 1
-    place = f"{where}: row {row}: wrong encoding"
+    place = f"row {row}: wrong encoding"
     of_utf_8 = content.decode("utf-8", "ignore").encode().translate(None, _ASCII)
     if 2 * len(of_utf_8) >= len(high):
         raise DataError(f"{place}, or damaged: UTF-8 in most places, but not here; save the file as UTF-8")
@@ -101,59 +88,43 @@ def _check_western(content: bytes, where: str, start: int) -> None:
         raise DataError(f"{place}: not UTF-8, nor Windows-1252; save the file as UTF-8")
 
 
-def decoded(content: bytes, where: str, declared: bool = False) -> tuple[str, str]:
-    """Text of a csv file in UTF-8, and the sign between its cells: `separator_of` it.
-
-    Of one whose separator was `declared`, the blank line of that is left out.
-
-    Raises
-    ------
-    DataError
-        It is not UTF-8, or its first row is blank.
-    """
+def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
+    """Text of a csv file in UTF-8, less the blank line of a `declared` separator, and the sign between its cells."""
     if (zero := content.find(b"\0")) >= 0:
         # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
         row = content.count(b"\n", 0, zero) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
+        raise DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
+        raise DataError(f"row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
     text = text.removeprefix("\n") if declared else text
     if not re.match(r"[^\r\n]*", text)[0].strip():
-        raise DataError(f"{where}: {NO_NAMES}")
+        raise DataError(NO_NAMES)
     return text, separator_of(text)
 
 
 def separator_of(text: str) -> str:
     """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1.
 
-    Signs between quotation marks do not count. Of two alike the comma is not it: numbers and words have commas too.
+    Not between quotation marks. Of two alike the comma is not it: numbers and words have commas too.
     """
     rows = _first_rows(text)
     often = {sign: rows[0].count(sign) for sign in DELIMITERS if sign in rows[0]}
     return max(often, key=lambda sign: (_even(rows, sign), often[sign], sign != ","), default=",")
 
 
-def check_separator(text: str, separator: str, given: bool, where: str) -> None:
-    """Raise a `DataError` where the one column of a file looks like several between other signs.
-
-    Parameters
-    ----------
-    text : str
-        The file, whose header has one column by its `separator`.
-    given : bool
-        Whether somebody named the separator; else it was found.
-    """
+def check_separator(text: str, separator: str, given: bool) -> None:
+    """Refuse a file whose one column by a separator, found or `given`, looks like several between other signs."""
     rows = _first_rows(text)
     if given and (others := [sign for sign in DELIMITERS if sign in rows[0] and sign != separator]):
         none = f"wrong separator: row 1 has no '{shown(separator)}' but '{shown(others[0])}'"
-        raise DataError(f"{where}: {none}; leave the separator out to have it found")
+        raise DataError(f"{none}; leave the separator out to have it found")
     signs = [sign for sign in ":^~#! " if sign != separator and len(rows) > 1 and _even(rows, sign)]
     if signs:
         sign = shown(signs[0])
-        raise DataError(f"{where}: only one column, and '{sign}' in every row; put commas or semicolons between cells")
+        raise DataError(f"only one column, and '{sign}' in every row; put commas or semicolons between cells")
 
 
 def shown(separator: str) -> str:

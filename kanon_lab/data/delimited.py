@@ -40,17 +40,10 @@ _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a csv file is written.
+    """How a csv file is written: encoding as Python names it, the sign between cells, and the one before decimals.
 
-    Attributes
-    ----------
-    encoding : str or None
-        As Python names it.
-    separator : str or None
-        The sign between cells.
-    decimal : str or None
-        ``","``, ``"."``, or ``",."`` where one column has the one and another the other. None where no number has
-        decimals; of a dialect to read by, None says that this is to be found.
+    The latter is ``","``, ``"."``, or ``",."`` where one column has the one and another the other; None where no
+    number has decimals. Of a dialect to read by, None says that this is to be found.
     """
 
     encoding: str | None = None
@@ -79,61 +72,34 @@ class Dialect:
 
 def read_delimited(
     content: bytes,
-    where: str,
     choose: Callable[[list[str]], list[str]],
     dialect: Dialect,
     text: Sequence[str],
     na: Sequence[str],
     codes: MissingCodes,
 ) -> tuple[pd.DataFrame, Dialect]:
-    """The columns of a csv file that `choose` picks out of its header.
+    """The columns of a csv file that `choose` picks out of its header, and how it is written.
 
-    Parameters
-    ----------
-    content : bytes
-        Row 1 is the header, or declares the separator (``sep=;``), which makes row 2 the header.
-    where : str
-        What to call the file in messages.
-    choose : callable
-        Takes the names in the header and returns those to read, in order; it refuses names that it cannot have.
-    dialect : Dialect
-        What is known of how it is written.
-    text : sequence of str
-        Columns that stay text though they look like numbers.
-    na : sequence of str
-        Cells that mean missing, besides empty ones.
-    codes : MissingCodes
-        Cells that mean missing in some columns.
-
-    Returns
-    -------
-    frame : pandas.DataFrame
-        Columns of Int64, float64 or str; the index, named row, holds the numbers of rows in the file.
-    found : Dialect
-        How it is written.
-
-    Raises
-    ------
-    DataError
-        Wrong encoding or separator, no header, a row with more or fewer cells than the header, a quotation mark never
-        closed, or text after a closing one.
+    Row 1 is the header, or declares the separator (``sep=;``), which makes row 2 the header. The columns are Int64,
+    float64 or str; the index, named row, holds the numbers of rows in the file. Columns of `text` stay text though
+    they look like numbers; cells of `na`, and of `codes` in some columns, are missing as empty ones are.
     """
-    files.check_size(_COPIES * len(content), where)
-    content, encoding = as_utf8(content, where, dialect.encoding)
+    files.check_size(_COPIES * len(content))
+    content, encoding = as_utf8(content, dialect.encoding)
     content, declared = without_declaration(content)
-    decoded_text, delimiter = decoded(content, where, declared is not None)
+    decoded_text, delimiter = decoded(content, declared is not None)
     delimiter = dialect.separator or declared or delimiter
     content = content.rstrip(b"\r\n") + b"\n"
     quoted = b'"' in content
     if quoted:
-        _check_quotes(content, delimiter, where)
-    header = _header(decoded_text, delimiter, where)
+        _check_quotes(content, delimiter)
+    header = _header(decoded_text, delimiter)
     if len(header) == 1:
-        check_separator(decoded_text, delimiter, (dialect.separator or declared) is not None, where)
+        check_separator(decoded_text, delimiter, (dialect.separator or declared) is not None)
     del decoded_text
     names = choose(header)
-    files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names), where)
-    table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted, where)
+    files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
+    table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted)
     signs = dialect.decimal or ("." if delimiter == "," else ",.")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.int64(): pd.Int64Dtype()}.get
@@ -146,15 +112,15 @@ def read_delimited(
     return frame, Dialect(encoding, delimiter, "".join(sorted(decimals)) or None)
 
 
-def _header(text: str, delimiter: str, where: str) -> list[str]:
+def _header(text: str, delimiter: str) -> list[str]:
     try:
         names = next(csv.reader([_FIRST_RECORD.match(text)[0]], delimiter=delimiter))
     except csv.Error:
-        raise DataError(f"{where}: {NO_NAMES}") from None
+        raise DataError(NO_NAMES) from None
     return [name.strip() for name in names]
 
 
-def _check_quotes(content: bytes, delimiter: str, where: str) -> None:
+def _check_quotes(content: bytes, delimiter: str) -> None:
     """Raise a `DataError` where a quoted cell goes on after its quotation, or the quotation never ends.
 
     The parser takes the first for text, and so a stray mark that pairs with another hides the rows between them.
@@ -172,10 +138,10 @@ def _check_quotes(content: bytes, delimiter: str, where: str) -> None:
     fault = "text stands after a closing quotation mark; mend the row, and double a mark that belongs to the text"
     if not re.compile(cell).match(content, end):
         fault = "a quotation mark is never closed; close it"
-    raise DataError(f"{where}: row {row}: {fault}")
+    raise DataError(f"row {row}: {fault}")
 
 
-def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool, where: str) -> tuple[pa.Table, pd.Index]:
+def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool) -> tuple[pa.Table, pd.Index]:
     """Columns of text without the header, and the row number of each record. Blank lines are no records."""
     try:
         table, faulty = _parsed(content, delimiter, positions, quoted, _LONG if quoted else _SHORT)
@@ -183,12 +149,12 @@ def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool, w
         try:
             table, faulty = _parsed(content, delimiter, positions, quoted, _LONG)
         except pa.ArrowInvalid:
-            raise DataError(f"{where}: cannot be split into rows and cells; save it as CSV in UTF-8") from None
+            raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8") from None
     rows = _row_numbers(content, table.num_rows + len(faulty))
     if faulty:
         row = faulty[0]
         fault = "fewer" if row.actual_columns < row.expected_columns else "more"
-        raise DataError(f"{where}: row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
+        raise DataError(f"row {rows[row.number - 1]}: {fault} cells than the header has; mend the row")
     return table.slice(1), rows[1:]
 
 

@@ -58,10 +58,8 @@ def fetch(
         Name in `catalogue`.
     force : bool, default False
         Download even when the file is there; the old one stays until the new one has been checked.
-    address : str, optional
-        Fetch from here instead of the official address.
-    folder : str or Path, optional
-        Put the file here instead of the user's cache folder.
+    address, folder : str, str or Path, optional
+        Fetch from here instead of the official address, and put the file here instead of the user's cache folder.
     timeout : tuple of two floats, default (10, 60)
         Seconds to connect, and to wait for the next bytes. A download that brings less than 500 bytes a second during
         the second time is given up.
@@ -72,17 +70,6 @@ def fetch(
         The file.
     bool
         Whether it was downloaded by this call; False when it was there.
-
-    Raises
-    ------
-    OptionError
-        There is no such data set.
-    NetworkError
-        The server cannot be reached, does not answer in time, refuses, breaks off, or is too slow.
-    DataError
-        What came is not the expected file.
-    StorageError
-        The folder cannot be written, or the disk is full.
     """
     data_set = sets.find(name)
     if data_set.address is None:
@@ -97,13 +84,7 @@ def fetch(
 def download(
     address: str, target: Path, check: Callable[[Path], None], *, timeout: tuple[float, float] = TIMEOUT
 ) -> None:
-    """Download `address` to `target` through ``target.part``; `check` raises a `DataError` when it is another file.
-
-    Raises
-    ------
-    NetworkError, DataError, StorageError
-        As in `fetch`.
-    """
+    """Bring `address` to `target` through ``target.part``; `check` raises a `DataError` when it is another file."""
     part = target.with_name(f"{target.name}.part")
     with storage_errors(part):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -215,13 +196,7 @@ def _opened(part: Path, how: int) -> int:
 
 
 def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:
-    """What the server sends, as it arrives: so no byte is lost when it breaks off, and a trickle is noticed.
-
-    Raises
-    ------
-    NetworkError
-        Less than `SLOWEST` bytes a second arrived during `patience` seconds.
-    """
+    """What the server sends, as it arrives: no byte is lost when it breaks off, and a trickle is noticed."""
     received, start = 0, time.monotonic()
     while block := response.raw.read1(_BLOCK, decode_content=True):
         yield block

@@ -18,7 +18,7 @@ from kanon_lab.data.signature import check_signature
 from kanon_lab.data.statistical import Labels, Missing, read_statistical
 from kanon_lab.data.table import NO_PARQUET, check_parquet, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, settled, spelt
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.notes import Note
 
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
@@ -52,13 +52,13 @@ class MicrodataFile:
     found : dict
         name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
         None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
-    notes : tuple of str
+    notes : tuple
         What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
     variable_labels : dict
         For each variable of SPSS, Stata or SAS that has one, its own label.
     rows : Index or None
-        For each record the number of its row in the file, under the name row: the header of a csv file or sheet is row
-        1, so that its first record is in row 2 or later; records of the other formats count from 1.
+        For each record the number of its row in the file: the header of a csv file or sheet is row 1, so that its first
+        record is in row 2 or later; records of the other formats count from 1.
     """
 
     frame: pd.DataFrame = field(repr=False)
@@ -106,17 +106,11 @@ def read_file(
     max_bytes : int, optional
         The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
-    Returns
-    -------
-    MicrodataFile
-        Its frame is what `read_microdata` gives.
-
-    Raises
-    ------
-    DataError
-        As `read_microdata` does.
-    OptionError
-        There is neither such a data set nor such a file, or the data set holds no records; or an option cannot be used.
+    Examples
+    --------
+    >>> from kanon_lab.data import read_file
+    >>> read_file("health-survey").found["records"]
+    1521
     """
     options = {"columns": columns, "na": na, "missing_codes": missing_codes}
     dialect = Dialect(encoding, separator, decimal)
@@ -138,7 +132,13 @@ def _read_named(
     return read_path(sets.data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
 
 
-def read_path(
+def read_path(path: str | Path, name: str, dialect: Dialect, **options: object) -> MicrodataFile:
+    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
+    with about(str(path)):
+        return _read(path, name, dialect, **options)
+
+
+def _read(
     path: str | Path,
     name: str,
     dialect: Dialect,
@@ -148,12 +148,11 @@ def read_path(
     na: Iterable[str] | str,
     missing_codes: Mapping[str, Iterable[Code]] | None,
 ) -> MicrodataFile:
-    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
-    where, form = str(path), files.file_format(path)
+    form = files.file_format(path)
     if form not in READ_FORMATS:
         files.check_file(path)
         known = ", ".join(f".{each}" for each in READ_FORMATS)
-        raise DataError(f"{where}: its name ends in none of {known} (.gz may follow); convert or rename the file")
+        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
     wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
     if wanted == []:
         raise OptionError("columns is empty; name some, or leave it out for all")
@@ -163,27 +162,27 @@ def read_path(
     def choose(names: Iterable[str]) -> list[str]:
         names = list(names)
         named.extend(composed(name) for name in names if name)
-        return chosen(names, wanted, where, in_row_1=in_row_1)
+        return chosen(names, wanted, in_row_1=in_row_1)
 
     content = files.read_bytes(path)
-    check_signature(content, form, where)
+    check_signature(content, form)
     labels, named_labels, missing, notes, found = {}, {}, {}, [], vars(Dialect()).copy()
     if form == "csv":
-        frame, seen = read_delimited(content, where, choose, dialect, text, na, codes)
+        frame, seen = read_delimited(content, choose, dialect, text, na, codes)
         found, notes = vars(seen), [seen.note] if seen.note else []
     elif form in statistical.FORMATS:
-        read = read_statistical(content, where, form, choose, dialect.encoding)
+        read = read_statistical(content, form, choose, dialect.encoding)
         frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
         missing, found["encoding"] = read.missing, read.encoding
         notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
     else:
-        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, where, choose)
+        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, choose)
     if len(frame) == 0:
-        raise DataError(f"{where}: has no records; export or download it again")
+        raise DataError("has no records; export or download it again")
     frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
     frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
     if absent := [variable for variable in codes.codes if variable not in named]:
-        raise wanting(absent[0], named, where, sure=not in_row_1 or wanted is not None or _headed(frame))
+        raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or _headed(frame))
     notes += [Note("codes_in_file", codes=spelt(each), variable=shortened(name)) for name, each in missing.items()]
     notes += codes.notes(frame.columns)
     found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
@@ -204,56 +203,43 @@ def _headed(frame: pd.DataFrame) -> bool:
     return below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
 
 
-def _parquet(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
+def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with files.damaged(NO_PARQUET):
         file = parquet.ParquetFile(pa.BufferReader(content))
         names = file.schema_arrow.names
-    except MemoryError:
-        raise
-    except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{where}: {NO_PARQUET}") from None
     chosen = choose(names)
-    check_parquet(content, file.metadata, chosen, where)
+    check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
-        raise DataError(f"{where}: column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
     # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
     whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
-    try:
+    with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
-    except MemoryError:
-        raise
-    except Exception:
-        raise DataError(f"{where}: {NO_PARQUET}") from None
     columns = {}
     for name in chosen:
-        try:
+        fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+        with files.damaged(fault):  # such as a time in a zone that is unknown here
             columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
-        except MemoryError:
-            raise
-        except Exception:  # such as a time in a zone that is unknown here
-            raise DataError(
-                f"{where}: column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
-            ) from None
     return _numbered(pd.DataFrame(columns))
 
 
-def _xlsx(content: bytes, where: str, choose: _Choose) -> pd.DataFrame:
-    frame = read_sheet(content, where)
+def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
+    frame = read_sheet(content)
     frame.columns = [name.strip() for name in frame.columns]
     try:
         chosen = choose(frame.columns)
     except DataError as error:
         raise DataError(f"{error}{_unread(content)}") from None
-    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen}, where)
+    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen})
     empty = frame.isna().all(axis=1).to_numpy()
     records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
     if empty[:records].any():
-        check_cells(content, dict(enumerate(frame.columns, start=1)), where)
+        check_cells(content, dict(enumerate(frame.columns, start=1)))
         row = frame.index[int(empty.argmax())]
-        raise DataError(f"{where}: row {row} is empty; delete it, or fill in a cell if it is a record")
+        raise DataError(f"row {row} is empty; delete it, or fill in a cell if it is a record")
     return frame[chosen].iloc[:records]
 
 

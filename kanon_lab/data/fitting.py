@@ -19,17 +19,10 @@ _WHOLE = {"sav": 2.0**1023, "dta": 2.0**31 - 100}
 
 
 class Fitted(NamedTuple):
-    """Labels that a format can hold.
+    """Labels that a format can hold, by variable.
 
-    Attributes
-    ----------
-    labels : dict
-        By variable, the label of each code.
-    variable_labels : dict
-    lost : tuple of str
-        Variables some of whose labels of codes the format cannot hold.
-    cut : int
-        Labels that are longer than the format keeps, and are cut.
+    Some codes of the variables `lost` have labels that it cannot hold; `cut` labels are longer than it keeps, and are
+    cut.
     """
 
     labels: Labels

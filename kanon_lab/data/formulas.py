@@ -28,19 +28,10 @@ _FORMULA = re.compile(
 def neutralised(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """Put an apostrophe before each sign that a spreadsheet would take for the beginning of a formula.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Without categorical columns. Not changed.
-
-    Returns
-    -------
-    DataFrame
-        The same, but for texts and names of columns with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) where one
-        begins, or where a cell would begin if ``;``, ``,``, ``|``, a tab or the end of a line parted them; behind
-        blanks, quotation marks and what is not seen, too. Plain numbers such as -1.5 stay.
-    dict of str to int
-        By column, the cells that have one now or more, its name one of them; columns of none are left out.
+    Texts and names of columns with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) get one where one begins, or
+    where a cell would begin if ``;``, ``,``, ``|``, a tab or the end of a line parted them; behind blanks, quotation
+    marks and what is not seen, too. Plain numbers such as -1.5 stay. The second result is the number of cells that
+    have one now or more, by column, its name one of them; columns of none are left out.
     """
     columns, cells = [], {}
     for name, column in frame.items():

@@ -40,12 +40,12 @@ def load_counts(
         Counts frame, as `read_counts` gives it. Counts of an embedded data set have one more column, kind (str):
         ``"reconstructed"``, ``"synthetic"`` or ``"real"``.
 
-    Raises
-    ------
-    DataError
-        The file is absent or faulty.
-    OptionError
-        There is neither such a data set nor such a file, it holds no counts by age, or another argument does not fit.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> counts = kanon_lab.load_counts("spain-2010")
+    >>> len(counts), int(counts["persons"].sum())
+    (292104, 47021031)
     """
     data_set = sets.DATA_SETS.get(str(name_or_path))
     if data_set is None:
@@ -75,10 +75,7 @@ def _check_file(path: str | Path) -> None:
 
 
 def _read_embedded(path: Path) -> pd.DataFrame:
-    """A population of the package: one row a municipality, a column "sex age_group" for each cell.
-
-    The tests check the file, not every run.
-    """
+    """A population of the package: one row a municipality, a column "sex age_group" for each cell. Tests check it."""
     wide = pd.read_csv(path, dtype={"place": str, "name": str, "kind": str}, keep_default_na=False)
     cells = [column for column in wide.columns if " " in column]
     sexes, age_groups = zip(*(column.split(" ") for column in cells), strict=True)

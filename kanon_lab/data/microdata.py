@@ -51,15 +51,6 @@ def read_microdata(
         Records in the order of the file, numbered from 0 on (a `RangeIndex`). `read_file` also gives their rows in the
         file, which its own messages name.
 
-    Raises
-    ------
-    DataError
-        The file is absent, damaged, encrypted, wrongly encoded, not rectangular, without a record or a column asked
-        for, or has a name twice. A column of a sheet has merged cells, an error such as #N/A, or a formula without its
-        value. Or reading the file would take more memory than `max_bytes`.
-    OptionError
-        `columns` is empty, or a missing code is neither a text nor a number.
-
     Notes
     -----
     *Names* of columns have composed letters (Unicode's NFC): one letter for the e and the accent of café, however the
@@ -98,25 +89,29 @@ def load_microdata(
     name_or_path : str or Path
         A name of `catalogue`, such as ``"health-survey"``, or the path of a file that `read_microdata` reads.
     columns, na, missing_codes, max_bytes
-        As in `read_microdata`.
+        As in `read_microdata`, whose frame it gives.
 
-    Returns
-    -------
-    pandas.DataFrame
-        As `read_microdata` gives it.
-
-    Raises
-    ------
-    DataError
-        The file is absent or faulty.
-    OptionError
-        There is neither such a data set nor such a file, or the data set holds no records.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.load_microdata("health-survey", columns=["sex", "age"]).head(2)
+       sex  age
+    0  man   50
+    1  man   64
     """
     return read_file(name_or_path, columns=columns, na=na, missing_codes=missing_codes, max_bytes=max_bytes).frame
 
 
 def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """For each text column that holds some of `USUAL_MARKS`, those; none of them was read as missing."""
+    """For each text column that holds some of `USUAL_MARKS`, those; none of them was read as missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.data import usual_marks
+    >>> usual_marks(pd.DataFrame({"sex": ["f", "NA"], "age": [30, 41]}))
+    {'sex': ['NA']}
+    """
     found = {name: _marks(column) for name, column in frame.items()}
     return {name: marks for name, marks in found.items() if marks}
 

@@ -18,7 +18,7 @@ def listed(names: Iterable[str] | str) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1: bool) -> list[str]:
+def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> list[str]:
     """The columns to read, as they stand in the file, or an error that quotes names only where they surely are names.
 
     A file without a header has data in row 1, where names should be.
@@ -27,24 +27,24 @@ def chosen(names: list[str], wanted: list[str] | None, where: str, *, in_row_1: 
     names, own = list(map(composed, names)), names
     named = [name for name in names if name]
     if not named:
-        raise DataError(f"{where}: has no column names; {place}")
+        raise DataError(f"has no column names; {place}")
     if absent := [name for name in wanted or [] if name not in names]:
         sure = not in_row_1 or len(absent) <= len(wanted) / 2
-        raise wanting(absent[0], named, where, sure=sure)
+        raise wanting(absent[0], named, sure=sure)
     first = dict(reversed([(name, i) for i, name in enumerate(names, start=1)]))
     if twice := [(first[name], i) for i, name in enumerate(names, start=1) if name and first[name] != i]:
-        raise DataError(f"{where}: columns {twice[0][0]} and {twice[0][1]} have the same name; give each its own")
+        raise DataError(f"columns {twice[0][0]} and {twice[0][1]} have the same name; give each its own")
     written = dict(zip(names, own, strict=True))
     return [written[name] for name in (named if wanted is None else wanted)]
 
 
-def wanting(absent: str, names: list[str], where: str, *, sure: bool) -> DataError:
+def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
     """The error for a column that is not there: with the nearest of the names, where it is sure that they are names."""
     remedy = "; check that names of columns stand in the first row"
     alike = [name for name in names if name.casefold() == absent.casefold()]
     if sure or alike:
         remedy = _remedy(absent, alike or names)
-    return DataError(f"{where}: no column {shortened(absent)}{remedy}")
+    return DataError(f"no column {shortened(absent)}{remedy}")
 
 
 def _remedy(absent: str, names: list[str]) -> str:

@@ -1,57 +1,13 @@
 """The provinces of Spain as INE codes them: the first two digits of a municipality's code."""
 
-PROVINCES = {
-    "01": "Araba/Álava",
-    "02": "Albacete",
-    "03": "Alicante/Alacant",
-    "04": "Almería",
-    "05": "Ávila",
-    "06": "Badajoz",
-    "07": "Illes Balears",
-    "08": "Barcelona",
-    "09": "Burgos",
-    "10": "Cáceres",
-    "11": "Cádiz",
-    "12": "Castellón/Castelló",
-    "13": "Ciudad Real",
-    "14": "Córdoba",
-    "15": "A Coruña",
-    "16": "Cuenca",
-    "17": "Girona",
-    "18": "Granada",
-    "19": "Guadalajara",
-    "20": "Gipuzkoa",
-    "21": "Huelva",
-    "22": "Huesca",
-    "23": "Jaén",
-    "24": "León",
-    "25": "Lleida",
-    "26": "La Rioja",
-    "27": "Lugo",
-    "28": "Madrid",
-    "29": "Málaga",
-    "30": "Murcia",
-    "31": "Navarra",
-    "32": "Ourense",
-    "33": "Asturias",
-    "34": "Palencia",
-    "35": "Las Palmas",
-    "36": "Pontevedra",
-    "37": "Salamanca",
-    "38": "Santa Cruz de Tenerife",
-    "39": "Cantabria",
-    "40": "Segovia",
-    "41": "Sevilla",
-    "42": "Soria",
-    "43": "Tarragona",
-    "44": "Teruel",
-    "45": "Toledo",
-    "46": "Valencia/València",
-    "47": "Valladolid",
-    "48": "Bizkaia",
-    "49": "Zamora",
-    "50": "Zaragoza",
-    "51": "Ceuta",
-    "52": "Melilla",
-}
+import csv
+from pathlib import Path
+
+
+def _read() -> dict[str, str]:
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as table:
+        return {row["code"]: row["name"] for row in csv.DictReader(table)}
+
+
+PROVINCES = _read()
 """Name by two-digit code; the autonomous cities Ceuta and Melilla count as provinces, as in INE's tables."""

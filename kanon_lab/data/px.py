@@ -12,7 +12,7 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.checks import MOST_PERSONS, check_year
-from kanon_lab.errors import DataError
+from kanon_lab.errors import DataError, about
 
 _ABSENT = -1
 _ABSENT_MARK, _SUPPRESSED_MARK = b"-1", b"-2"
@@ -35,22 +35,12 @@ _MISREAD = re.compile("[\x80-\x9f¢£¤€]")
 
 @dataclass(frozen=True)
 class Table:
-    """A PC-Axis table.
+    """A PC-Axis table: labels as `labels` reads them, in file order; no years where it has no such dimension.
 
-    Attributes
-    ----------
-    where : str
-        The file, for messages.
-    sexes, ages : list of str
-        Labels as `labels.sex` and `labels.ages` give them, in file order.
-    places : list of labels.Place
-    years : list of int
-        Empty when the table has no such dimension.
-    cells : numpy.ndarray of int64, shape (places, sexes, ages, years or 1)
-        Persons; -1 where the file has an empty symbol, -2 where it has another one.
+    Cells are persons, int64 of shape (places, sexes, ages, years or 1): -1 where the file has an empty symbol, -2 where
+    it has another one.
     """
 
-    where: str
     sexes: list[str]
     ages: list[str]
     places: list[labels.Place]
@@ -63,35 +53,25 @@ def read_px(path: str | Path) -> Table:
 
     Dimensions are recognised by their labels, and codes are read from the labels: in files cut from larger ones
     ``CODES`` is longer than ``VALUES``.
-
-    Raises
-    ------
-    DataError
-        The file is not PC-Axis, is cut short or too long, has another encoding than it declares, lacks a dimension or
-        holds something else than counts.
     """
-    where = str(path)
-    content = files.read_bytes(path)
+    with about(str(path)):
+        return _table(files.read_bytes(path))
+
+
+def _table(content: bytes) -> Table:
     start = _DATA.search(content)
     if not start:
-        raise DataError(f"{where}: no DATA= line: not a PC-Axis file, or cut short; download it again")
-    metadata = _metadata(_header(content[: start.start()], where), where)
-    dimensions = _dimensions(metadata, where)
-    numbers = _numbers(content[start.end() :], dimensions, where)
-    return _arrange(numbers, dimensions, where)
+        raise DataError("no DATA= line: not a PC-Axis file, or cut short; download it again")
+    metadata = _metadata(_header(content[: start.start()]))
+    dimensions = _dimensions(metadata)
+    numbers = _numbers(content[start.end() :], dimensions)
+    return _arrange(numbers, dimensions)
 
 
 def year_frame(table: Table, year: int | None) -> pd.DataFrame:
     """Cells of one year, place by place, with columns place, name, sex, age_group and persons, totals included.
 
     A place without a single figure in that year did not exist then and is left out.
-
-    Raises
-    ------
-    OptionError
-        `year` is absent from the table, or not given though the table has several.
-    DataError
-        A cell of that year is suppressed or missing.
     """
     cells = table.cells[..., _year_position(table, year)]
     existing = (cells != _ABSENT).any(axis=(1, 2))
@@ -100,7 +80,7 @@ def year_frame(table: Table, year: int | None) -> pd.DataFrame:
     if (cells < 0).any():
         place, sex, age = np.argwhere(cells < 0)[0]
         raise DataError(
-            f"{table.where}: place {places[place].code}, {table.sexes[sex]}, {table.ages[age]}: the count is "
+            f"place {places[place].code}, {table.sexes[sex]}, {table.ages[age]}: the count is "
             "suppressed or missing; use a file without suppressed cells"
         )
     grid = pd.MultiIndex.from_product([range(len(places)), table.sexes, table.ages], names=["at", "sex", "age_group"])
@@ -112,28 +92,28 @@ def year_frame(table: Table, year: int | None) -> pd.DataFrame:
 def _year_position(table: Table, year: int | None) -> int:
     if year is None and len(table.years) <= 1:
         return 0
-    check_year(year, table.years, table.where)
+    check_year(year, table.years)
     return table.years.index(year)
 
 
-def _header(raw: bytes, where: str) -> str:
+def _header(raw: bytes) -> str:
     """Header text, decoded as it declares; an `ANSI` file without a code page is Windows-1252."""
     declared = {key.decode(): value.decode("ascii", "replace") for key, value in _CODEPAGE.findall(raw)}
     encoding = declared.get("CODEPAGE") or ("windows-1252" if declared.get("CHARSET") else "cp850")
     codec = _codec(encoding)
     if codec is None:
-        raise DataError(f"{where}: declares an unknown CODEPAGE; download it again")
+        raise DataError("declares an unknown CODEPAGE; download it again")
     advice = "save it in the encoding it declares, or correct CODEPAGE"
     if codec != "utf-8" and not raw.isascii() and _is_utf8(raw):
-        raise DataError(f"{where}: wrong encoding: its bytes are UTF-8, not {encoding}; {advice}")
+        raise DataError(f"wrong encoding: its bytes are UTF-8, not {encoding}; {advice}")
     try:
         text = raw.decode(codec)
     except UnicodeError as error:
         row = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1  # not every codec says where
-        raise DataError(f"{where}: row {row}: wrong encoding: its bytes are not {encoding}; {advice}") from None
+        raise DataError(f"row {row}: wrong encoding: its bytes are not {encoding}; {advice}") from None
     if misread := _MISREAD.search(text):
         row = text.count("\n", 0, misread.start()) + 1
-        raise DataError(f"{where}: row {row}: wrong encoding: its letters are not {encoding}; {advice}")
+        raise DataError(f"row {row}: wrong encoding: its letters are not {encoding}; {advice}")
     return text.removeprefix("\ufeff")
 
 
@@ -154,55 +134,55 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _metadata(header: str, where: str) -> dict[str, list[str]]:
+def _metadata(header: str) -> dict[str, list[str]]:
     """Keyword, as ``VALUES(sexo)``, to its texts."""
     header, metadata, place = re.sub(r"[\r\n]", " ", header), {}, 0
     while found := _ELEMENT.match(header, place):
         keyword = found[1].strip().replace('"', "").replace("( ", "(").replace(" )", ")")
         metadata[keyword], place = _TEXT.findall(found[2]), found.end()
     if not metadata or ";" in re.sub(r'"[^"]*("|$)', "", header[place:]):
-        raise DataError(f"{where}: its header is not PC-Axis or is damaged; download it again")
+        raise DataError("its header is not PC-Axis or is damaged; download it again")
     return metadata
 
 
-def _dimensions(metadata: dict[str, list[str]], where: str) -> dict[str, list[str]]:
+def _dimensions(metadata: dict[str, list[str]]) -> dict[str, list[str]]:
     """Dimension to labels, in the order in which the numbers vary (the last one fastest)."""
     if any(key.startswith("KEYS(") for key in metadata):
-        raise DataError(f"{where}: leaves out empty cells (KEYS); save it in full")
+        raise DataError("leaves out empty cells (KEYS); save it in full")
     names = [*metadata.get("STUB", []), *metadata.get("HEADING", [])]
     if not names:
-        raise DataError(f"{where}: no STUB or HEADING line: not a PC-Axis table; download it again")
+        raise DataError("no STUB or HEADING line: not a PC-Axis table; download it again")
     dimensions = {}
     for name in names:
         values = metadata.get(f"VALUES({name})")
         if not values:
-            raise DataError(f"{where}: dimension {name}: no VALUES line; download it again")
+            raise DataError(f"dimension {name}: no VALUES line; download it again")
         dimensions[name] = values
     return dimensions
 
 
-def _numbers(raw: bytes, dimensions: dict[str, list[str]], where: str) -> np.ndarray:
+def _numbers(raw: bytes, dimensions: dict[str, list[str]]) -> np.ndarray:
     """The numbers of the DATA part, shaped as the dimensions are."""
     shape = [len(values) for values in dimensions.values()]
     body, end, rest = raw.partition(b";")
     expected, present = math.prod(shape), _count_tokens(body)
     if present > expected or rest.strip():
-        raise DataError(f"{where}: more numbers than the {expected} that its dimensions make; download it again")
+        raise DataError(f"more numbers than the {expected} that its dimensions make; download it again")
     if present < expected:
         raise DataError(
-            f"{where}: cut short at {_cell(present, dimensions)}: {present} of {expected} numbers; download it again"
+            f"cut short at {_cell(present, dimensions)}: {present} of {expected} numbers; download it again"
         )
     if not end:
-        raise DataError(f"{where}: cut short: no ; after the last number; download it again")
+        raise DataError("cut short: no ; after the last number; download it again")
     plain, marks = _SYMBOL.subn(lambda found: _ABSENT_MARK if found[0] == b'""' else _SUPPRESSED_MARK, body)
     if plain.translate(None, _DIGITS_AND_BLANKS) != b"-" * marks:
         fault = _FAULT.search(body)
         cell = _cell(_count_tokens(body[: fault.start()]), dimensions)
-        raise DataError(f"{where}: {cell}: the count {_FAULT_KINDS[fault.lastgroup]}; correct it or download it again")
+        raise DataError(f"{cell}: the count {_FAULT_KINDS[fault.lastgroup]}; correct it or download it again")
     numbers = np.fromstring(plain, dtype=np.int64, sep=" ")
     if numbers.max(initial=0) > MOST_PERSONS:
         cell = _cell(int(numbers.argmax()), dimensions)
-        raise DataError(f"{where}: {cell}: the count is too large to be persons; correct it or download it again")
+        raise DataError(f"{cell}: the count is too large to be persons; correct it or download it again")
     return numbers.reshape(shape)
 
 
@@ -219,36 +199,36 @@ def _cell(position: int, dimensions: dict[str, list[str]]) -> str:
     return ", ".join(values[index].strip() for values, index in zip(dimensions.values(), indices, strict=True))
 
 
-def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]], where: str) -> Table:
+def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]]) -> Table:
     """Recognise each dimension by its labels and bring the axes into the order of `Table`."""
     found: dict[str, list] = {}
     axes: dict[str, int] = {}
     for axis, (name, values) in enumerate(dimensions.items()):
-        kind = _kind(name, values, where)
+        kind = _kind(name, values)
         if kind in found:
-            raise DataError(f"{where}: dimension {name}: a second dimension of kind {kind}; use a table with one")
+            raise DataError(f"dimension {name}: a second dimension of kind {kind}; use a table with one")
         read = [_READERS[kind](value) for value in values]
         if len({value.code if kind == "place" else value for value in read}) < len(read):
-            raise DataError(f"{where}: dimension {name}: a label stands twice; leave one of them out")
+            raise DataError(f"dimension {name}: a label stands twice; leave one of them out")
         found[kind], axes[kind] = read, axis
     if missing := {"sex", "age", "place"} - set(found):
         raise DataError(
-            f"{where}: no dimension for {', '.join(sorted(missing))}; use a table by sex, place and five-year age group"
+            f"no dimension for {', '.join(sorted(missing))}; use a table by sex, place and five-year age group"
         )
     if "year" not in axes:
         numbers, axes["year"] = numbers[..., np.newaxis], numbers.ndim
     cells = numbers.transpose([axes[kind] for kind in ("place", "sex", "age", "year")])
-    return Table(where, found["sex"], found["age"], found["place"], found.get("year", []), cells)
+    return Table(found["sex"], found["age"], found["place"], found.get("year", []), cells)
 
 
-def _kind(name: str, values: list[str], where: str) -> str:
+def _kind(name: str, values: list[str]) -> str:
     """Kind of a dimension: the one whose labels its own are; a faulty label is reported by its position."""
     understood = {kind: [reader(value) is not None for value in values] for kind, reader in _READERS.items()}
     kind = max(understood, key=lambda kind: sum(understood[kind]))
     if not all(understood[kind]):
         position = understood[kind].index(False) + 1
         raise DataError(
-            f"{where}: dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
+            f"dimension {name}: label {position} is no sex, age, five-year age group, year or coded place; "
             "use a table by sex, place, five-year age group and year alone"
         )
     return kind

@@ -27,7 +27,7 @@ _MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*["']([A-Z]{1,3}\d
 _SIGNS = re.compile(rb"""<(?:\w+:)?(?:f|mergeCell)[\s/>]|\st\s*=\s*["']e["']""")
 
 
-def check_workbook(content: bytes, where: str) -> None:
+def check_workbook(content: bytes) -> None:
     """Raise a `DataError` where parts of a workbook would take more memory than they may, before they are unpacked.
 
     A row may have no more than its cells: its reader keeps it whole. Merged cells are kept one by one.
@@ -35,20 +35,20 @@ def check_workbook(content: bytes, where: str) -> None:
     from openpyxl.utils.cell import coordinate_to_tuple
 
     with zipfile.ZipFile(io.BytesIO(content)) as book:
-        files.check_size(sum(part.file_size for part in book.infolist()), where)
+        files.check_size(sum(part.file_size for part in book.infolist()))
         for name in book.namelist():
             part = book.read(name)
             starts = [found.start() for found in (_ROW if b"<row" in part else _PREFIXED_ROW).finditer(part)]
             rows = pairwise([*starts, part.rfind(b"sheetData")])
             if any(b - a > _SHORTEST and part.count(b"<", a, b) > _TAGS for a, b in rows):
-                raise DataError(f"{where}: {NO_WORKBOOK}")
+                raise DataError(NO_WORKBOOK)
             merged = _MERGED.findall(part) if b"mergeCell" in part else []
             blocks = [map(coordinate_to_tuple, map(bytes.decode, ends)) for ends in merged]
             cells = sum((bottom - top + 1) * (right - left + 1) for (top, left), (bottom, right) in blocks)
-            files.check_table(cells, 1, where)
+            files.check_table(cells, 1)
 
 
-def bounded(sheet: "ReadOnlyWorksheet", where: str) -> None:
+def bounded(sheet: "ReadOnlyWorksheet") -> None:
     """Let a sheet raise a `DataError` as soon as its rows, each as long as the longest, would be too many cells.
 
     What its XML says of its extent may be wrong, and its reader fills all gaps.
@@ -59,48 +59,29 @@ def bounded(sheet: "ReadOnlyWorksheet", where: str) -> None:
         widest = 0
         for number, row in enumerate(rows_of(*args, **options), start=1):
             if number > _ROWS or len(row) > _COLUMNS:
-                raise DataError(f"{where}: {NO_WORKBOOK}")
+                raise DataError(NO_WORKBOOK)
             width = len(row)
             while width and row[width - 1].value is None:  # formats without a value count for nothing
                 width -= 1
             widest = max(widest, width)
             if width:
-                files.check_table(number, widest, where)
+                files.check_table(number, widest)
             yield row
 
     sheet._cells_by_row = rows
 
 
-def check_cells(content: bytes, columns: Mapping[int, str], where: str) -> None:
-    """Raise a `DataError` where a cell would be taken for a missing value without being empty.
-
-    Parameters
-    ----------
-    content : bytes
-        An xlsx workbook, of which the first sheet counts.
-    columns : mapping of int to str
-        The columns that matter: their names by number from 1 on.
-    where : str
-        What to call the file in messages.
-
-    Raises
-    ------
-    DataError
-        Cells of these columns are merged, hold an error such as #N/A, or a formula without a computed value.
-    """
-    try:
+def check_cells(content: bytes, columns: Mapping[int, str]) -> None:
+    """Refuse merged cells, errors and formulas without a value in these columns, by number from 1 on, of sheet 1."""
+    with files.damaged(NO_WORKBOOK):  # any part of the archive may be, even if its values could be read
         with zipfile.ZipFile(io.BytesIO(content)) as book:
             sheets = (book.read(name) for name in book.namelist() if name.startswith("xl/worksheets/"))
             if not any(map(_SIGNS.search, sheets)):
                 return
         found = min((fault for fault in _faults(content) if fault[1] in columns), default=None)
-    except MemoryError:
-        raise
-    except Exception:  # any part of the archive may be damaged, even if its values could be read
-        raise DataError(f"{where}: {NO_WORKBOOK}") from None
     if found:
         row, column, fault = found
-        raise DataError(f"{where}: row {row}: column {shortened(columns[column]) or column} has {fault}")
+        raise DataError(f"row {row}: column {shortened(columns[column]) or column} has {fault}")
 
 
 def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:

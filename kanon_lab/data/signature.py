@@ -21,27 +21,17 @@ _SIGNATURES = {
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
-def check_signature(content: bytes, form: str, where: str) -> None:
-    """Raise a `DataError` where a file is encrypted, or begins as one of another format does.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    form : str
-        The format that its name says.
-    where : str
-        What to call it in messages.
-    """
+def check_signature(content: bytes, form: str) -> None:
+    """Raise a `DataError` where a file is encrypted, or begins as one of another format than its name says does."""
     if content.startswith(_OLE) and form in ("xlsx", "xls") and _ENCRYPTED in content:
-        raise DataError(f"{where}: is encrypted with a password; save it without one")
+        raise DataError("is encrypted with a password; save it without one")
     if content.startswith(_OLE) and form == "xlsx":
-        raise DataError(f"{where}: is a workbook of the old kind (.xls); save it as xlsx")
+        raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
     if content.startswith(_ZIP) and _locked(content):
-        raise DataError(f"{where}: is an archive protected by a password; unpack it, and save the file without one")
+        raise DataError("is an archive protected by a password; unpack it, and save the file without one")
     for start, (kind, forms) in _SIGNATURES.items():
         if content.startswith(start) and form not in forms:
-            raise DataError(f"{where}: is not .{form} but a {kind}; give the file its right ending, or unpack it")
+            raise DataError(f"is not .{form} but a {kind}; give the file its right ending, or unpack it")
 
 
 def _locked(content: bytes) -> bool:

@@ -29,23 +29,11 @@ _OF_SAS = re.compile(
 
 
 class Statistical(NamedTuple):
-    """What a file holds.
+    """What a file holds: a row a record, labels of codes and of variables, and codes that its user defined as missing.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        One row a record, without an index of its own.
-    labels : dict
-        For each variable with labels, the label of each code. Those of SAS are in a file of their own, a catalogue.
-    variable_labels : dict
-        For each variable that has one, its own label.
-    missing : dict
-        For each variable with such values, what its user defined as missing: codes and ranges of SPSS, such as
-        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur.
-    encoding : str or None
-        What the file says of its texts.
-    formatted : tuple of str
-        Variables of SAS with a format of its user's, whose labels are in a catalogue.
+    Labels of SAS are in a file of their own, a catalogue: `formatted` are the variables with a format of its user's.
+    Missing are codes and ranges of SPSS, such as ``"90 to 99"``, and those letters of Stata and SAS that occur, such as
+    ``"a"`` for ``.a``.
     """
 
     frame: pd.DataFrame
@@ -58,35 +46,11 @@ class Statistical(NamedTuple):
 
 def read_statistical(
     content: bytes,
-    where: str,
     form: str,
     choose: Callable[[Iterable[str]], list[str]],
     encoding: str | None = None,
 ) -> Statistical:
-    """Codes of a file, with missing values for those that its user defined as missing; labels are not applied.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    where : str
-        What to call it in messages.
-    form : {"sav", "dta", "sas7bdat"}
-        Its format.
-    choose : callable
-        Takes the names of its columns and returns those to read, in order; it refuses names that it cannot have.
-    encoding : str, optional
-        Of its texts. Default: the one that it says.
-
-    Returns
-    -------
-    Statistical
-
-    Raises
-    ------
-    DataError
-        It is damaged or of another format, or its texts are not in the encoding that it says.
-    """
+    """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
     import pyreadstat
 
     read = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta, "sas7bdat": pyreadstat.read_sas7bdat}[form]
@@ -97,14 +61,14 @@ def read_statistical(
         except MemoryError:
             raise
         except Exception as error:  # a damaged file makes the reader fail in ways that it does not list
-            raise _fault(str(error), where, form) from None
+            raise _fault(str(error), form) from None
 
     head = parts(metadataonly=True, user_missing=True)[1]
     chosen = choose(head.column_names)
     # a file may say nothing of how many records it has, or something else; more than are allowed are not read
     most = files.most_rows(len(chosen))
     frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1)[0][chosen]
-    files.check_table(len(frame), len(chosen), where)
+    files.check_table(len(frame), len(chosen))
     if form == "sav":
         ranges = {name: head.missing_ranges[name] for name in chosen if name in head.missing_ranges}
         missing = {name: tuple(map(_range, limits)) for name, limits in ranges.items()}
@@ -120,12 +84,12 @@ def read_statistical(
     return Statistical(frame, _composed(labels), _composed(named), _composed(missing), head.file_encoding, formatted)
 
 
-def _fault(reason: str, where: str, form: str) -> DataError:
+def _fault(reason: str, form: str) -> DataError:
     if "unsupported character set" in reason:
-        return DataError(f"{where}: its texts are in an encoding that is unknown here; export it again in UTF-8")
+        return DataError("its texts are in an encoding that is unknown here; export it again in UTF-8")
     if "convert string" in reason:
-        return DataError(f"{where}: its texts are in another encoding than it says; export it again in UTF-8")
-    return DataError(f"{where}: is not a .{form} file, or is damaged; export it again")
+        return DataError("its texts are in another encoding than it says; export it again in UTF-8")
+    return DataError(f"is not a .{form} file, or is damaged; export it again")
 
 
 def _composed(by_name: Mapping[str, object]) -> dict[str, object]:

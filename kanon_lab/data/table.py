@@ -33,49 +33,29 @@ _MOST_NAMES = 8
 
 
 def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
-    """Columns of counts of one year, as text or numbers as they stand in the file.
+    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file.
 
-    Parameters
-    ----------
-    path : str or Path
-        A ``.csv``, ``.parquet``, ``.xlsx`` or ``.xls`` file (first sheet), possibly with ``.gz`` after it.
-    year : int or None
-        Required when the column year holds several.
-    columns : mapping of str to str, or None
-        For each column of counts that has another name in the file, that name. Usual names, such as municipio, sexo,
-        edad and poblacion, are known (`labels.COLUMN_NAMES`).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Those of the columns place, name, province, sex, age_group and persons that the file has. The index, named row,
-        holds row numbers of the file: the header of a CSV file or sheet is row 1; rows of Parquet count from 1.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, lacks a column of `columns`, has no rows, or holds a year that is none.
-    OptionError
-        `columns` names no column of counts, or `year` is absent, or not given though the file has several.
+    The header of a CSV file or sheet is row 1; rows of Parquet count from 1. For a column that has another name in
+    the file, `columns` has that; usual ones, such as municipio and edad, are known (`labels.COLUMN_NAMES`).
     """
-    where = str(path)
     form, content = files.file_format(path), files.read_bytes(path)
     if form in _SHEETS:
-        check_signature(content, form, where)
-    frame = _READERS[form](content, where)
-    frame = _named(frame, columns or {}, where)
+        check_signature(content, form)
+    frame = _READERS[form](content)
+    frame = _named(frame, columns or {})
     if len(frame) == 0:
-        raise DataError(f"{where}: has no rows; make or download it again")
-    return _of_year(frame, year, where)
+        raise DataError("has no rows; make or download it again")
+    return _of_year(frame, year)
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
-    """The mapping that `read_table` takes as `columns`, from text such as ``"place=cod_mun,persons=total"``.
+    """The mapping that `read_counts` takes as `columns`, from the text of an option; {} of none.
 
-    Raises
-    ------
-    OptionError
-        A part is not of the form NAME=COLUMN, or a name stands twice.
+    Examples
+    --------
+    >>> from kanon_lab.data import parse_columns
+    >>> parse_columns("place=cod_mun,persons=total")
+    {'place': 'cod_mun', 'persons': 'total'}
     """
     columns: dict[str, str] = {}
     for part in text.split(",") if text else []:
@@ -86,16 +66,16 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return columns
 
 
-def _read_csv(content: bytes, where: str) -> pd.DataFrame:
-    text, delimiter = decoded(content, where)
+def _read_csv(content: bytes) -> pd.DataFrame:
+    text, delimiter = decoded(content)
     row = text[: text.find("\n")]
-    files.check_table(max(text.count("\n"), text.count("\r")), row.count(delimiter) + 1, where)
+    files.check_table(max(text.count("\n"), text.count("\r")), row.count(delimiter) + 1)
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
         )
     except pd.errors.ParserError as error:
-        raise DataError(f"{where}: {_parser_fault(str(error))}") from None
+        raise DataError(_parser_fault(str(error))) from None
     frame = _headed(frame)
     return frame[(frame.fillna("") != "").any(axis=1)]
 
@@ -117,38 +97,32 @@ def _parser_fault(message: str) -> str:
     return "is not a table of comma-separated values; save it as CSV in UTF-8"
 
 
-def _read_parquet(content: bytes, where: str) -> pd.DataFrame:
+def _read_parquet(content: bytes) -> pd.DataFrame:
     from pyarrow import parquet
 
-    try:
+    with files.damaged(NO_PARQUET):
         metadata = parquet.read_metadata(io.BytesIO(content))
-        check_parquet(content, metadata, metadata.schema.to_arrow_schema().names, where)
+        check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
         frame = pd.read_parquet(io.BytesIO(content))
-    except DataError:
-        raise
-    except MemoryError:
-        raise
-    except Exception:  # a damaged file makes the reader fail in ways that it does not list
-        raise DataError(f"{where}: {NO_PARQUET}") from None
     frame = frame.reset_index(drop=True).rename(columns=str)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
     return frame
 
 
-def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str], where: str) -> None:
+def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str]) -> None:
     """Raise a `DataError` where columns of a Parquet file would take more memory than they may.
 
     A few bytes of it may stand for any number of cells, and each for the same long text.
     """
-    files.check_table(metadata.num_rows, len(names), where)
+    files.check_table(metadata.num_rows, len(names))
     parts = [
         metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)
     ]
     parts = [part for part in parts if any(f"{part.path_in_schema}.".startswith(f"{name}.") for name in names)]
-    files.check_size(sum(part.total_uncompressed_size for part in parts), where)
+    files.check_size(sum(part.total_uncompressed_size for part in parts))
     texts = [part for part in parts if part.physical_type == "BYTE_ARRAY" and part.has_dictionary_page]
     if texts and not files.fits(sum(part.num_values * part.total_uncompressed_size for part in texts)):
-        files.check_size(_length(content, list({part.path_in_schema for part in texts})), where)
+        files.check_size(_length(content, list({part.path_in_schema for part in texts})))
 
 
 def _length(content: bytes, names: list[str]) -> int:
@@ -166,55 +140,45 @@ def _length(content: bytes, names: list[str]) -> int:
     return length
 
 
-def read_sheet(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
-    """First sheet of an xlsx or xls workbook under the names in its first row: cells as they are, empty ones missing.
-
-    Raises
-    ------
-    DataError
-        It is no workbook, or its first sheet is empty.
-    """
+def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
+    """First sheet of a workbook under the names in its first row: cells as they are, empty ones missing."""
     read, fault = _SHEETS[form]
-    try:
-        frame = read(content, where)
-    except (MemoryError, DataError):
-        raise
-    except Exception:  # as above: the workbook is a zip archive of XML or a container, and any of it may be damaged
-        raise DataError(f"{where}: {fault}") from None
+    with files.damaged(fault):  # a zip archive of XML or a container, and any of it may be
+        frame = read(content)
     if frame.empty:
-        raise DataError(f"{where}: its first sheet is empty; put the data there")
+        raise DataError("its first sheet is empty; put the data there")
     return _headed(frame)
 
 
-def _read_xlsx(content: bytes, where: str, form: str = "xlsx") -> pd.DataFrame:
-    frame = read_sheet(content, where, form).dropna(how="all")
+def _read_xlsx(content: bytes, form: str = "xlsx") -> pd.DataFrame:
+    frame = read_sheet(content, form).dropna(how="all")
     first = [frame.columns, *frame.head(_TITLE_ROWS).to_numpy()]
     if any({str(cell).strip().casefold() for cell in row} >= _MUNICIPAL for row in first):
         raise DataError(
-            f"{where}: is INE's table of municipalities by sex, which has no ages and so serves to check totals only; "
+            "is INE's table of municipalities by sex, which has no ages and so serves to check totals only; "
             "use its table 33570 (kanon-lab data fetch ine-33570), or spain-2010"
         )
     return frame
 
 
-def _read_xls(content: bytes, where: str) -> pd.DataFrame:
-    return _read_xlsx(content, where, "xls")
+def _read_xls(content: bytes) -> pd.DataFrame:
+    return _read_xlsx(content, "xls")
 
 
-def _cells_of_xlsx(content: bytes, where: str) -> pd.DataFrame:
-    check_workbook(content, where)
+def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
+    check_workbook(content)
     with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
-        bounded(book.book.worksheets[0], where)
+        bounded(book.book.worksheets[0])
         return pd.read_excel(book, header=None, dtype=object, keep_default_na=False, na_values=[""])
 
 
-def _cells_of_xls(content: bytes, where: str) -> pd.DataFrame:
+def _cells_of_xls(content: bytes) -> pd.DataFrame:
     """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
     import xlrd
 
     with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
         sheet = book.sheet_by_index(0)
-        files.check_table(sheet.nrows, sheet.ncols, where)
+        files.check_table(sheet.nrows, sheet.ncols)
         rows = [[_xls_value(cell, xlrd) for cell in row] for row in sheet.get_rows()]
     return pd.DataFrame(rows, dtype=object)
 
@@ -235,19 +199,19 @@ _READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx, "xls
 FORMATS = tuple(_READERS)
 
 
-def _named(frame: pd.DataFrame, columns: Mapping[str, str], where: str) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     """The columns of counts under their own names; a mapped name is not also looked up as it stands."""
     if unknown := sorted(set(columns) - set(_NAMED)):
         raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
     frame = frame.set_axis([name.strip() for name in frame.columns], axis=1)
-    _check_names(frame.columns, columns, where)
-    usual = _usual_names([name for name in frame.columns if name not in columns.values()], where)
+    _check_names(frame.columns, columns)
+    usual = _usual_names([name for name in frame.columns if name not in columns.values()])
     sources = {name: columns.get(name, usual.get(name)) for name in _NAMED}
     present = {name: source for name, source in sources.items() if source is not None}
     return frame[list(present.values())].set_axis(list(present), axis=1)
 
 
-def _usual_names(names: list[str], where: str) -> dict[str, str]:
+def _usual_names(names: list[str]) -> dict[str, str]:
     """Which column is which by its name: our own, or what such a column is usually called in English or Spanish."""
     found: dict[str, str] = {}
     for name in _NAMED:
@@ -257,7 +221,7 @@ def _usual_names(names: list[str], where: str) -> dict[str, str]:
         alike = [other for other in names if other not in _NAMED and other.casefold() in labels.COLUMN_NAMES[name]]
         if len(alike) > 1:
             raise DataError(
-                f"{where}: row 1: columns {shortened(alike[0])} and {shortened(alike[1])} may both be {name}; say "
+                f"row 1: columns {shortened(alike[0])} and {shortened(alike[1])} may both be {name}; say "
                 f"which one is (--columns {name}=...)"
             )
         if alike:
@@ -265,43 +229,43 @@ def _usual_names(names: list[str], where: str) -> dict[str, str]:
     return found
 
 
-def _check_names(names: pd.Index, columns: Mapping[str, str], where: str) -> None:
+def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
     """Raise a `DataError` unless names are there, one a column; a file without a header has data where names should be.
 
     So names are quoted only where one of them is known.
     """
     names = names[names != ""]
     if names.empty:
-        raise DataError(f"{where}: {NO_NAMES}")
+        raise DataError(NO_NAMES)
     present = set(names)
     usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
     if not usual and present.isdisjoint(columns.values()):
         raise DataError(
-            f"{where}: row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
+            "row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
             "there, or say which column is which (--columns)"
         )
     if names.has_duplicates:
         twice = shortened(names[names.duplicated()][0])
-        raise DataError(f"{where}: row 1: column {twice} stands twice; give every column its own name")
+        raise DataError(f"row 1: column {twice} stands twice; give every column its own name")
     if absent := [name for name in columns.values() if name not in present]:
         few = [shortened(name) for name in names[:_MOST_NAMES]]
         more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""
-        raise DataError(f"{where}: no column {shortened(absent[0])}; it has {', '.join(few)}{more}")
+        raise DataError(f"no column {shortened(absent[0])}; it has {', '.join(few)}{more}")
 
 
-def _of_year(frame: pd.DataFrame, year: int | None, where: str) -> pd.DataFrame:
+def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
     if "year" not in frame:
         if year is not None:
-            check_year(year, [], where)
+            check_year(year, [])
         return frame
     # as text: a missing label equals nothing, and lists cannot be looked up
     written = [str(label) for label in frame["year"]]
     read = {label: labels.year(label) for label in set(written)}
     of_rows = pd.Series([read[label] for label in written], index=frame.index, dtype=object)
     if of_rows.isna().any():
-        raise DataError(f"{where}: row {first_row(of_rows.isna())}: column year holds no year; write it as 2010")
+        raise DataError(f"row {first_row(of_rows.isna())}: column year holds no year; write it as 2010")
     years = sorted(set(read.values()))
     if year is not None or len(years) > 1:
-        check_year(year, years, where)
+        check_year(year, years)
         frame = frame[of_rows == year]
     return frame.drop(columns="year")

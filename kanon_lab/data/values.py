@@ -20,15 +20,7 @@ Code = str | int | float
 class MissingCodes:
     """Codes that mean missing, by variable, and which of them were met.
 
-    Parameters
-    ----------
-    declared : mapping of str to iterable of str, int or float, or None
-        For each variable its codes; one alone need not stand in a list. A number and its text are the same code.
-
-    Raises
-    ------
-    OptionError
-        A code is neither a text nor a finite number.
+    One alone need not stand in a list. A number and its text are the same code.
     """
 
     def __init__(self, declared: Mapping[str, Iterable[Code] | Code] | None):
@@ -134,15 +126,7 @@ def _nullable(column: pd.Series) -> pd.Series:
 
 
 def settled(column: pd.Series, stays: bool, na: Sequence[str], codes: MissingCodes) -> pd.Series:
-    """The same values in the type that they have in every format, without codes and texts that mean missing.
-
-    Parameters
-    ----------
-    stays : bool
-        Whether the column is to be text.
-    na : sequence of str
-        Texts that mean missing, besides the empty one.
-    """
+    """The same values in the type that they have in every format, or as text, without codes and texts of `na`."""
     column = codes.without(column)
     if column.dtype == object:
         column = _of_objects(column)

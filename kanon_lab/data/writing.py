@@ -23,7 +23,7 @@ from kanon_lab.data.fitting import LABELLED, Fitted, fitted
 from kanon_lab.data.formulas import neutralised
 from kanon_lab.data.microdata import read_microdata
 from kanon_lab.data.statistical import Labels
-from kanon_lab.errors import DataError, OptionError, StorageError, shortened
+from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 
 # Rows of a sheet below its header, and its columns.
 _SHEET = (2**20 - 1, 2**14)
@@ -69,7 +69,7 @@ def write_microdata(
         file from being there.
     neutralise : bool
         Whether to put an apostrophe before the texts, names of columns among them, that a spreadsheet would take for
-        formulas (`neutralised`); of csv and xlsx only.
+        formulas; of csv and xlsx only.
     labels : mapping, optional
         For each variable, the label of each code, as `MicrodataFile.labels` and `Protection.labels` have them. Written
         to sav and dta, as far as they can hold them: Stata has labels of whole numbers only, and each format its
@@ -81,24 +81,17 @@ def write_microdata(
     -------
     dict of str to int
         By column, by its name in `frame`, the cells that were given an apostrophe; those of none are left out.
-
-    Raises
-    ------
-    DataError
-        There are no records, columns have no names or the same one, or a column cannot be kept in the format.
-    StorageError
-        Another ending, the folder is absent or not writable, the disk is full, or a file is there already.
-    OptionError
-        Formulas are to be neutralised in a format that no spreadsheet opens.
     """
     form, path = check_target(path, neutralise=neutralise), Path(path)
-    _check_frame(frame, str(path))
-    plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
-    plain, cells = neutralised(plain) if neutralise else (plain, {})
-    _check_frame(plain, str(path))  # two names may have become one
+    with about(str(path)):
+        _check_frame(frame)
+        plain = frame.apply(_without_categories) if any(frame.dtypes == "category") else frame
+        plain, cells = neutralised(plain) if neutralise else (plain, {})
+        _check_frame(plain)  # two names may have become one
     ending = f".{form}.gz" if path.suffix.lower() == ".gz" else f".{form}"
     with files.atomic_path(path, ending=ending) as draft:  # readable as what it is
-        _write(plain, draft, form, str(path), fitted(plain, form, labels or {}, variable_labels or {}))
+        with about(str(path)):
+            _write(plain, draft, form, fitted(plain, form, labels or {}, variable_labels or {}))
         if check is not None:
             check(_read_again(draft, path))
         if not overwrite:
@@ -107,15 +100,7 @@ def write_microdata(
 
 
 def check_target(path: str | Path, *, neutralise: bool = False) -> str:
-    """Format of a file that `write_microdata` could write: its ending is known, its folder there, and it is no folder.
-
-    Raises
-    ------
-    StorageError
-        It cannot be written.
-    OptionError
-        Formulas are to be neutralised in a format that no spreadsheet opens.
-    """
+    """Format of a file that could be written: its ending is known, its folder there, and it is no folder."""
     path, form = Path(path), files.file_format(path)
     if form not in FORMATS:
         known = ", ".join(f".{each}" for each in FORMATS)
@@ -131,14 +116,14 @@ def check_target(path: str | Path, *, neutralise: bool = False) -> str:
     return form
 
 
-def _check_frame(frame: pd.DataFrame, where: str) -> None:
+def _check_frame(frame: pd.DataFrame) -> None:
     if len(frame) == 0 or len(frame.columns) == 0:
-        raise DataError(f"{where}: there are no records to write")
+        raise DataError("there are no records to write")
     if unnamed := [name for name in frame.columns if not isinstance(name, str) or not name.strip()]:
-        raise DataError(f"{where}: the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
+        raise DataError(f"the name {shortened(repr(unnamed[0]))} of a column is no text; rename it")
     if not frame.columns.is_unique:
         twice = shortened(frame.columns[frame.columns.duplicated()][0])
-        raise DataError(f"{where}: column {twice} stands twice; give every column its own name")
+        raise DataError(f"column {twice} stands twice; give every column its own name")
 
 
 def _without_categories(column: pd.Series) -> pd.Series:
@@ -149,13 +134,13 @@ def _without_categories(column: pd.Series) -> pd.Series:
     return pd.Series(values.array, index=column.index, name=column.name)
 
 
-def _write(frame: pd.DataFrame, draft: Path, form: str, where: str, labels: Fitted) -> None:
+def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
     zipped = draft.suffix == ".gz"
-    _check_texts(frame, form, where)
-    _check_numbers(frame, form, where)
+    _check_texts(frame, form)
+    _check_numbers(frame, form)
     if form == "xlsx":
-        _check_sheet(frame, where)
+        _check_sheet(frame)
     try:
         content = _WRITERS[form](frame, draft, **_labelled(form, labels))
     except (MemoryError, OSError, DataError):
@@ -164,7 +149,7 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, where: str, labels: Fitt
         name = next(_unwritable(frame, draft, form), None)
         place = "a column" if name is None else f"column {shortened(name)}"
         raise DataError(
-            f"{where}: {place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
+            f"{place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
         ) from None
     draft.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
 
@@ -179,7 +164,7 @@ def _unwritable(frame: pd.DataFrame, draft: Path, form: str) -> Iterator[str]:
             yield name
 
 
-def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
+def _check_numbers(frame: pd.DataFrame, form: str) -> None:
     """Refuse whole numbers that a format of floating-point numbers would change."""
     if form in ("csv", "parquet"):
         return
@@ -188,20 +173,18 @@ def _check_numbers(frame: pd.DataFrame, form: str, where: str) -> None:
             continue
         known = column.dropna()
         large = (known > _EXACT) | (known < -_EXACT)
-        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet", where)
+        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet")
 
 
-def _check_texts(frame: pd.DataFrame, form: str, where: str) -> None:
+def _check_texts(frame: pd.DataFrame, form: str) -> None:
     """Refuse texts that a format would cut, or that end where they should not."""
     for name, texts in _texts(frame):
         if "\0" in name or (form == "xlsx" and len(name) > _CELL):
-            raise DataError(
-                f"{where}: the name {shortened(name)} of a column is too long or has a zero byte; rename it"
-            )
-        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out", where)
+            raise DataError(f"the name {shortened(name)} of a column is too long or has a zero byte; rename it")
+        _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out")
         if form == "xlsx":
             long = texts.str.len() > _CELL
-            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet", where)
+            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet")
 
 
 def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
@@ -215,27 +198,25 @@ def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
             yield name, pd.Series(dtype="str")
 
 
-def _check_sheet(frame: pd.DataFrame, where: str) -> None:
+def _check_sheet(frame: pd.DataFrame) -> None:
     """Refuse what a sheet would lose."""
     if len(frame) > _SHEET[0] or len(frame.columns) > _SHEET[1]:
-        raise DataError(f"{where}: a sheet has no room for {len(frame):,} records; write .csv or .parquet")
+        raise DataError(f"a sheet has no room for {len(frame):,} records; write .csv or .parquet")
     for name, column in frame.items():
         if pd.api.types.is_float_dtype(column) or column.dtype == object:
             endless = column.dropna().map(lambda value: isinstance(value, _FLOATS) and math.isinf(value))
-            _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet", where)
+            _refuse(endless, name, "an infinite number, which a sheet cannot hold; write .csv or .parquet")
     empty = (frame.isna() | (frame == "")).all(axis=1)
     if empty.any():
         row = shortened(str(empty.index[int(empty.argmax())]))
-        raise DataError(
-            f"{where}: row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet"
-        )
+        raise DataError(f"row {row}: every cell is missing, and a sheet keeps no such record; write .csv or .parquet")
 
 
-def _refuse(which: pd.Series, name: str, fault: str, where: str) -> None:
+def _refuse(which: pd.Series, name: str, fault: str) -> None:
     """Raise a `DataError` that names the first record of a column that is marked, if any is."""
     if which.any():
         row = shortened(str(which.index[int(which.argmax())]))
-        raise DataError(f"{where}: column {shortened(name)}: row {row}: {fault}")
+        raise DataError(f"column {shortened(name)}: row {row}: {fault}")
 
 
 def _csv(frame: pd.DataFrame, draft: Path) -> bytes:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from kanon_lab.recode import Hierarchy
+from kanon_lab.recode import rules
+from kanon_lab.recode.columns import distinct, refuse, spread
 
 
 @dataclass(frozen=True)
@@ -33,18 +35,22 @@ class Bands:
 
     def __post_init__(self):
         object.__setattr__(self, "edges", tuple(self.edges))
-        _ = self.labels
+        _ = self._rule
+
+    @property
+    def _rule(self) -> rules.Bands:
+        return rules.Bands.of(self.edges, self.closed, False, None, "bands")
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bands as intervals, such as ``[0, 10)`` or ``>= 10``, in rising order."""
-        return self._hierarchy.rules[0].names
-
-    @property
-    def _hierarchy(self) -> Hierarchy:
-        return Hierarchy.from_intervals([self.edges], closed=self.closed, whole=False)
+        return self._rule.names
 
     def cut(self, column: pd.Series) -> pd.Series:
         """The band of each number as an ordered categorical; missing values stay missing."""
-        banded = self._hierarchy.recode(column, 1)
-        return banded.astype(pd.CategoricalDtype(self.labels, ordered=True))
+        rule, (codes, values) = self._rule, distinct(column)
+        labels = rule.labels(values)
+        uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
+        text = any(isinstance(value, str) for value in values)
+        refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
+        return spread(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))

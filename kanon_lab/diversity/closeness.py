@@ -6,7 +6,7 @@ Li, Li and Venkatasubramanian (2007): the earth mover's distance under three dis
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,16 @@ from kanon_lab.classes import ValueCounts
 from kanon_lab.classes.coding import grouped
 from kanon_lab.errors import OptionError
 
-if TYPE_CHECKING:
-    from kanon_lab.recode import Hierarchy
+
+class Hierarchy(Protocol):
+    """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.recode.Hierarchy`."""
+
+    height: int
+    nested: bool
+
+    def recode(self, series: pd.Series, level: int) -> pd.Series: ...
+    def table(self, values: pd.Index) -> pd.DataFrame: ...
+
 
 #: Distance between two values, and what it says.
 DISTANCES = {

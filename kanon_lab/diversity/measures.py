@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,10 @@ import pandas as pd
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.diversity.bands import Bands
-from kanon_lab.diversity.closeness import DISTANCES, equal_distance, hierarchical_distance, ordered_distance
+from kanon_lab.diversity.closeness import DISTANCES, Hierarchy, equal_distance, hierarchical_distance, ordered_distance
 from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
 from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
 from kanon_lab.errors import OptionError
-
-if TYPE_CHECKING:
-    from kanon_lab.recode import Hierarchy
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
 MEASURES = {

@@ -12,7 +12,7 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.lattice.space import KeyLevels, level_labels
 from kanon_lab.recode import Hierarchy
 from kanon_lab.recode.columns import as_text, refuse
-from kanon_lab.recode.rules import as_numbers
+from kanon_lab.recode.quantities import floats_of
 
 #: Width of a part in which some values are missing and others are known: such parts are cut first.
 _MIXED = 2.0
@@ -139,7 +139,7 @@ def dimension(
         refuse(absent[codes], column.index, name, "a value that its order does not name; add it to the order")
         ranks = np.append([order.index(value) for value in values], len(order)).astype(np.intp)
         return Ordered(ranks[codes], np.arange(len(order), dtype=float), order, False)
-    numbers = as_numbers(values)
+    numbers = floats_of(values)
     if not np.isfinite(numbers).all():
         raise OptionError(f"{name} does not hold numbers alone: give it a hierarchy, or the order of its values")
     return Ordered(codes, numbers, list(values), True)

@@ -9,7 +9,7 @@ from math import floor
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_share
+from kanon_lab.arguments import as_share, check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
@@ -148,8 +148,7 @@ def search(
     """
     if not isinstance(hierarchies, Mapping):
         raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
-    if loss not in LOSSES:
-        raise OptionError(f"loss must be one of {', '.join(LOSSES)}, not {loss!r}")
+    check_choice(loss, "loss", LOSSES)
     suppression_limit = as_share(suppression_limit, "suppression_limit")
     required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
     spec = spec or KeySpec(tuple(hierarchies))

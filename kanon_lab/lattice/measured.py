@@ -14,7 +14,7 @@ from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.nodes import NodeClasses
 from kanon_lab.lattice.requirement import Requirement
 from kanon_lab.lattice.space import LevelSpace, Node
-from kanon_lab.recode.rules import as_number
+from kanon_lab.recode.quantities import float_of
 from kanon_lab.utility.classes import indistinct_pairs, mean_size
 
 _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
@@ -77,7 +77,7 @@ def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirem
 def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:
     """Sum over the keys of weight times level by height, for every row; weights are 1 where none is given."""
     names = space.table.spec.key_variables
-    weights = {name: as_number(weight) for name, weight in (weights or {}).items()}
+    weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
     if strange := [name for name in weights if name not in names]:
         raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is no key variable")
     if not all(0 <= weight < np.inf for weight in weights.values()):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon_lab.arguments import as_share, check_positive
+from kanon_lab.arguments import as_share, check_choice, check_positive, is_number
 from kanon_lab.classes import ValueCounts, compatible_counts, compatible_sums
 from kanon_lab.diversity import (
     DISTANCES,
@@ -21,7 +21,6 @@ from kanon_lab.errors import OptionError
 from kanon_lab.keys import check_k
 from kanon_lab.lattice.nodes import NodeClasses
 from kanon_lab.recode import Hierarchy
-from kanon_lab.recode.rules import as_number
 
 #: Kinds of l-diversity.
 L_KINDS = ("distinct", "entropy", "recursive")
@@ -44,15 +43,13 @@ class Requirement:
 
     def __post_init__(self):
         check_k(self.k_required, "k_required")
-        if self.l_kind not in L_KINDS:
-            raise OptionError(f"l_kind must be one of {', '.join(L_KINDS)}, not {self.l_kind!r}")
-        if self.l_required is not None and not as_number(self.l_required) >= 1:
+        check_choice(self.l_kind, "l_kind", L_KINDS)
+        if self.l_required is not None and not (is_number(self.l_required) and self.l_required >= 1):
             raise OptionError(f"l_required must be a number of 1 or more, not {self.l_required!r}")
         check_positive(self.recursive_c, "recursive_c")
         if self.t_required is not None:
             as_share(self.t_required, "t_required")
-        if self.distance not in DISTANCES:
-            raise OptionError(f"distance must be one of {', '.join(DISTANCES)}, not {self.distance!r}")
+        check_choice(self.distance, "distance", DISTANCES)
         if (self.distance_hierarchy is not None) != (self.distance == "hierarchical"):
             raise OptionError("distance_hierarchy and the distance hierarchical go together: give both or neither")
 

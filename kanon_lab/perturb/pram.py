@@ -178,7 +178,7 @@ def pram(
     check_frame(frame)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
     _check_roles(names, weight, strata)
-    rules = _rules(names, transition, keep)
+    rules = asked_matrices(names, transition, keep)
     if invariant is not None and not isinstance(invariant, bool):
         raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
     invariant = transition is None if invariant is None else invariant
@@ -226,7 +226,7 @@ def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, 
             raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
 
 
-def _rules(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
+def asked_matrices(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
     """What is asked for each variable."""
     if transition is None:
         keep = DEFAULT_KEEP if keep is None else keep

@@ -6,13 +6,12 @@ and "1" are one category); each cell a probability, each row adding to 1.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_share
+from kanon_lab.arguments import as_share, check_whole
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.recode.columns import as_text, composed
 
@@ -241,8 +240,7 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
     a  0.004444 -0.004444
     b -0.004444  0.004444
     """
-    if isinstance(records, bool) or not isinstance(records, numbers.Integral) or not 1 <= records < 2**63:
-        raise OptionError(f"records must be a whole number from 1 on and below 2 ** 63, not {shortened(repr(records))}")
+    records = check_whole(records, "records", 1, 2**63 - 1)
     p = check_transition(matrix, name="matrix")
     true, law, back = _shares(shares, p.index, "shares", least=-np.inf), p.to_numpy(), _inverse(p)
     seen = np.diag(true @ law) - (law.T * true) @ law

@@ -1,8 +1,8 @@
 """Protection of a file: a chain of steps with risk and utility after each, undo, and recipes."""
 
-from kanon_lab.protection import ordering, perturbing, two_level  # noqa: F401 (they add their steps)
 from kanon_lab.protection.chain import Protection, protect
 from kanon_lab.protection.disclosed import shown_by_members, told_by_columns
+from kanon_lab.protection.file_settings import as_indicators
 from kanon_lab.protection.households import household_file, merge_households
 from kanon_lab.protection.identifiers import prove_absent
 from kanon_lab.protection.recipe import Recipe, as_recipe, read_recipe, write_recipe
@@ -17,6 +17,7 @@ __all__ = [
     "Recipe",
     "State",
     "Step",
+    "as_indicators",
     "as_recipe",
     "final_claims",
     "final_indicators",

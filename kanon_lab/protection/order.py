@@ -10,8 +10,8 @@ import pandas as pd
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import shortened
 from kanon_lab.notes import Note
-from kanon_lab.protection.ordering import shuffled_by
 from kanon_lab.protection.state import Chain
+from kanon_lab.protection.steps import shuffled_by
 from kanon_lab.protection.truth import joint_codes, texts_of
 from kanon_lab.recode.columns import distinct
 

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, refuse, spread
 
@@ -53,8 +54,7 @@ def recode_dates(
     >>> kanon_lab.recode.recode_dates(births, to='age', reference='2011-02-28').tolist()
     [10, <NA>]
     """
-    if to not in (*UNITS, "age"):
-        raise OptionError(f"to must be one of {', '.join(UNITS)}, age, not {to!r}")
+    check_choice(to, "to", (*UNITS, "age"))
     check_date_format(date_format)
     if (to == "age") != (reference is not None):
         raise OptionError("an age needs a reference date, such as 2011-11-01; other recodings of dates take none")

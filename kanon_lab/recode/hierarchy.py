@@ -13,7 +13,7 @@ import pandas as pd
 from kanon_lab.errors import OptionError, about, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse, spread
 from kanon_lab.recode.dates import ISO, UNITS, check_date_format
-from kanon_lab.recode.rules import Alike, Bands, Dated, Listed, Masked, Rule
+from kanon_lab.recode.rules import TEXT_IN_BANDS, Alike, Bands, Dated, Listed, Masked, Rule
 from kanon_lab.recode.tables import read_levels, write_levels
 
 # Characters of a value that is masked: every label of a level has as many.
@@ -295,7 +295,7 @@ class Hierarchy:
         rule = self.rules[level - 1]
         fault = f"{rule.uncovered} (level {level})"
         if isinstance(rule, Bands) and any(isinstance(value, str) for value in values):
-            fault = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
+            fault = TEXT_IN_BANDS
         refuse(uncovered, series.index, column, fault)
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would tell who did not answer.

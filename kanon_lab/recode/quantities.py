@@ -13,7 +13,6 @@ import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse
-from kanon_lab.recode.rules import as_number, as_numbers
 
 # Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
 _MOST = 2**62
@@ -79,7 +78,7 @@ def quantity(series: pd.Series) -> Quantity:
         truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
         refuse(truth, series.index, series.name, _fault(True))
     codes, values = distinct(column)
-    found = as_numbers(values)
+    found = floats_of(values)
     kind = getattr(values.dtype, "kind", "O")
     bad = ~np.isfinite(found)
     if kind in "iu":
@@ -89,6 +88,29 @@ def quantity(series: pd.Series) -> Quantity:
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
     exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
     return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
+
+
+def floats_of(values: pd.Index) -> np.ndarray:
+    """Values as numbers, NaN where one is none: text and truth values are not."""
+    if isinstance(values.dtype, pd.SparseDtype):
+        values = pd.Index(np.asarray(values))
+    kind = getattr(values.dtype, "kind", "O")
+    if kind == "f" and values.dtype.itemsize < 8:
+        # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
+        return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
+    if kind in "iuf":
+        return values.to_numpy(dtype=float)
+    return np.array([float_of(value) for value in values], dtype=float)
+
+
+def float_of(value: object) -> float:
+    """A value as a number, NaN where it is none: text and truth values are not."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def as_decimal(number: object) -> Decimal:
@@ -107,7 +129,7 @@ def like(number: Decimal, value: object) -> object:
 def check_number(number: object, name: str) -> object:
     """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
     fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
-    if fraction or not math.isfinite(as_number(number)):
+    if fraction or not math.isfinite(float_of(number)):
         raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
     return number
 

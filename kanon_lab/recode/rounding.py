@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice
 from kanon_lab.errors import OptionError
 from kanon_lab.recode.quantities import as_decimal, check_number, like, quantity
 
@@ -56,8 +57,7 @@ def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> p
     >>> kanon_lab.recode.round_values(pd.Series([75, 85]), base=10, half='up').tolist()
     [80, 90]
     """
-    if not isinstance(half, str) or half not in HALVES:
-        raise OptionError(f"half must be one of {', '.join(HALVES)}, not {half!r}")
+    check_choice(half, "half", HALVES)
     if not _BASES[0] <= check_number(base, "base") <= _BASES[1]:
         raise OptionError(f"base must lie between {_BASES[0]:g} and {_BASES[1]:g}, not {base!r}")
     step, held = as_decimal(base), quantity(series)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
@@ -15,9 +13,12 @@ import pandas as pd
 from kanon_lab.errors import OptionError
 from kanon_lab.recode.columns import composed
 from kanon_lab.recode.dates import as_dates, date_labels, not_a_date
+from kanon_lab.recode.quantities import float_of, floats_of
 
 # Up to this every whole number is a floating-point number.
 _EXACT = 2**53
+#: What is wrong with a text where there should be a number in bands.
+TEXT_IN_BANDS = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
 
 
 class Rule(Protocol):
@@ -95,7 +96,7 @@ class Masked:
     def _text(self, value: object) -> str:
         if isinstance(value, str):
             return value
-        number = as_number(value)
+        number = float_of(value)
         if not number.is_integer() or number < 0:
             return ""
         return str(int(value)).zfill(self.width if self.fill_zeros else 0)
@@ -149,7 +150,7 @@ class Bands:
             edges[0] = -math.inf
         if edges and edges[-1] is None:
             edges[-1] = math.inf
-        edges = [as_number(edge) for edge in edges]
+        edges = [float_of(edge) for edge in edges]
         if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
             raise OptionError(
                 f"{what}: edges must be two numbers or more that rise; for an open side the first and the last "
@@ -180,7 +181,7 @@ class Bands:
         return f"a value that is no {kind} in the bands' reach {reach}; widen or open them, mend the value{fraction}"
 
     def labels(self, values: pd.Index) -> list[str | None]:
-        values = as_numbers(values)
+        values = floats_of(values)
         bands = self.positions(values)
         covered = np.isfinite(values) & (bands >= 0) & (bands < len(self.names))
         if self.whole:
@@ -190,29 +191,6 @@ class Bands:
     def positions(self, values: np.ndarray) -> np.ndarray:
         """The place of each number's band in `names`; -1 below all of them, their number above."""
         return np.searchsorted(self.edges, values, side="right" if self.closed == "left" else "left") - 1
-
-
-def as_numbers(values: pd.Index) -> np.ndarray:
-    """Values as numbers, NaN where one is none: text and truth values are not."""
-    if isinstance(values.dtype, pd.SparseDtype):
-        values = pd.Index(np.asarray(values))
-    kind = getattr(values.dtype, "kind", "O")
-    if kind == "f" and values.dtype.itemsize < 8:
-        # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
-        return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
-    if kind in "iuf":
-        return values.to_numpy(dtype=float)
-    return np.array([as_number(value) for value in values], dtype=float)
-
-
-def as_number(value: object) -> float:
-    """A value as a number, NaN where it is none: text and truth values are not."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _band_name(low: float, high: float, closed: str, whole: bool) -> str:

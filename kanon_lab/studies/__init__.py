@@ -9,7 +9,7 @@ from kanon_lab.studies.census import (
     catalan_codes,
     census_parameters,
 )
-from kanon_lab.studies.explain import explanation
+from kanon_lab.studies.evidence import explanation
 from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, published_figures
 from kanon_lab.studies.inverse import Reconstruction, reconstruct_cells
 from kanon_lab.studies.printed import (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, nearest, shortened
-from kanon_lab.studies.explain import explanation, explanations, place_in_words
+from kanon_lab.studies.evidence import explanation, explanations, place_in_words
 from kanon_lab.studies.figures import (
     CITATIONS,
     FROM_COUNTS,
@@ -17,7 +18,6 @@ from kanon_lab.studies.figures import (
     SOURCES,
     printed_step,
     published_figures,
-    source_module,
 )
 
 #: Every verdict there is, those that ask for attention first.
@@ -209,7 +209,7 @@ def _unknown_figure(figure_id: str) -> OptionError:
 
 
 def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
-    module, figures = source_module(source), published_figures(source)
+    figures, module = published_figures(source), import_module(SOURCES[source])
     computed = module.recompute(figures, **({"counts": counts} if source in FROM_COUNTS else {}))
     figures = figures.join(computed).assign(source=source)
     figures["difference"] = figures["computed"] - figures["published"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module, resources
-from types import ModuleType
+from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,10 @@ from kanon_lab.errors import OptionError, shortened
 
 #: Short name of each source, and the module that recomputes it.
 SOURCES = {
-    "gil-bellosta-2011": "kanon_lab.studies.gil_bellosta",
-    "aepd": "kanon_lab.studies.aepd",
-    "garin-1996": "kanon_lab.studies.garin",
-    "ine-chile-2023": "kanon_lab.studies.ine_chile",
+    "gil-bellosta-2011": "kanon_lab.studies.gil_bellosta_audit",
+    "aepd": "kanon_lab.studies.aepd_audit",
+    "garin-1996": "kanon_lab.studies.garin_audit",
+    "ine-chile-2023": "kanon_lab.studies.ine_chile_audit",
 }
 #: Each source in full.
 CITATIONS = {
@@ -65,19 +64,12 @@ def published_figures(source: str) -> pd.DataFrame:
     OptionError
         For an unknown source.
     """
-    source_module(source)
+    check_source(source)
     path = resources.files("kanon_lab.studies") / f"{source}.csv"
     with path.open(encoding="utf-8") as lines:
         figures = pd.read_csv(lines, dtype=str, keep_default_na=False)
     figures["published"] = [parse_printed(*row) for row in zip(figures["printed"], figures["unit"], strict=True)]
     return figures
-
-
-def source_module(source: str) -> ModuleType:
-    """The module that recomputes a source."""
-    if source not in SOURCES:
-        raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
-    return import_module(SOURCES[source])
 
 
 _DEFAULTS = {
@@ -91,6 +83,12 @@ _DEFAULTS = {
     "reason": "",
     "verdict": "",
 }
+
+
+def check_source(source: str) -> None:
+    """Raise an `OptionError` for an unknown source."""
+    if source not in SOURCES:
+        raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
 
 
 def recomputed(

@@ -9,8 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from kanon_lab.classes import ClassTable, compatible_sums
-from kanon_lab.errors import OptionError
-from kanon_lab.keys import check_k
 from kanon_lab.perturb.draws import generator
 from kanon_lab.subsample.units import Units, expected_alone, holders
 
@@ -145,14 +143,6 @@ class Uniques:
             sums = compatible_sums(self._codes, sums)
         logs, surely_drawn = (sums[self._class] - np.column_stack(parts)).T
         return np.where(surely_drawn > 0.5, 0.0, np.exp(np.minimum(logs, 0)))
-
-
-def check_repeats(repeats: object, name: str) -> int:
-    """A number of draws as an int; an `OptionError` that calls it `name` unless it is from 1 to `MOST_REPEATS`."""
-    repeats = check_k(repeats, name)
-    if repeats > MOST_REPEATS:
-        raise OptionError(f"{name} must be at most {MOST_REPEATS:,}")
-    return repeats
 
 
 def count_subsamples(uniques: Sequence[Uniques], design: Design) -> np.ndarray:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_whole
 from kanon_lab.keys import KeySpec, check_seed
 from kanon_lab.perturb.draws import generator
-from kanon_lab.subsample.counting import check_repeats
+from kanon_lab.subsample.counting import MOST_REPEATS
 from kanon_lab.subsample.curve import expected_study
 from kanon_lab.subsample.estimators import METHODS, check_cells, check_methods, estimates
 from kanon_lab.subsample.sizes import SizeCounts, as_fractions, population_sizes, size_counts
@@ -71,7 +72,7 @@ def study_trials(
         The same, or fractions, methods, cells, a number of samples or a seed that are none.
     """
     fractions, methods = pd.unique(as_fractions(fractions)), check_methods(methods, TRIAL_METHODS)
-    samples, seed = check_repeats(samples, "samples"), check_seed(seed)
+    samples, seed = check_whole(samples, "samples", 1, MOST_REPEATS), check_seed(seed)
     sizes = population_sizes(frame, spec, persons=persons, recode=recode)
     counts = size_counts(sizes)
     cells = check_cells(cells, counts)

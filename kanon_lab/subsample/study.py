@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import ROUNDING, as_share, check_choice
+from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_whole
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
@@ -16,7 +16,7 @@ from kanon_lab.keys import KeySpec, as_spec, check_seed
 from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
 from kanon_lab.subsample.clustering import clustering
-from kanon_lab.subsample.counting import COUNTS, Design, Uniques, check_repeats, count_subsamples
+from kanon_lab.subsample.counting import COUNTS, MOST_REPEATS, Design, Uniques, count_subsamples
 from kanon_lab.subsample.result import SPREAD, SubsampleRisk, conditions
 from kanon_lab.subsample.sizes import as_fraction
 from kanon_lab.subsample.units import sampling_units
@@ -141,7 +141,9 @@ def checked(
         raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
     fraction = _checked_fraction(fraction, scheme, spec.weight)
     names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
-    design = Design(len(frame), fraction, scheme, check_repeats(repeats, "repeats"), check_seed(seed), **names)
+    design = Design(
+        len(frame), fraction, scheme, check_whole(repeats, "repeats", 1, MOST_REPEATS), check_seed(seed), **names
+    )
     spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
     spec.check(frame)
     if len(frame) < LEAST_RECORDS:

@@ -83,7 +83,8 @@ def indicators(
     --------
     >>> import kanon_lab
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
-    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"], "by": ["sex"]}, weight="weight")
+    >>> design = kanon_lab.utility.Design("weight")
+    >>> wanted = kanon_lab.utility.IndicatorSet(means="income", by=["sex"], design=design)
     >>> kanon_lab.utility.indicators(frame, wanted)[["group", "population", "estimate", "df"]]
       group  population  estimate  df
     0               6.0      16.0   3

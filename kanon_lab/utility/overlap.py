@@ -45,7 +45,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     --------
     >>> import kanon_lab
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
-    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"]})
+    >>> wanted = kanon_lab.utility.IndicatorSet(means="income")
     >>> before, after = (kanon_lab.utility.indicators(each, wanted) for each in (frame, frame + 3))
     >>> kanon_lab.utility.compare_indicators(before, after)[["difference", "overlap", "covered", "status"]].round(4)
        difference  overlap  covered    status
@@ -89,7 +89,7 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
     --------
     >>> import kanon_lab
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
-    >>> wanted = kanon_lab.utility.as_indicators({"means": ["income"]})
+    >>> wanted = kanon_lab.utility.IndicatorSet(means="income")
     >>> before = kanon_lab.utility.indicators(frame, wanted)
     >>> kanon_lab.utility.indicator_loss(kanon_lab.utility.compare_indicators(before, before))
     {'compared': 1, 'lost': 0, 'overlap_all': 1.0, 'overlap_mean': 1.0, 'overlap_least': 1.0, 'covered': 1.0}

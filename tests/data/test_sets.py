@@ -47,7 +47,7 @@ def test_catalogue_has_the_columns_of_the_command(empty_cache):
 def test_spain_2010_is_a_sound_counts_frame():
     counts = load_counts("spain-2010", year=2010)
     assert set(counts["kind"]) == {"reconstructed", "synthetic"}
-    pd.testing.assert_frame_equal(check_counts(counts, "spain-2010"), counts.drop(columns="kind"))
+    pd.testing.assert_frame_equal(check_counts(counts), counts.drop(columns="kind"))
     assert set(counts["province"]) == set(PROVINCES)
     assert counts["age_group"].nunique() == 18
     assert counts["sex"].unique().tolist() == ["men", "women"]
@@ -58,7 +58,7 @@ def test_malaga_2010_has_real_ages_up_to_a_hundred():
     assert set(counts["kind"]) == {"real"}
     assert set(counts["province"]) == {"29"}
     assert counts["age_group"].nunique() == 21
-    pd.testing.assert_frame_equal(check_counts(counts, "malaga-2010"), counts.drop(columns="kind"))
+    pd.testing.assert_frame_equal(check_counts(counts), counts.drop(columns="kind"))
     assert load_counts("malaga-2010")["age_group"].nunique() == 18
 
 

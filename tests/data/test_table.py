@@ -148,7 +148,7 @@ def test_yes_and_no_are_no_counts(persons):
 
     frame = pd.DataFrame({"place": "29025", "sex": ["men", "women"], "age_group": "0-4", "persons": persons})
     with pytest.raises(DataError, match="row 0: the count in column persons is not a number"):
-        check_counts(frame, "counts")
+        check_counts(frame)
 
 
 @pytest.mark.parametrize(
@@ -391,9 +391,9 @@ def test_the_input_of_a_check_stays_as_it_was():
 
     frame = pd.DataFrame({"persons": [1.0], "age_group": ["0-4"], "sex": ["men "], "place": [29025]}, index=[7])
     before = frame.copy()
-    checked = check_counts(frame, "counts")
+    checked = check_counts(frame)
     pd.testing.assert_frame_equal(frame, before)
     assert checked.to_numpy().tolist() == [["29025", "29025", "29", "men", "0-4", 1]]
     assert checked["persons"].dtype == np.int64
-    with pytest.raises(DataError, match="counts: row 7: the count in column persons is negative"):
-        check_counts(frame.assign(persons=-1), "counts")
+    with pytest.raises(DataError, match="row 7: the count in column persons is negative"):
+        check_counts(frame.assign(persons=-1))

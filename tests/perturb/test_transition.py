@@ -180,7 +180,7 @@ def test_bad_matrices_are_refused_in_one_line(transition, message):
         (lambda: posterior(SMALL, {"a": 1, "c": 2}), "shares: 'c' is no category that has a row"),
         (lambda: estimated_shares({"a": 1, "c": 2}, SMALL), "observed: 'c' is no category that has a row"),
         (lambda: estimated_shares([1, 1], {"a": 1}), "matrix: give a mapping"),
-        (lambda: shares_covariance([1, 1], SMALL, records=0), "records must be a whole number from 1 on"),
+        (lambda: shares_covariance([1, 1], SMALL, records=0), "records must be a whole number from 1 to"),
     ],
 )
 def test_bad_arguments_are_refused(call, message):

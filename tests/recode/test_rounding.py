@@ -120,7 +120,7 @@ def test_bases_that_are_none_are_refused(options):
 
 @pytest.mark.parametrize("half", ["down", None, ["up"]])
 def test_other_rules_for_halves_are_refused(half):
-    with pytest.raises(OptionError, match="half must be one of even, up"):
+    with pytest.raises(OptionError, match="half must be even or up"):
         round_values(pd.Series([1]), half=half)
 
 

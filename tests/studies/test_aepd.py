@@ -20,11 +20,11 @@ from kanon_lab.studies.aepd import (
     homogeneity,
     levels_used,
     local_levels,
-    recompute,
     recomputed_tables,
     table,
 )
-from kanon_lab.studies.gil_bellosta import rows_that_do_not_add_up as rows_of_gil_bellosta
+from kanon_lab.studies.aepd_audit import recompute
+from kanon_lab.studies.gil_bellosta_audit import rows_that_do_not_add_up as rows_of_gil_bellosta
 
 ROWS = {"Tabla 1": 6, "Tabla 2": 6, "Tabla 3": 6, "Tabla 4": 6, "Tabla 5": 8, TABLE_5_AGAIN: 8, "Tabla 6": 7}
 

@@ -11,7 +11,8 @@ from kanon_lab.errors import OptionError
 from kanon_lab.studies import SOURCES, VERDICTS, as_printed, audit, published_figures
 from kanon_lab.studies.audit import _verdict
 from kanon_lab.studies.figures import parse_printed, printed_step
-from kanon_lab.studies.gil_bellosta import CUADROS, PLACES, crossing, rows_that_do_not_add_up
+from kanon_lab.studies.gil_bellosta import CUADROS, PLACES, crossing
+from kanon_lab.studies.gil_bellosta_audit import rows_that_do_not_add_up
 
 #: Exact because a bound holds.
 BOUNDS = {"gil-bellosta-2011/text/under-10000", "gil-bellosta-2011/text/almost-twenty-million"}

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from kanon_lab.studies import SOURCES, audit
-from kanon_lab.studies.explain import _explanations, explanation, explanations
+from kanon_lab.studies.evidence import _table, explanation, explanations
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 
@@ -58,7 +58,7 @@ def meanings(code):
     return found
 
 
-@pytest.mark.parametrize("code", sorted({row["code"] for _, row in _explanations()} - {""}))
+@pytest.mark.parametrize("code", sorted({row["code"] for row in _table("explained.csv").rows} - {""}))
 def test_the_code_that_is_named_exists(code):
     assert [found for found in meanings(code) if not isinstance(found, ModuleType)]
 
@@ -66,7 +66,7 @@ def test_the_code_that_is_named_exists(code):
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_explanation_is_of_some_figure(source):
     """A pattern that nothing meets, or only figures that a row above it has taken, is a slip."""
-    patterns = [row["figures"] for _, row in _explanations() if row["figures"].startswith(f"{source}/")]
+    patterns = [row["figures"] for row in _table("explained.csv").rows if row["figures"].startswith(f"{source}/")]
     assert {*patterns} - {*figures(source)["figures"]} <= {f"{source}/*"}
     assert len(patterns) == len({*patterns})
 

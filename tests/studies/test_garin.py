@@ -18,18 +18,18 @@ from kanon_lab.studies.garin import (
     AGES,
     GEOGRAPHIES,
     age_codes,
+    count_codes,
     data_dictionary,
     draws,
     fraction_range,
     fractions,
     most_explained,
-    recompute,
     scenarios,
     shared_subsample,
     steps,
     taula,
 )
-from kanon_lab.studies.garin.variables import count_codes
+from kanon_lab.studies.garin_audit import recompute
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "garin-1996"

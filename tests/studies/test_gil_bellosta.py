@@ -13,16 +13,12 @@ from scipy.stats import norm
 
 from kanon_lab.data import load_counts, national_totals, read_counts
 from kanon_lab.population import KRange, persons_by_k
-from kanon_lab.studies import audit, published_figures
+from kanon_lab.studies import audit, gil_bellosta, half_widths, published_figures
 from kanon_lab.studies.gil_bellosta import (
     CUADROS,
     PLACES,
     assumptions,
     crossing,
-    facts,
-    printings,
-    undone,
-    widths,
     zero_whatever_the_ages,
 )
 
@@ -72,12 +68,12 @@ def claims(audited):
 
 @pytest.fixture(scope="module")
 def found():
-    return widths.half_widths()
+    return half_widths.half_widths()
 
 
 @pytest.fixture(scope="module")
 def ways(found):
-    return printings(found)
+    return half_widths.printings(found)
 
 
 def printed_cuadro_1(text):
@@ -146,25 +142,28 @@ class TestFactsOfINE:
         sheet = xlrd.open_workbook(shared("ine-pobmun10.xls")).sheet_by_index(0)
         rows = [sheet.row_values(i) for i in range(2, sheet.nrows)]
         listed = {f"{int(r[0]):02d}{int(r[2]):03d}": int(r[4]) for r in rows if str(r[0]).strip()}
-        assert facts.totals().to_dict() == {code: listed[code] for code in PLACES.values()}
-        assert facts.population() == sum(listed.values()) == 47_021_031
+        assert gil_bellosta.totals().to_dict() == {code: listed[code] for code in PLACES.values()}
+        assert gil_bellosta.population() == sum(listed.values()) == 47_021_031
         cities = sum(code[:2] in ("51", "52") for code in listed)
-        assert facts.municipalities() == (len(listed), len(listed) - cities) == (8114, 8112)
+        assert gil_bellosta.municipalities() == (len(listed), len(listed) - cities) == (8114, 8112)
 
     def test_ages_are_those_of_table_33570(self, shared):
         path = shared("ine-padron-33570-malaga.px")
         cell = ["sex", "age_group"]
         nation = national_totals(path, 2010).set_index(cell)["persons"]
-        assert facts.oldest().to_dict() == nation[facts.oldest().index].to_dict()
+        assert gil_bellosta.oldest().to_dict() == nation[gil_bellosta.oldest().index].to_dict()
         for pool_from in (None, 85):
             by_place = read_counts(path, year=2010, pool_from=pool_from).set_index(["place", *cell])["persons"]
-            assert facts.real_place(facts.BENALMADENA, pool_from).to_dict() == by_place[facts.BENALMADENA].to_dict()
-        assert facts.national_cells().sum() == nation.sum()
+            assert (
+                gil_bellosta.real_place(gil_bellosta.BENALMADENA, pool_from).to_dict()
+                == by_place[gil_bellosta.BENALMADENA].to_dict()
+            )
+        assert gil_bellosta.national_cells().sum() == nation.sum()
 
     def test_where_the_ages_of_each_real_place_cross_the_two_lines(self, shared, claims):
         counts = read_counts(shared("ine-padron-33570-malaga.px"), year=2010, pool_from=85)
         parts = {name: part.to_numpy() for name, part in counts.groupby("name")["persons"]}
-        found = {name: cells.tolist() for name, cells in facts.real_places().items()}
+        found = {name: cells.tolist() for name, cells in gil_bellosta.real_places().items()}
         assert found == {name: cells.tolist() for name, cells in parts.items() if cells.sum() >= 1000}
         for claim, share, name in (("over-100000", 0.2, "Alhaurín de la Torre"), ("under-10000", 0.8, "Cártama")):
             sizes = pd.Series({place: crossing(np.array(cells), share) for place, cells in found.items()})
@@ -303,12 +302,12 @@ class TestHalfWidths:
 
     def test_the_number_of_runs_has_an_interval(self, ways):
         cut = ways.loc["cut"]
-        for how in widths.RUNS:
+        for how in half_widths.RUNS:
             assert cut[f"runs, {how}, low"] < cut[f"runs, {how}"] < cut[f"runs, {how}, high"]
         assert cut["runs, standard deviation"] == pytest.approx(900, rel=0.05)
         assert cut["runs, quantiles"] == pytest.approx(1630, rel=0.05)
 
-    @pytest.mark.parametrize("how", widths.RUNS)
+    @pytest.mark.parametrize("how", half_widths.RUNS)
     def test_the_standard_error_of_a_simulated_half_width(self, how):
         rng, runs, repeats = np.random.default_rng(5), 1000, 3000
         draws = rng.standard_normal((repeats, runs))
@@ -316,23 +315,23 @@ class TestHalfWidths:
             found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
         else:
             found = norm.ppf(0.975) * draws.std(axis=1, ddof=1)
-        assert found.std() / norm.ppf(0.975) == pytest.approx(widths.RUNS[how] / np.sqrt(runs), rel=0.06)
+        assert found.std() / norm.ppf(0.975) == pytest.approx(half_widths.RUNS[how] / np.sqrt(runs), rel=0.06)
 
     def test_how_far_inward_the_default_quantiles_lie(self):
         rng, runs = np.random.default_rng(6), 400
         draws = np.concatenate([rng.standard_normal((4000, runs)) for _ in range(10)])
         found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
         short = 1 - found.mean() / norm.ppf(0.975)
-        assert short * runs == pytest.approx(widths._INWARD, rel=0.1)
+        assert short * runs == pytest.approx(half_widths._INWARD, rel=0.1)
 
-    @pytest.mark.parametrize("printing", widths.PRINTINGS)
+    @pytest.mark.parametrize("printing", half_widths.PRINTINGS)
     def test_runs_and_printing_are_found_again(self, printing):
         """Printed half-widths that were drawn with 900 runs, cut or rounded: the way they were printed is likelier."""
         rng = np.random.default_rng(11)
         true = np.tile(np.geomspace(0.06, 1.0, 20), 5)
-        drawn = true * (1 + rng.standard_normal(true.size) * widths.RUNS["standard deviation"] / 30)
+        drawn = true * (1 + rng.standard_normal(true.size) * half_widths.RUNS["standard deviation"] / 30)
         ways = {"cut": np.floor(drawn * 100) / 100, "rounded": np.round(drawn, 2)}
-        table = printings(pd.DataFrame({"printed": ways[printing], "computed": true}))
+        table = half_widths.printings(pd.DataFrame({"printed": ways[printing], "computed": true}))
         assert table.loc[list(ways), "log_likelihood"].astype(float).idxmax() == printing
         row = table.loc[printing]
         assert row["runs, standard deviation, low"] < 900 < row["runs, standard deviation, high"]
@@ -341,8 +340,8 @@ class TestHalfWidths:
         """A half-width far off widens the bound of the others, not its own."""
         nation = found.copy()
         nation.loc[("day", "1"), "printed"] = 0.70
-        others = [widths._bound(nation.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
-        before = [widths._bound(found.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
+        others = [half_widths._bound(nation.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
+        before = [half_widths._bound(found.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
         assert others[0] == before[0]
         assert others[1] > 1.5 * before[1]
 
@@ -361,6 +360,6 @@ class TestSimplifications:
         """Two persons over 85 of a cell: alone unless in the same group and on the same date."""
         counts = load_counts("spain-2010").query("place == '22233'")
         counts = counts.assign(persons=np.where((counts["age_group"] == "85+") & (counts["sex"] == "men"), 2, 0))
-        shares = facts.oldest()["men"] / facts.oldest()["men"].sum()
+        shares = gil_bellosta.oldest()["men"] / gil_bellosta.oldest()["men"].sum()
         expected = 2 * (1 - (shares**2).sum() / 5) - 2 * (1 - 1 / 5)
-        assert undone._change(counts, "those over 85 have their real ages", "year") == pytest.approx(expected)
+        assert gil_bellosta._change(counts, "those over 85 have their real ages", "year") == pytest.approx(expected)

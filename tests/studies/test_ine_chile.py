@@ -14,15 +14,15 @@ from kanon_lab.errors import OptionError
 from kanon_lab.studies import audit, explanation, published_figures
 from kanon_lab.studies.ine_chile import (
     SPECS,
+    cells,
     completions,
+    counts,
     example,
     frequencies,
     recoded_regions,
-    recompute,
-    rows_that_do_not_add_up,
     suppressed,
 )
-from kanon_lab.studies.ine_chile.printed import cells, counts
+from kanon_lab.studies.ine_chile_audit import recompute, rows_that_do_not_add_up
 
 SOURCE = "ine-chile-2023"
 ROOT = Path(__file__).resolve().parents[2]
@@ -299,7 +299,7 @@ def test_every_explanation_is_used_and_names_code_that_is_there():
     used = [explanation(figure_id)["figures"] for figure_id in published_figures(SOURCE)["figure_id"]]
     # The last pattern is for figures that are forgotten: there are none.
     assert set(table["figures"]) - set(used) == {f"{SOURCE}/*"}
-    assert "kanon_lab.studies.ine_chile.recompute" not in set(table["code"])
+    assert "kanon_lab.studies.ine_chile_audit.recompute" not in set(table["code"])
     assert all(pkgutil.resolve_name(code) for code in table["code"])
     assert {chapter for chapter in table["chapter"] if not (ROOT / "book" / f"{chapter}.md").is_file()} == set()
 

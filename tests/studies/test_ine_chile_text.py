@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from kanon_lab.studies import published_figures
-from kanon_lab.studies.ine_chile.printed import cells
+from kanon_lab.studies.ine_chile import cells
 
 SOURCE = "ine-chile-2023"
 FILE = "ine-chile-guia-sdc-2023.txt"

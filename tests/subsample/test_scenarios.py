@@ -128,7 +128,7 @@ def test_values_outside_the_groups_and_the_study_s_own_faults_are_refused():
     frame = a_sample()
     with pytest.raises(DataError, match="survey: column region: row"), about("survey"):
         scenario_grid(frame, SPEC, {"region": {"a": {"groups": {"x": [1, 2]}}}}, fraction=0.2)
-    with pytest.raises(OptionError, match="repeats must be at most 100,000"):
+    with pytest.raises(OptionError, match="repeats must be a whole number from 1 to 100,000"):
         scenario_grid(frame, SPEC, LEVELS, fraction=0.2, repeats=10**30)
     with pytest.raises(OptionError, match="fraction must be"):
         scenario_grid(frame, SPEC, LEVELS, fraction=1)

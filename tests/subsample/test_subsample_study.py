@@ -268,8 +268,8 @@ def test_a_fraction_out_of_its_range_is_refused(fraction):
     ("options", "message"),
     [
         ({}, "fraction: give the sampling fraction"),
-        ({"fraction": 0.1, "repeats": 0}, "repeats must be a whole number from 1 on"),
-        ({"fraction": 0.1, "repeats": True}, "repeats must be a whole number from 1 on"),
+        ({"fraction": 0.1, "repeats": 0}, "repeats must be a whole number from 1 to 100,000"),
+        ({"fraction": 0.1, "repeats": True}, "repeats must be a whole number from 1 to 100,000"),
         ({"fraction": 0.1, "seed": -1}, "seed must be a whole number"),
         ({"fraction": 0.1, "scheme": "poisson"}, "scheme must be bernoulli or fixed, not 'poisson'"),
         ({"fraction": 0.1, "p_a": 1.2}, "p_a must be a number from 0 to 1, not 1.2"),

@@ -114,7 +114,7 @@ def test_trials_that_are_refused(population):
         trials(population, methods=["guess"])
     with pytest.raises(OptionError, match="methods: name at least one"):
         trials(population, methods=None)
-    with pytest.raises(OptionError, match="samples must be at most 100,000"):
+    with pytest.raises(OptionError, match="samples must be a whole number from 1 to 100,000"):
         trials(population, samples=10**30)
     with pytest.raises(OptionError, match="cells must be"):
         trials(population, cells=7)

@@ -1,4 +1,4 @@
-"""Tablas 1 to 6 of the note: as printed, recomputed from their inputs, and what their classes give away."""
+"""AEPD, La k-anonimidad como medida de la privacidad: Tablas 1 to 6, and what their classes give away."""
 
 from __future__ import annotations
 
