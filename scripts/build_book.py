@@ -21,6 +21,7 @@ from pathlib import Path
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
+from kanon_lab.protection.reference import filled
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
@@ -82,7 +83,7 @@ def build_pages() -> None:
     a notebook, are not.
     """
     sources = [*files_under(ROOT / "book"), *(ROOT / name for name in CONFIGURATION)]
-    own = [*files_under(ROOT / "kanon_lab" / "show"), ROOT / "constraints.txt", Path(__file__)]
+    own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", Path(__file__)]
     stamp = STAMPS / "pages"
     inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))}"
     if (HTML / "index.html").exists() and is_current(stamp, inputs):
@@ -113,6 +114,9 @@ def stage() -> None:
     for folder in ("book", "_build"):
         shutil.rmtree(SITE / folder, ignore_errors=True)
     shutil.copytree(ROOT / "book", SITE / "book")
+    for page in (SITE / "book").glob("*.md"):
+        if (told := filled(text := page.read_text("utf-8"))) != text:
+            page.write_text(told, "utf-8")
     for name in CONFIGURATION:
         shutil.copy(ROOT / name, SITE)
 

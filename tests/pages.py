@@ -4,8 +4,12 @@ import re
 import shlex
 from pathlib import Path
 
+from kanon_lab.protection.reference import filled
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {path.name: path.read_text("utf-8") for path in [*sorted((ROOT / "book").glob("*.md")), ROOT / "README.md"]}
+PAGES = {
+    path.name: filled(path.read_text("utf-8")) for path in [*sorted((ROOT / "book").glob("*.md")), ROOT / "README.md"]
+}
 
 
 def sections(page: str) -> dict[str, str]:

@@ -6,19 +6,13 @@ from importlib import import_module
 
 import click
 import pytest
-from pages import PAGES, ROOT, blocks, commands, listed, named, sections, tables
+from pages import PAGES, ROOT, blocks, commands, named, sections, tables
 
 import kanon_lab
 from kanon_lab.cli import BAD_INPUT, cli
 from kanon_lab.data import counts, file
-from kanon_lab.errors import OptionError
-from kanon_lab.protection import as_recipe
-from kanon_lab.protection.yaml_file import parse_yaml
-from kanon_lab.report import as_config
 
 REPORT, RECIPES = PAGES["report.md"], PAGES["recipes.md"]
-SETTINGS, OF_MAP = sections(REPORT)["Every setting"].split("The settings inside `map`:")
-KEYS = {"key_variables": ["age"]}
 # Formats of microdata as pages name them; what stands for counts only is told by words of its own.
 WORDS = {"sav": "SPSS", "dta": "Stata", "sas7bdat": "SAS"}
 
@@ -110,72 +104,6 @@ def test_readers_of_the_guide_have_a_counterpart_where_the_format_is_read():
     row = next(line for line in PAGES["sdcmicro.md"].splitlines() if 'data.read_microdata("' in line)
     theirs = {"read_sav": "sav", "read_dta": "dta", "read_sas": "sas7bdat", "read_csv": "csv", "read_xlsx": "xlsx"}
     assert {name for name in theirs if f"`{name}()`" in row} == {n for n, f in theirs.items() if f in file.READ_FORMATS}
-
-
-def offered(function, settings):
-    """What a message offers in place of a setting or value qqqq."""
-    with pytest.raises(OptionError) as caught:
-        function(settings)
-    return re.findall(r"\w[\w-]*", re.split(r"there are |must be one of ", str(caught.value))[1].split(", not '")[0])
-
-
-def test_settings_of_a_report():
-    assert set(listed(SETTINGS)) == set(offered(as_config, {**KEYS, "qqqq": 1}))
-    assert set(listed(OF_MAP)) == set(offered(as_config, {**KEYS, "map": {"grid": {"k": [2]}, "qqqq": 1}}))
-    heading = next(name for name in sections(REPORT) if name.lower() in ("thresholds", "limits"))
-    said = listed(sections(REPORT)[heading])
-    assert set(said) == set(offered(as_config, {**KEYS, heading.lower(): {"qqqq": 1}}))
-    roles = {"household": "household", "sensitive_variables": ["diagnosis"]}
-    for name, text in said.items():
-        assert list(example(text)) == [name]
-        as_config({**KEYS, **roles, heading.lower(): example(text)})
-
-
-def example(text):
-    return parse_yaml(re.search(r"\*Example:\* `(.*)`", text)[1], "the page")
-
-
-@pytest.mark.parametrize("name", listed(SETTINGS))
-def test_every_example_of_a_setting_of_a_report_is_taken(name):
-    given = example(listed(SETTINGS)[name])
-    assert list(given) == [name]
-    as_config({**KEYS, "household": "household", "sensitive_variables": ["diagnosis"], **given})
-
-
-@pytest.mark.parametrize("name", listed(SETTINGS))
-def test_what_holds_in_a_report_unless_it_is_given(name):
-    told = re.search(r"\*Unless given:\* `(.*?)`\.", listed(SETTINGS)[name])
-    if told:
-        given = parse_yaml(f"a: {told[1]}", "the page")["a"]
-        if given is not None:
-            as_config({**KEYS, name: given})
-        least = as_config(KEYS)
-        held = next((getattr(at, name) for at in (least, least.recipe, least.recipe.spec) if hasattr(at, name)), given)
-        assert (list(held) if isinstance(held, tuple) else held) == given
-
-
-def chosen_from(function, rows):
-    """Of the settings that take one of several words: what the page names, and what the program offers."""
-    found = {}
-    for name, meaning in rows.items():
-        said = {code for code in named(re.sub(r"\{doc\}`.*?`", "", meaning)) if re.fullmatch(r"[a-z][\w-]*", code)}
-        try:
-            function({**KEYS, name: "qqqq"})
-        except OptionError as error:
-            if "must be one of" in str(error):
-                found[name] = said, set(offered(function, {**KEYS, name: "qqqq"}))
-    return found
-
-
-def test_the_words_that_a_setting_takes():
-    of_report = {name: text.split("*Unless")[0] for name, text in listed(SETTINGS).items()}
-    of_recipe = {row["Setting"].strip("`"): row["What it says"] for row in tables(RECIPES)["Settings of the file"]}
-    in_report, in_recipe = chosen_from(as_config, of_report), chosen_from(as_recipe, of_recipe)
-    assert {"missing", "language", "estimator"} <= set(in_report)
-    # A recipe's language is that of reports, which are in fewer languages than terms.
-    assert in_recipe["language"][0] == in_report["language"][1]
-    for name, (said, taken) in [*in_report.items(), *in_recipe.items()]:
-        assert said == taken or not said or (name == "language" and said < taken), name
 
 
 def test_preface_names_every_chapter_with_an_explorer():

@@ -87,13 +87,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 def run(args: Sequence[str]) -> int:
-    """Run the command; errors become one line on standard error.
-
-    Returns
-    -------
-    int
-        0; 2 after bad input; 130 when interrupted; or what the command chose with `click.Context.exit`.
-    """
+    """Run the command; errors become one line on standard error. The exit code: 0, 2 after bad input, or its own."""
     if sys.stdout is None:
         return _fail("standard output is closed; leave it open, or send it to a file")
     try:

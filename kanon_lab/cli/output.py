@@ -30,8 +30,7 @@ _GAP = "  "
 def reader_may_leave(*written: str | None, what: str = "what was written is there") -> Iterator[None]:
     """End what is printed in the block where its reader (such as head) has seen enough, but not the command.
 
-    So a verdict that follows the result is still given. Where it cannot be printed at all, as on a full disk, the error
-    says which files were `written` all the same (those that are not None) after `what`.
+    Where it cannot be printed at all, as on a full disk, the error says which files were `written` all the same.
     """
     try:
         yield
@@ -52,13 +51,7 @@ def drop_output() -> None:
 
 
 def by_names(*options: str) -> Callable:
-    """Let the errors of a command call files by their names: where they lie is not for those who read what went wrong.
-
-    Parameters
-    ----------
-    options : str
-        Parameters of the command that hold paths.
-    """
+    """Let errors of a command call the files of these parameters by name: where they lie is not for every reader."""
 
     def wrap(command: Callable) -> Callable:
         @wraps(command)
@@ -83,17 +76,10 @@ def without_folders(text: str, *paths: str | None) -> str:
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
-    """Print a frame as aligned text: numbers to the right, text to the left, a missing value as ``-``.
+    """Print a frame without its index, aligned: numbers to the right, text to the left, a missing value as ``-``.
 
-    Control characters are shown as escapes: a name from a file must not command the terminal.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        The index is not printed.
-    formats : mapping of str to str or callable, optional
-        How the values of a column become text: a format specification, or a function such as
-        `kanon_lab.digits.percent`. Without one, whole numbers stand in full and others with six significant digits.
+    `formats` say how values of a column become text: a format specification, or a function such as `digits.percent`.
+    Without one, whole numbers stand in full and others with six significant digits. Control characters are escapes.
     """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -111,8 +97,7 @@ def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any
 def print_json(result: Any) -> None:
     """Print JSON: frames as lists of rows, missing and infinite numbers as null, keys in the order given.
 
-    Letters stand as they are, or all as JSON's escapes where standard output cannot encode one of them; a character
-    that may command a terminal always stands as its escape.
+    Letters that standard output cannot encode, and characters that may command a terminal, stand as JSON's escapes.
     """
     plain = _plain(result)
     text = visible(json.dumps(plain, ensure_ascii=False), escaped=lambda character: json.dumps(character)[1:-1])

@@ -108,7 +108,7 @@ def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
 def separator_of(text: str) -> str:
     """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1.
 
-    Signs between quotation marks do not count. Of two alike the comma is not it: numbers and words have commas too.
+    Not between quotation marks. Of two alike the comma is not it: numbers and words have commas too.
     """
     rows = _first_rows(text)
     often = {sign: rows[0].count(sign) for sign in DELIMITERS if sign in rows[0]}

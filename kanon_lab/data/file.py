@@ -52,13 +52,13 @@ class MicrodataFile:
     found : dict
         name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
         None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
-    notes : tuple of str
+    notes : tuple
         What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
     variable_labels : dict
         For each variable of SPSS, Stata or SAS that has one, its own label.
     rows : Index or None
-        For each record the number of its row in the file, under the name row: the header of a csv file or sheet is row
-        1, so that its first record is in row 2 or later; records of the other formats count from 1.
+        For each record the number of its row in the file: the header of a csv file or sheet is row 1, so that its first
+        record is in row 2 or later; records of the other formats count from 1.
     """
 
     frame: pd.DataFrame = field(repr=False)

@@ -50,10 +50,7 @@ def sex(label: str) -> str:
 
 
 def ages(label: str) -> str | None:
-    """Ages inside one five-year group as ``"5-9"``, ``"1-4"`` or ``"7"``, from one on as ``"85+"``, or ``TOTAL``.
-
-    None when the label is nothing of that.
-    """
+    """Ages in one five-year group as "5-9", "1-4" or "7", from one on as "85+", or `TOTAL`; None of anything else."""
     plain = _plain(label)
     if plain in _ALL_AGES:
         return TOTAL
@@ -86,10 +83,7 @@ def year(label: str) -> int | None:
 
 
 def place(label: str) -> Place | None:
-    """Code and name in a label such as ``"29025 Benalmádena"`` or ``"42134-Olvega "``.
-
-    A total without a code has the code ``NATION`` or ``TOTAL`` and its label as name. None when the label is neither.
-    """
+    """Code and name in a label as "29025 Benalmádena"; a total's code is `NATION` or `TOTAL`. None of anything else."""
     plain = _plain(label)
     if plain in _NATIONS:
         return Place(NATION, label.strip())

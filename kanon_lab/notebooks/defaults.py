@@ -68,10 +68,11 @@ def is_own(file: object) -> bool:
 
     A notebook shows of such a file only what ten records or more have in common.
 
-    Parameters
-    ----------
-    file : str or Path or None
-        What a notebook's ``file`` or ``population`` says.
+    Examples
+    --------
+    >>> from kanon_lab.notebooks import is_own
+    >>> is_own("survey.csv"), is_own("health-survey"), is_own("")
+    (True, False, False)
     """
     from kanon_lab.data import catalogue
 
@@ -79,13 +80,7 @@ def is_own(file: object) -> bool:
 
 
 def for_the_file(path: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, without a default that is about the notebook's own file where another one is asked for.
-
-    Raises
-    ------
-    OptionError
-        One that the other file needs is not given.
-    """
+    """The parameters, without a default that is about the notebook's own file where another one is asked for."""
     asked = other_file(path, parameters)
     if asked is None:
         return dict(parameters)

@@ -25,7 +25,7 @@ def told(name: str, words: str, own: Iterable[str] = OWN) -> str:
 def without_values(notebook: Any, message: str, own: Iterable[str] = OWN) -> Any:
     """A failed notebook, changed: of errors the type, and the message of one of ours; nothing that was printed.
 
-    What is printed goes too: warnings of other packages quote values. So does what says where and when it ran.
+    Warnings of other packages quote values. What says where and when it ran goes too.
     """
     for holder in (notebook, *notebook.cells):
         for key in ("papermill", "execution"):

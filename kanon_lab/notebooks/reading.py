@@ -28,13 +28,7 @@ def of_failed_run(path: str | Path) -> bool:
 
 
 def read_notebook(path: str | Path) -> Any:
-    """Return the notebook of a file as nbformat's node, in version 4 and valid.
-
-    Raises
-    ------
-    NotebookError
-        If the file cannot be read or is not a notebook.
-    """
+    """The notebook of a file as nbformat's node, in version 4 and valid."""
     load_jsonschema()
     import nbformat
 

@@ -30,7 +30,7 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     ----------
     name : str
         Lower-case letters, digits and single hyphens; unique in the notebook.
-    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.show.Figure or Listing
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.page.Figure or Listing
         The result. A number of numpy counts as a number.
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame
@@ -38,11 +38,12 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     caption : str, optional
         What a table shows, in a line above it; screen readers call it by that. Only for a frame.
 
-    Raises
-    ------
-    OptionError
-        If the name is malformed, the value is of a kind that cannot be recorded, the text is not of its kind, or a
-        caption is no words or not for a frame.
+    Examples
+    --------
+    >>> from kanon_lab.notebooks import record
+    >>> record("unique-share", 0.8725, text="87.25%")  # doctest: +ELLIPSIS
+    unique-share = 87.25%
+    ...
     """
     if not _NAME.fullmatch(name):
         raise OptionError(f"record: name {name!r} is not lower-case letters, digits and single hyphens")
@@ -69,25 +70,10 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
 
 
 def recorded(path: str | Path) -> dict[str, Any]:
-    """Read back what an executed notebook recorded.
+    """Read back what an executed notebook recorded, by name.
 
-    Parameters
-    ----------
-    path : str or Path
-        An executed notebook.
-
-    Returns
-    -------
-    dict
-        Value by name: Python values as recorded, a DataFrame for a frame, and for a figure the DataFrame of its data
-        (None if it has none); for a listing that of its rows.
-
-    Raises
-    ------
-    NotebookError
-        If the file cannot be read or is not a notebook.
-    DataError
-        If two results have one name, or one was not written by `record`.
+    Values are Python's as recorded, a DataFrame for a frame or listing, and for a figure the DataFrame of its data
+    (None if it has none).
     """
     results: dict[str, Any] = {}
     for cell in read_notebook(path).cells:

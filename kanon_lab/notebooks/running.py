@@ -21,22 +21,8 @@ from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_ru
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
     """Refuse parameters that a notebook does not have, and values of another type than its default.
 
-    papermill itself injects a misspelt name without an error, and the notebook then runs with its default.
-
-    Parameters
-    ----------
-    path : str or Path
-        A notebook with one code cell tagged ``parameters``.
-    parameters : mapping
-        Value by name. A whole number passes where the default is a float; a default of None, or one that is not a
-        literal, accepts anything.
-
-    Raises
-    ------
-    NotebookError
-        If the file is not a notebook.
-    OptionError
-        Unknown name, wrong type, or no JSON form; the line names the notebook, the parameter and what is accepted.
+    papermill itself injects a misspelt name without an error, and the notebook then runs with its default. A whole
+    number passes where the default is a float; a default of None, or one that is not a literal, accepts anything.
     """
     known = defaults(Path(path))
     for name, value in parameters.items():
@@ -70,18 +56,6 @@ def run_notebook(
         Value by name, checked by `check_parameters`.
     progress : bool
         Show a bar that counts cells.
-
-    Raises
-    ------
-    OptionError
-        Unknown parameter, or a value of the wrong type.
-    NotebookError
-        If a cell fails: one line with the notebook, the cell, and the exception. If the file is not a notebook, or its
-        kernel is not installed.
-    StorageError
-        If the copy cannot be written, or the system lets a process open too few files to run a notebook.
-    MissingPackageError
-        If papermill is not installed.
     """
     source, target = Path(source), Path(target)
     parameters = dict(parameters or {})

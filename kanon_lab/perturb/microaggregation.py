@@ -111,13 +111,7 @@ def microaggregate(
     >>> found.frame['income'].tolist()
     [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
     """
-    k = _checked_k(k_required)
-    check_choice(method, "method", ("mdav", "optimal"))
-    check_choice(centre, "centre", ("mean", "median"))
-    check_choice(start, "start", ("mean", "robust"))
-    seed = check_seed(seed)
-    if method == "optimal" and start == "robust":
-        raise OptionError("start: robust is of the method mdav; optimal groups do not begin anywhere")
+    k, seed = check_options(k_required, method, centre, start), check_seed(seed)
     numbers = numeric_columns(frame, variables, missing=missing)
     strata_rows = strata_groups(frame, strata, rows=numbers.rows)
     _refuse_small(strata_rows, k)
@@ -147,12 +141,18 @@ def microaggregate(
     )
 
 
-def _checked_k(k_required: object) -> int:
+def check_options(k_required: object, method: object, centre: object, start: object) -> int:
+    """The least records of a group; an `OptionError` where it or a word is none, or the words do not go together."""
     k = check_k(k_required, "k_required")
     if k < 2:
         raise OptionError("k_required must be 2 or more: a group of 1 changes nothing")
     if k >= 2**63:
         raise OptionError("k_required must be below 2 ** 63; choose a k up to the number of records")
+    check_choice(method, "method", ("mdav", "optimal"))
+    check_choice(centre, "centre", ("mean", "median"))
+    check_choice(start, "start", ("mean", "robust"))
+    if method == "optimal" and start == "robust":
+        raise OptionError("start: robust is of the method mdav; optimal groups do not begin anywhere")
     return k
 
 

@@ -38,7 +38,7 @@ KEEPS = {
 }
 
 # Noise so strong leaves nothing of a value, and costs the digits by which means and covariances are kept exactly.
-_MOST = 1000
+MOST_NOISE = 1000
 
 
 def add_noise(
@@ -119,7 +119,7 @@ def add_noise(
     (np.float64(4.5), np.float64(9.166666667), np.float64(9.166666667))
     """
     check_choice(method, "method", KEEPS)
-    strength, seed = check_positive(strength, "strength", _MOST), check_seed(seed)
+    strength, seed = check_positive(strength, "strength", MOST_NOISE), check_seed(seed)
     numbers = numeric_columns(frame, variables, missing=missing)
     groups = strata_groups(frame, strata, rows=numbers.rows)
     for name, column in zip(numbers.names, numbers.values.T):

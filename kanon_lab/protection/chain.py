@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -19,23 +20,22 @@ from kanon_lab.notes import Note
 from kanon_lab.protection.changes import changes
 from kanon_lab.protection.checks import check_columns, derived_seed, several, step_errors
 from kanon_lab.protection.cost import Baseline
+from kanon_lab.protection.file_settings import as_indicators
 from kanon_lab.protection.labels import released_labels
 from kanon_lab.protection.measured import Measured, measured
 from kanon_lab.protection.notes import notes_of
+from kanon_lab.protection.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of
 from kanon_lab.protection.settings import chain_settings
 from kanon_lab.protection.state import Chain, State, Step, without_variables
 from kanon_lab.protection.steps import Applied, Kind, kind_of
 from kanon_lab.protection.truth import Truth, recoded_truth
+from kanon_lab.protection.two_level import household_level
 from kanon_lab.protection.verdict import claims_since
 from kanon_lab.recode.columns import distinct
 from kanon_lab.recode.quantities import quantity
 from kanon_lab.risk import ESTIMATORS
 from kanon_lab.risk.thresholds import as_share
-from kanon_lab.utility import IndicatorSet, as_indicators
-
-USUAL_K = (2, 3, 5)
-USUAL_RISKS = (0.05,)
-USUAL_ESTIMATOR = "benedetti-franconi"
+from kanon_lab.utility import IndicatorSet
 
 
 class Protection(Chain):
@@ -75,12 +75,13 @@ class Protection(Chain):
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
-            self._check_columns(kind.variables(settings))
+            self._check_columns(columns_of(name, settings))
             before = self.state
             if kind.within_strata:
                 self._check_strata()
             spec = without_variables(self.spec, before.removed)
-            applied = kind.apply(before.working, spec, settings, seed=0 if seed is None else seed)
+            apply = kind.apply or partial(household_level, protected=_carried_out)
+            applied = apply(before.working, spec, settings, seed=0 if seed is None else seed)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
@@ -228,7 +229,7 @@ def protect(
         Of the individual risk: one of `kanon_lab.risk.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
         The survey's own indicators, estimated after each step beside those of the file as it came; a mapping as
-        `kanon_lab.utility.as_indicators` takes it.
+        `kanon_lab.protection.as_indicators` takes it.
     seed : int
         From 0 on.
 
@@ -277,6 +278,15 @@ def protect(
     first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)
     start = State(working, (), truth, first)
     return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options, **labels)
+
+
+def _carried_out(frame: pd.DataFrame, plan: Plan) -> Protection:
+    """The protection of a file by a plan."""
+    plan.check_frame(frame)
+    protection = protect(frame, plan.spec, **plan.measured)
+    for name, settings in plan.steps:
+        protection = protection.apply(name, settings)
+    return protection
 
 
 def _measures(k: object, risks: object, estimator: object) -> dict[str, Any]:

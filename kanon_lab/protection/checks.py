@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 
@@ -24,28 +23,6 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
 def derived_seed(seed: int, position: int) -> int:
     """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
     return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-
-
-def check_names(settings: Mapping[str, Any], known: Collection[str], *, above: Collection[str] = ()) -> None:
-    """Raise an `OptionError` for a setting that is none of the `known`, and say which one was meant.
-
-    Those in `above` are settings of the whole recipe.
-    """
-    for name in settings:
-        if name in known:
-            continue
-        if name in above:
-            raise OptionError(f"{name} belongs at the top of the recipe, beside key_variables")
-        close = _same_word(name, known) or nearest(name, sorted(known))
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(sorted(known))}"
-        raise OptionError(f"unknown setting {shortened(str(name))}; {remedy}")
-
-
-def _same_word(name: object, known: Iterable[str]) -> str | None:
-    """The one of the known names that has this one for one of its words: key_variables for keys."""
-    word = str(name).casefold().rstrip("s")
-    found = [each for each in known if word in (part.rstrip("s") for part in each.split("_"))]
-    return found[0] if len(found) == 1 else None
 
 
 @contextmanager

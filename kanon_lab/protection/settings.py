@@ -31,7 +31,7 @@ def chain_settings(protection: Chain) -> dict[str, Any]:
 
 
 def _indicators(wanted: IndicatorSet) -> dict[str, Any]:
-    """The indicators as `kanon_lab.utility.as_indicators` takes them; the weight is the recipe's."""
+    """The indicators as `kanon_lab.protection.as_indicators` takes them; the weight is the recipe's."""
     given = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
     return {**given, "strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
 

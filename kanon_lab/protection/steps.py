@@ -1,23 +1,50 @@
-"""The kinds of steps that a protection may be made of."""
+"""The kinds of steps that a protection may be made of: their settings, and what they do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab import perturb
+from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes.coding import coded
 from kanon_lab.errors import OptionError, nearest, shortened
 from kanon_lab.keys import KeySpec
-from kanon_lab.protection.checks import check_names
+from kanon_lab.perturb.arguments import MISSING
+from kanon_lab.perturb.microaggregation import check_options
+from kanon_lab.perturb.noise import KEEPS as NOISES
+from kanon_lab.perturb.noise import MOST_NOISE
+from kanon_lab.perturb.pram import DEFAULT_KEEP, asked_matrices
+from kanon_lab.protection.file_settings import SEED, HouseholdLevel, K
 from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.truth import Rule
-from kanon_lab.recode import RECODE_STEPS
-from kanon_lab.recode.steps import check_recoding
+from kanon_lab.recode.columns import refuse, with_columns
+from kanon_lab.recode.steps import RECODINGS, recoded
+from kanon_lab.risk import ESTIMATORS
+from kanon_lab.settings import (
+    COLUMN,
+    COLUMNS,
+    REQUIRED,
+    TRUTH,
+    Settings,
+    checked,
+    names_in,
+    one_of,
+    read,
+    setting,
+)
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
+from kanon_lab.suppress.local import asked_combinations, asked_ranks
+from kanon_lab.suppress.options import check_key, check_policy
+
+#: What ``shuffle_records`` puts in random order.
+SHUFFLED_BY = ("record", "household", "within_household")
 
 
 @dataclass(frozen=True)
@@ -48,52 +75,62 @@ class Apply(Protocol):
     def __call__(self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied: ...
 
 
-def _nothing(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    return ()
-
-
-def _no_rules(settings: Mapping[str, Any]) -> dict[str, Rule]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of step.
 
     Attributes
     ----------
-    apply : callable
-        See `Apply`.
-    variables : callable
-        Settings -> the columns that they name, so that absent ones are refused before anything is done.
+    model : type of Settings
+        What its settings may be.
+    apply : callable or None
+        See `Apply`; None for ``household_level``, a chain of its own.
     random : bool
         Whether the result depends on the seed; then settings may have a ``seed`` of their own.
     needs_k : bool
         Whether settings without ``k_required`` take that of the recipe.
     within_strata : bool
         Whether every record must have its strata.
-    perturbed : callable
-        Settings -> the columns in which equal values may become different ones, so that what they show may be untrue.
+    perturbs : bool
+        Whether equal values of its variables may become different ones, so that what they show may be untrue.
     as_quantities : bool
         Whether these are perturbed as quantities, so that a released value is near the true one or far from it.
-    rules : callable
-        Settings and the name of the data -> by column that is recoded, what is done to it.
     """
 
-    apply: Apply
-    variables: Callable[[Mapping[str, Any]], Iterable[str]]
+    model: type[Settings]
+    apply: Apply | None
     random: bool = False
     needs_k: bool = False
     within_strata: bool = False
-    perturbed: Callable[[Mapping[str, Any]], Iterable[str]] = _nothing
+    perturbs: bool = False
     as_quantities: bool = False
-    rules: Callable[[Mapping[str, Any], str], Mapping[str, Rule]] = _no_rules
+
+    def variables(self, settings: Mapping[str, Any]) -> list[str]:
+        """The columns that settings name, so that absent ones are refused before anything is done."""
+        return read(self.model, settings).columns
+
+    def check(self, settings: Mapping[str, Any], spec: KeySpec) -> None:
+        """Raise an `OptionError` for settings that cannot be used, whatever the data."""
+        given = read(self.model, settings)
+        if isinstance(given, StepSettings):
+            given.check_keys(spec)
+
+    def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
+        """The columns whose values are perturbed."""
+        return read(self.model, settings).variables if self.perturbs else []
+
+    def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
+        """By column that is recoded, what is done to it."""
+        if self.model not in RECODINGS.values():
+            return {}
+        given = read(self.model, settings)
+        return dict.fromkeys(given.columns, given.recoded)
 
 
 def kind_of(name: object) -> Kind:
     """The kind of that name; an `OptionError` that names the nearest one where there is none."""
     if not isinstance(name, str) or name not in STEPS:
-        close = nearest(name, STEPS)
+        close = nearest(str(name), STEPS)
         remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
@@ -101,97 +138,223 @@ def kind_of(name: object) -> Kind:
 
 def perturbed_by(step: Step) -> list[str]:
     """The columns that a step has perturbed; those of a household level are in its own protection."""
-    return list(kind_of(step.name).perturbed(step.settings))
+    return kind_of(step.name).perturbed(step.settings)
 
 
-# Settings of a whole recipe, which no step has.
-_OF_RECIPES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
+class StepSettings(Settings):
+    """Settings of a step."""
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        return "nothing is random in it, so it takes no seed" if name == "seed" else super().misplaced(name)
+
+    def check_keys(self, spec: KeySpec) -> None:
+        """Raise an `OptionError` for what is no key of the file."""
 
 
-def check_settings(settings: Mapping[str, Any], known: tuple[str, ...], required: Iterable[str] = ()) -> None:
-    """Raise an `OptionError` for a setting that is not known, or for one that is required and not there."""
-    check_names(settings, (*known, "seed"), above=_OF_RECIPES)
-    for name in required:
-        if settings.get(name) is None:
-            raise OptionError(f"{name} is not given; say it in the settings of the step")
+_SEED = setting(None, "of this step", "5", unless="made from that of the file")
 
 
-def names_in(value: object, setting: str) -> list[str]:
-    """Names of columns in a setting: one text, or a list of them."""
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
-        raise OptionError(f"{setting} must be names of columns, such as [region, age], not {shortened(repr(value))}")
-    return list(names)
+def _strata(says: str) -> Any:
+    return setting(None, says, "[sex]", unless="those of the file")
 
 
-def _recode(step: str, function: Callable) -> Kind:
-    def variables(settings):
-        names = _recoded(settings)
-        check_recoding(step, settings)
-        return names
+class Suppress(StepSettings):
+    """Local suppression to k."""
 
-    def apply(frame, spec, settings, *, seed):
-        return Applied(function(frame, settings))
+    k_required: K = setting(REQUIRED, "the k to be reached", "5", unless="that of the file")
+    importance: checked(dict[str, int]) = setting(
+        None,
+        "by key a whole number: `1` is the most important, and suppressed last; keys not named come after all others",
+        "{sex: 1, age: 2}",
+    )
+    combinations: checked(list[dict[str, Any]]) = setting(
+        None,
+        "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), each "
+        "with its own `k` or without",
+        "[{keys: [age, sex], k: 5}, {size: 2}]",
+    )
 
-    def rule(name, settings):
-        return lambda column: function(column.to_frame(name), {**settings, "variable": name})[name]
+    @property
+    def columns(self) -> list[str]:
+        named = list(self.importance) if isinstance(self.importance, Mapping) else []
+        for each in self.combinations if isinstance(self.combinations, (list, tuple)) else ():
+            if isinstance(each, Mapping) and "keys" in each:
+                named += names_in(each["keys"], "keys")
+        return named
 
-    def rules(settings):
-        return {name: rule(name, settings) for name in _recoded(settings)}
-
-    return Kind(apply, variables, rules=rules)
-
-
-def _recoded(settings: Mapping[str, Any]) -> list[str]:
-    for name in settings:
-        if name in _OF_RECIPES:
-            raise OptionError(f"{name} belongs at the top of the recipe, beside key_variables")
-    if "variable" not in settings:
-        raise OptionError("variable is not given; name the column to recode, such as variable: age")
-    return names_in(settings["variable"], "variable")
+    def check_keys(self, spec: KeySpec) -> None:
+        check_policy(spec)
+        asked_ranks(self.importance, spec)
+        asked_combinations(self.combinations, spec, self.k_required)
 
 
-_SUPPRESS = ("k_required", "importance", "combinations")
-_SUPPRESS_RISK = ("threshold", "variables", "estimator")
+class SuppressRisk(StepSettings):
+    """Suppression in records at a high risk."""
+
+    threshold: checked(float, as_share) = setting(REQUIRED, "from `0` to `1`", "0.05")
+    variables: COLUMNS = setting(REQUIRED, "keys, in the order in which they are removed", "[education, age]")
+    estimator: one_of(ESTIMATORS) = setting(
+        "benedetti-franconi", "as for the file, and not inherited from it", "inverse"
+    )
+
+    def check_keys(self, spec: KeySpec) -> None:
+        check_policy(spec)
+        for name in self.variables:
+            check_key(name, spec, "variables")
+
+
+class RemoveVariables(StepSettings):
+    """Columns are not released."""
+
+    variables: COLUMNS = setting(
+        REQUIRED, "columns that are not released, their ghosts with them", "[weight, birth_date]"
+    )
+
+
+class ShuffleMembers(StepSettings):
+    """Members of households change places."""
+
+    line_number: COLUMN = setting(None, "a column that numbers the members; it stays where it is", "line")
+    seed: SEED = _SEED
+
+
+class ShuffleRecords(StepSettings):
+    """Records change places."""
+
+    by: one_of(SHUFFLED_BY) = setting(
+        "record",
+        "all records in random order (`record`); whole households in random order, their members together as they "
+        "stood (`household`); or members in random order within the places of their household (`within_household`)",
+        "household",
+    )
+    seed: SEED = _SEED
+
+
+class Renumber(StepSettings):
+    """Identifiers get new numbers."""
+
+    variables: COLUMNS = setting(
+        None,
+        "columns whose values are numbered anew from `1` on; no keys, weights or other variables that say something",
+        "[household]",
+        unless="the `household`",
+    )
+    line_number: COLUMN = setting(
+        None, "a column that numbers the members: from `1` on in each household, at random", "line"
+    )
+    seed: SEED = _SEED
+
+
+class Pram(StepSettings):
+    """Categories move to others at random."""
+
+    variables: COLUMNS = setting(REQUIRED, "the columns, each by itself", "[education]")
+    keep: checked(float | dict[str, Any]) = setting(
+        None, "probability to stay without a draw", "0.9", unless=f"`{DEFAULT_KEEP}`"
+    )
+    transition: checked(dict[str, Any]) = setting(
+        None,
+        "a matrix of your own: by category the probabilities of what it becomes",
+        "{woman: {woman: 0.9, man: 0.1}, man: {woman: 0.2, man: 0.8}}",
+    )
+    invariant: TRUTH = setting(
+        None,
+        "whether the shares stay as they are in expectation; `null` means so unless you give a matrix",
+        "false",
+    )
+    strata: COLUMNS = _strata("a matrix for each of these groups")
+    seed: SEED = _SEED
+
+    def check(self) -> None:
+        asked_matrices(tuple(self.variables), self.transition, self.keep)
+
+
+class Microaggregate(StepSettings):
+    """Quantities become the mean of their group."""
+
+    variables: COLUMNS = setting(REQUIRED, "quantities, taken together", "[income]")
+    k_required: K = setting(REQUIRED, "the least records of a group", "5", unless="that of the file")
+    method: one_of(["mdav", "optimal"]) = setting(
+        "mdav", "`mdav`, or `optimal` groups of each variable by itself", "optimal"
+    )
+    centre: one_of(["mean", "median"]) = setting("mean", "what the values become: `mean` or `median`", "median")
+    start: one_of(["mean", "robust"]) = setting(
+        "mean", "whether groups begin far from the `mean`, or far out by a `robust` distance", "robust"
+    )
+    missing: one_of(MISSING) = setting(
+        "error",
+        "whether records without any of the values are refused (`error`), or stay as they are (`leave`)",
+        "leave",
+    )
+    strata: COLUMNS = _strata("groups are formed within these")
+
+    def check(self) -> None:
+        check_options(self.k_required, self.method, self.centre, self.start)
+
+
+class AddNoise(StepSettings):
+    """Quantities get normal noise."""
+
+    variables: COLUMNS = setting(REQUIRED, "quantities", "[income]")
+    method: one_of(NOISES) = setting(
+        "additive",
+        "`additive`, `correlated`, `restricted` (means and covariances stay exactly) or `outliers` (more for those far "
+        "out)",
+        "restricted",
+    )
+    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = setting(
+        0.1, "standard deviation of the noise, in those of the variable", "0.25"
+    )
+    missing: one_of(MISSING) = setting("error", "as in `microaggregate`", "leave")
+    strata: COLUMNS = _strata("covariances are those within these")
+    seed: SEED = _SEED
+
+
+class RankSwap(StepSettings):
+    """Values are swapped with those of a near rank."""
+
+    variables: COLUMNS = setting(
+        REQUIRED, "quantities, each by itself; in formats that know them also dates and ordered categories", "[income]"
+    )
+    window: checked(float, partial(check_positive, most=1)) = setting(
+        0.05, "how far ranks may be apart, as a share of the records", "0.1"
+    )
+    strata: COLUMNS = _strata("values are swapped within these")
+    seed: SEED = _SEED
+
+
+class Shuffle(StepSettings):
+    """Values change owners, and what they have to do with others stays."""
+
+    variables: COLUMNS = setting(REQUIRED, "quantities", "[income]")
+    given: COLUMNS = setting(
+        None, "columns whose relation with them is kept; no gaps", "[age, education]", unless="`[]`"
+    )
+    missing: one_of(MISSING) = setting("error", "as in `microaggregate`, of the variables", "leave")
+    strata: COLUMNS = _strata("values are shuffled within these")
+    seed: SEED = _SEED
+
+
+def _recode(frame, spec, settings, *, seed, step) -> Applied:
+    return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
 def _suppress(frame, spec, settings, *, seed) -> Applied:
-    check_settings(settings, _SUPPRESS, ("k_required",))
-    return _suppressed(local_suppression(frame, spec, **settings))
+    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said))
 
 
 def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
-    check_settings(settings, _SUPPRESS_RISK, ("threshold", "variables"))
-    return _suppressed(suppress_above_risk(frame, spec, **settings))
+    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said))
 
 
 def _suppressed(result: Suppression) -> Applied:
     return Applied(result.frame, claims=result.claims)
 
 
-def _named_by_suppress(settings: Mapping[str, Any]) -> Iterator[str]:
-    check_settings(settings, _SUPPRESS, ("k_required",))
-    importance, combinations = settings.get("importance"), settings.get("combinations")
-    if isinstance(importance, Mapping):
-        yield from importance
-    for each in combinations if isinstance(combinations, (list, tuple)) else ():
-        if isinstance(each, Mapping) and "keys" in each:
-            yield from names_in(each["keys"], "keys")
-
-
-def _named_by_suppress_risk(settings: Mapping[str, Any]) -> list[str]:
-    check_settings(settings, _SUPPRESS_RISK, ("threshold", "variables"))
-    return names_in(settings["variables"], "variables")
-
-
-def _removed(settings: Mapping[str, Any]) -> list[str]:
-    check_settings(settings, ("variables",), ("variables",))
-    return names_in(settings["variables"], "variables")
-
-
 def _remove_variables(frame, spec, settings, *, seed) -> Applied:
     """Weight and household may go too: they are still measured with, which an outsider does not have."""
-    names = _removed(settings)
+    names = read(RemoveVariables, settings).variables
     ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
     if set(spec.key_variables) <= set(names):
         raise OptionError("no key variable would be left to measure; keep one, or do not protect the file")
@@ -206,14 +369,13 @@ def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
     if spec.household is None:
         raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
     household = coded(frame[spec.household]).codes
-    shuffled = frame.iloc[within_households(household, np.random.default_rng(seed))]
-    if settings.get("line_number") is not None:
-        (line,) = _numbered(settings)
+    shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
+    if (line := read(ShuffleMembers, settings).line_number) is not None:
         shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
     return Applied(shuffled)
 
 
-def within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """An order in which members of each household (its number, for every record) have changed places at random."""
     places = np.argsort(household, kind="stable")
     order = np.empty(len(household), dtype=np.intp)
@@ -221,19 +383,115 @@ def within_households(household: np.ndarray, rng: np.random.Generator) -> np.nda
     return order
 
 
-def _numbered(settings: Mapping[str, Any]) -> list[str]:
-    check_settings(settings, ("line_number",))
-    line = settings.get("line_number")
-    if line is not None and (not isinstance(line, str) or not line):
-        raise OptionError(f"line_number must be the name of a column, not {shortened(repr(line))}")
-    return [] if line is None else [line]
+def shuffled_by(settings: Mapping[str, Any]) -> str:
+    """What a step ``shuffle_records`` puts in random order, one of `SHUFFLED_BY`."""
+    return read(ShuffleRecords, settings).by
 
 
-#: Name of a step -> its kind. Other modules add theirs.
+def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
+    """Records in random order; or whole households, their members together as they stood; or members within theirs."""
+    by = shuffled_by(settings)
+    rng = np.random.default_rng(_own_seed(seed, "shuffle_records", settings, frame, list(frame)))
+    if by == "record":
+        return Applied(frame.iloc[rng.permutation(len(frame))])
+    home = _households(frame, spec, f"shuffle_records by {by}")
+    if by == "within_household":
+        return Applied(frame.iloc[_within_households(home, rng)])
+    place = rng.permutation(home.max() + 1)
+    return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
+
+
+def _renumber(frame, spec, settings, *, seed) -> Applied:
+    """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
+    given = read(Renumber, settings)
+    names, lines = given.variables or [], [] if given.line_number is None else [given.line_number]
+    if not names and not lines and spec.household is None:
+        raise OptionError("renumber needs a household, or the variables to renumber; name them")
+    names = names or ([] if spec.household is None else [spec.household])
+    _check_identifiers([*names, *lines], spec)
+    rng = np.random.default_rng(_own_seed(seed, "renumber", settings, frame, list(frame)))
+    columns = {}
+    for name in names:
+        known = coded(frame[name])
+        columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
+    for name in lines:
+        home = _households(frame, spec, "renumber with a line_number")
+        order = np.lexsort((rng.random(len(frame)), home))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
+        line = np.empty(len(frame), dtype=np.int64)
+        line[order] = np.arange(len(frame)) - starts[home[order]] + 1
+        columns[name] = _numbers(line, np.where(frame[name].isna(), -1, np.arange(len(frame))), frame[name])
+    return Applied(with_columns(frame, columns))
+
+
+def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
+    """The number of each record's household."""
+    if spec.household is None:
+        raise OptionError(f"{step} needs a household; name the variable that tells households apart")
+    home = coded(frame[spec.household]).codes
+    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
+    return home
+
+
+def _numbers(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
+    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
+
+
+def _check_identifiers(names: list[str], spec: KeySpec) -> None:
+    """Raise an `OptionError` for a variable whose values say something, or one that is named twice."""
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
+    said = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
+    for name in names:
+        if name in said:
+            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
+
+
+def _perturb(frame, spec, settings, *, seed, step) -> Applied:
+    """A method of `kanon_lab.perturb`, within the strata of the file unless the settings say others."""
+    kind = STEPS[step]
+    options = read(kind.model, settings).said
+    names = options.pop("variables")
+    options.setdefault("strata", spec.strata)
+    if step == "pram":  # what the users publish are weighted shares
+        options["weight"] = spec.weight
+    if spec.household in names:
+        raise OptionError(f"{shortened(spec.household)} tells households apart; perturb other variables")
+    if spec.weight in names:
+        raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
+    if kind.random:
+        seed = _own_seed(seed, step, settings, frame, names)
+    return Applied(getattr(perturb, step)(frame, names, **options, seed=seed).frame)
+
+
+def _own_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
+    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
+
+    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
+    """
+    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
+    for each in names:
+        if each in frame:
+            mixed.update(repr(frame[each].to_list()).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(mixed.digest()[:8]) >> 1
+
+
+_QUANTITIES = {"within_strata": True, "perturbs": True, "as_quantities": True}
+#: Name of a step -> its kind.
 STEPS: dict[str, Kind] = {
-    **{name: _recode(name, function) for name, function in RECODE_STEPS.items()},
-    "suppress": Kind(_suppress, _named_by_suppress, needs_k=True, within_strata=True),
-    "suppress_risk": Kind(_suppress_risk, _named_by_suppress_risk),
-    "remove_variables": Kind(_remove_variables, _removed),
-    "shuffle_members": Kind(_shuffle_members, _numbered, random=True),
+    **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
+    "suppress": Kind(Suppress, _suppress, needs_k=True, within_strata=True),
+    "suppress_risk": Kind(SuppressRisk, _suppress_risk),
+    "remove_variables": Kind(RemoveVariables, _remove_variables),
+    "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
+    "pram": Kind(Pram, partial(_perturb, step="pram"), random=True, within_strata=True, perturbs=True),
+    # Its groups follow from the data; a robust start has always the same seed.
+    "microaggregate": Kind(Microaggregate, partial(_perturb, step="microaggregate"), needs_k=True, **_QUANTITIES),
+    "add_noise": Kind(AddNoise, partial(_perturb, step="add_noise"), random=True, **_QUANTITIES),
+    "rank_swap": Kind(RankSwap, partial(_perturb, step="rank_swap"), random=True, **_QUANTITIES),
+    "shuffle": Kind(Shuffle, partial(_perturb, step="shuffle"), random=True, **_QUANTITIES),
+    "shuffle_records": Kind(ShuffleRecords, _shuffle_records, random=True),
+    "renumber": Kind(Renumber, _renumber, random=True),
+    "household_level": Kind(HouseholdLevel, None, random=True),
 }

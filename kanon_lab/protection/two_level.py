@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,24 +11,32 @@ import pandas as pd
 from kanon_lab.errors import OptionError, about
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection.households import household_file, merge_households
-from kanon_lab.protection.recipe import as_recipe
-from kanon_lab.protection.steps import STEPS, Applied, Kind
+from kanon_lab.protection.plan import Plan, household_plan
+from kanon_lab.protection.state import Chain
+from kanon_lab.protection.steps import Applied
 from kanon_lab.suppress.result import without_cells
 
 
-def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
+def household_level(
+    frame: pd.DataFrame,
+    spec: KeySpec,
+    settings: Mapping[str, Any],
+    *,
+    seed: int,
+    protected: Callable[[pd.DataFrame, Plan], Chain],
+) -> Applied:
     """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
 
     Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
-    Ghosts that persons have for a key go where it is suppressed or removed.
+    Ghosts that persons have for a key go where it is suppressed or removed. `protected` carries out a plan.
     """
     if spec.household is None:
         raise OptionError("household_level needs a household; name the variable that tells households apart")
     settings = {**_shared_weight(frame, spec), **settings}
-    recipe = as_recipe({**settings, "seed": seed}, where="household_level", level="household")
-    households = household_file(frame, spec.household, recipe.variables)
+    plan = Plan(**household_plan({**settings, "seed": seed}))
+    households = household_file(frame, spec.household, plan.variables)
     with about("one record a household", part=True):
-        protection = recipe.apply(households)
+        protection = protected(households, plan)
     merged = merge_households(frame, protection.state.working, spec.household)
     # The ghosts of persons would still tell what their keys do not.
     ghosts_of = {
@@ -46,10 +54,3 @@ def _shared_weight(frame: pd.DataFrame, spec: KeySpec) -> dict[str, str]:
     if spec.weight is None or (frame.groupby(spec.household)[spec.weight].nunique(dropna=False) > 1).any():
         return {}
     return {"weight": spec.weight}
-
-
-def _variables(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    return as_recipe(settings, where="household_level", level="household").variables
-
-
-STEPS["household_level"] = Kind(_household_level, _variables, random=True)

@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.file_measures import UNWEIGHTED, measure
 from kanon_lab.keys import KeySpec, check_k
-from kanon_lab.measures import UNWEIGHTED, measure
 from kanon_lab.protection.cost import indicators_after
 from kanon_lab.protection.state import Chain
-from kanon_lab.protection.steps import names_in
 from kanon_lab.protection.truth import true_and_shown
+from kanon_lab.settings import names_in
 from kanon_lab.suppress import CLAIMS
 from kanon_lab.suppress.claims import claims_of, strata_codes
 from kanon_lab.utility import compare_indicators

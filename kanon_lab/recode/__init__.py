@@ -6,11 +6,9 @@ from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.hierarchy import Hierarchy
 from kanon_lab.recode.records import generalise, generalise_records, suppress_records
 from kanon_lab.recode.rounding import round_values
-from kanon_lab.recode.steps import RECODE_STEPS, recode_step
 from kanon_lab.recode.tails import bottom_code, top_code
 
 __all__ = [
-    "RECODE_STEPS",
     "Hierarchy",
     "bottom_code",
     "cut_bands",
@@ -23,3 +21,11 @@ __all__ = [
     "suppress_records",
     "top_code",
 ]
+
+
+def __getattr__(name: str):
+    if name == "recode_step":  # it reads settings, whose models take a while to load
+        from kanon_lab.recode.steps import recode_step
+
+        return recode_step
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,31 +1,107 @@
-"""Hierarchies from plain settings, as a notebook's parameters or a configuration file hold them."""
+"""Hierarchies from settings: plain mappings, as a notebook's parameters or a configuration file hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from itertools import chain
+from collections.abc import Mapping
+from typing import Any
 
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.bands import equal_edges
+from kanon_lab.recode.dates import UNITS
 from kanon_lab.recode.hierarchy import Hierarchy
+from kanon_lab.settings import TEXT, TRUTH, Settings, checked, read, setting
 
-# Kind of hierarchy -> other settings it takes.
-_SETTINGS = {
-    "masks": {"width", "mask", "level_names"},
-    "bands": {"closed", "whole", "labels", "top", "nested", "level_names"},
-    "widths": {"closed", "from", "to", "top", "level_names"},
-    "mapping": {"top", "nested", "level_names"},
-    "dates": {"date_format", "top", "level_names"},
-    "file": {"header", "numbers", "nested"},
-}
-#: What a hierarchy may go by.
-HIERARCHY_KINDS = tuple(_SETTINGS)
-_TRUTHS = ("whole", "nested", "header", "numbers")
-# Those of which there is one a level.
+# Settings of which there is one entry a level.
 _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
 
 
-def hierarchies(settings: Mapping[str, Mapping]) -> dict[str, Hierarchy]:
+def _levels(value: Any, name: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise OptionError(f"{name} must be a list, one entry a level, such as {_LISTS[name]}")
+    return value
+
+
+def _level_names(value: Any, name: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise OptionError(f"{name} must be a list of names, one a level")
+    return value
+
+
+class HierarchySettings(Settings):
+    """A hierarchy by one of its kinds."""
+
+    kinds = ("masks", "bands", "widths", "mapping", "dates", "file")
+    such_as = "settings, such as {masks: [5, 2]}"
+
+    masks: checked(list[int], _levels) = setting(
+        None, "characters kept at each level; the first is the full length, level `0`", "[5, 2, 0]"
+    )
+    width: checked(int) = setting(None, "the full length, where numbers lost their leading zeros", "5", goes=["masks"])
+    mask: checked(str) = setting("*", "the character in place of those not kept", "x", goes=["masks"])
+    bands: checked(list[list[float | None]], _levels) = setting(
+        None, "edges, one list a level", "[[0, 15, 65, null], [0, null]]"
+    )
+    widths: checked(list[float], _levels) = setting(None, "bands of equal width, one a level", "[5, 10]")
+    start: checked(float) = setting(None, "where they begin; required", "0", unless="", goes=["widths"], alias="from")
+    to: checked(float) = setting(None, "where they end; required", "120", unless="", goes=["widths"])
+    mapping: checked(dict[str, Any]) = setting(
+        None, "for each value its label, or the list of its labels at each level", "{man: any, woman: any}"
+    )
+    dates: checked(list[str], _levels) = setting(
+        None, f"units out of {', '.join(f'`{unit}`' for unit in UNITS)}, one a level", "[month, year]"
+    )
+    file: TEXT = setting(
+        None, "a csv file beside the recipe: a row for each value, and a column for each level", "education.csv"
+    )
+    closed: checked(str) = setting("left", "the edge that belongs to a band", "right", goes=["bands", "widths"])
+    whole: TRUTH = setting(
+        None,
+        "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the edges are",
+        "true",
+        goes=["bands"],
+    )
+    labels: checked(list[list[str]]) = setting(
+        None, "own labels, one list a level", "[[child, adult, old], [any]]", goes=["bands"]
+    )
+    date_format: checked(str) = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"', goes=["dates"])
+    header: TRUTH = setting(True, "whether its first row holds the names of the levels", "false", goes=["file"])
+    numbers: TRUTH = setting(False, "whether its values are numbers; else text", "true", goes=["file"])
+    nested: TRUTH = setting(
+        True,
+        "whether each level must be made of whole groups of the one below",
+        "false",
+        goes=["bands", "mapping", "file"],
+    )
+    top: checked(str) = setting(
+        None,
+        'label of one more level, at which all are alike; with `dates` it is `"*"` unless given',
+        '"*"',
+        goes=["bands", "widths", "mapping", "dates"],
+    )
+    level_names: checked(list[str], _level_names) = setting(
+        (),
+        "a name for each level, level `0` included",
+        "[as it is, coarse]",
+        goes=["masks", "bands", "widths", "mapping", "dates"],
+    )
+
+    def check(self) -> None:
+        if self.file is None:
+            self.made("")
+
+    def made(self, name: str) -> Hierarchy:
+        """The hierarchy of a variable; one in a file is read."""
+        options = self.said
+        (kind,) = [each for each in self.kinds if each in options]
+        if not isinstance(self.top or "", str):
+            raise OptionError("top must be text, such as '*'")
+        try:
+            return _MAKERS[kind](options.pop(kind), name=name, **options)
+        except (KeyError, TypeError, ValueError):
+            raise OptionError(f"{kind} or one of its settings is of the wrong kind; check each of them") from None
+
+
+def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
     """A hierarchy for each variable.
 
     Parameters
@@ -47,57 +123,23 @@ def hierarchies(settings: Mapping[str, Mapping]) -> dict[str, Hierarchy]:
         A variable has none of these or several, another setting, or one that its hierarchy refuses.
     DataError
         A hierarchy file cannot be read.
+
+    Examples
+    --------
+    >>> from kanon_lab.recode.configuration import hierarchies
+    >>> ladder = hierarchies({"postcode": {"masks": [5, 2, 0]}})["postcode"]
+    >>> ladder.table(["37003"]).iloc[0].tolist()
+    ['37003', '37***', '*****']
     """
     if not isinstance(settings, Mapping):
         raise OptionError("hierarchies: give a mapping of variable to settings")
-    return {name: _hierarchy(name, setting) for name, setting in settings.items()}
-
-
-def only_kind(settings: Mapping, kinds: Mapping[str, Collection[str]], where: str) -> str:
-    """The one of `kinds` (name -> other settings it takes) that is among the settings.
-
-    Raises
-    ------
-    OptionError
-        There is none, or several; or a setting that it does not take.
-    """
-    found = [kind for kind in kinds if isinstance(settings, Mapping) and kind in settings]
-    if not found and isinstance(settings, Mapping):
-        check_settings(settings, {*kinds, *chain(*kinds.values())}, where)
-    if len(found) != 1:
-        raise OptionError(f"{where}: give one of {', '.join(kinds)}")
-    check_settings(settings, {found[0], *kinds[found[0]]}, where)
-    return found[0]
-
-
-def check_settings(settings: Mapping, known: Collection[str], where: str) -> None:
-    """Raise an `OptionError` that names the first setting that is not `known`, and the nearest one that is."""
-    for key in settings:
-        if key not in known:
-            near = nearest(key, sorted(known))
-            remedy = f"did you mean {near}?" if near else f"there are {', '.join(sorted(known))}"
-            raise OptionError(f"{where}: unknown setting {shortened(str(key))}; {remedy}")
-
-
-def _hierarchy(name: str, setting: Mapping) -> Hierarchy:
-    where = f"hierarchy of {shortened(str(name))}"
-    kind = only_kind(setting, _SETTINGS, where)
-    options = {key: value for key, value in setting.items() if key != kind}
-    if not isinstance(options.get("top") or "", str):
-        raise OptionError(f"{where}: top must be text, such as '*'")
-    if not isinstance(options.get("level_names", []), (list, tuple)):
-        raise OptionError(f"{where}: level_names must be a list of names, one a level")
-    for truth in _TRUTHS:
-        if not isinstance(options.get(truth, True), bool):
-            raise OptionError(f"{where}: {truth} must be true or false, not {shortened(repr(options[truth]))}")
-    if kind in _LISTS and not isinstance(setting[kind], (list, tuple)):
-        raise OptionError(f"{where}: {kind} must be a list, one entry a level, such as {_LISTS[kind]}")
-    try:
-        return _MAKERS[kind](setting[kind], name=name, **options)
-    except OptionError as error:
-        raise OptionError(f"{where}: {error}") from None
-    except (KeyError, TypeError, ValueError):
-        raise OptionError(f"{where}: {kind} or one of its settings is of the wrong kind; check each of them") from None
+    made = {}
+    for name, each in settings.items():
+        try:
+            made[name] = read(HierarchySettings, each).made(name)
+        except OptionError as error:
+            raise OptionError(f"hierarchy of {shortened(str(name))}: {error}") from None
+    return made
 
 
 def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
@@ -106,7 +148,7 @@ def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
 
 def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
     for end in ("from", "to"):
-        if options.get(end) is None:
+        if end not in options:
             raise OptionError(f"{end} is not given; widths need both ends of the bands, such as from: 0, to: 100")
     low, high = options.pop("from"), options.pop("to")
     levels = [equal_edges(width, low, high) for width in widths]

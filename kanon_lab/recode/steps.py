@@ -1,98 +1,164 @@
-"""Recodings of one recipe step, from plain settings as a YAML file holds them."""
+"""Steps of a recipe that recode: their settings, and the recoding of a frame by them."""
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.bands import cut_bands
 from kanon_lab.recode.columns import as_text, distinct, one_column, with_columns
-from kanon_lab.recode.configuration import HIERARCHY_KINDS, check_settings, hierarchies, only_kind
+from kanon_lab.recode.configuration import HierarchySettings
 from kanon_lab.recode.dates import UNITS, recode_dates
 from kanon_lab.recode.groups import group_categories
-from kanon_lab.recode.rounding import round_values
+from kanon_lab.recode.quantities import check_number
+from kanon_lab.recode.rounding import HALVES, round_values
 from kanon_lab.recode.tails import bottom_code, top_code
+from kanon_lab.settings import COLUMNS, REQUIRED, TEXT, TRUTH, Settings, checked, one_of, read, setting
 
 # Whole numbers as they are written, and few enough digits for every format.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
-_BANDS = {"closed", "whole", "labels", "outside"}
-# What `recode` goes by -> other settings it takes.
-_RECODINGS = {
-    "bands": _BANDS,
-    "width": {"start", "stop", *_BANDS},
-    "groups": {"others", "labels"},
-    "dates": {"reference", "date_format"},
-    "hierarchy": {"level", "labels"},
-}
+_OF_BANDS = ("bands", "width")
+_NO_NUMBERS = pd.Series([], dtype=float)
 
 
-def recode_step(frame: pd.DataFrame, settings: Mapping) -> pd.DataFrame:
-    """One step `recode` of a recipe.
+class Recoding(Settings):
+    """What every step that recodes has: columns, and what becomes of each."""
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record. Not changed.
-    settings : mapping
-        ``variable``: the name of a column, or a list of names, each recoded alike; and one of
+    def recoded(self, series: pd.Series) -> pd.Series:
+        """A column by these settings."""
+        raise NotImplementedError
 
-        - ``bands``: edges, null for an open end; with ``closed``, ``whole``, ``labels``, ``outside`` as in `cut_bands`;
-        - ``width``: with ``start``, ``stop`` and the same;
-        - ``groups``: new label to old values, with ``others``, as in `group_categories`;
-        - ``dates``: month, quarter, year, decade or age, with ``reference`` and ``date_format``, as in `recode_dates`;
-        - ``hierarchy``: settings as in `kanon_lab.recode.configuration.hierarchies`, with a ``level``.
-
-        With all but dates also ``labels``, a mapping of new code to its label in a file of SPSS or Stata: where all new
-        codes are whole numbers, the column then holds numbers.
-
-    Returns
-    -------
-    DataFrame
-        The same records and columns, the variables recoded.
-
-    Raises
-    ------
-    DataError
-        A variable is absent, or one of its values cannot be recoded.
-    OptionError
-        Settings that are unknown, absent or cannot be used.
-    """
-    names, recode = _planned_recode(settings)
-    return _applied(frame, names, "recode", recode)
+    @property
+    def options(self) -> dict[str, Any]:
+        """All that is given but the columns."""
+        return {name: value for name, value in self.said.items() if name != "variable"}
 
 
-def _planned_recode(settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
-    """Names of the variables, and what is to be done to each."""
-    names, options = _parted(settings, "recode")
-    of = f"recode of {_listed(names)}"
-    if not set(options) & set(_RECODINGS) and (inner := [key for key in options if key in HIERARCHY_KINDS]):
-        raise OptionError(f"{of}: {inner[0]} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1")
-    kind = only_kind(options, _RECODINGS, of)
-    if isinstance(options.get("labels"), Mapping) or (kind in ("groups", "hierarchy") and "labels" in options):
-        _check_labels(options.pop("labels"), options, of)
-        return names, partial(_as_codes, _RECODERS[kind], options)
-    return names, partial(_RECODERS[kind], **options)
+class Recode(Recoding):
+    """Global recoding."""
+
+    kinds = ("bands", "width", "groups", "dates", "hierarchy")
+    such_as = "settings, such as {variable: age, width: 10}"
+
+    variable: COLUMNS = setting(
+        REQUIRED,
+        "the column, or several that are recoded alike",
+        "[income]",
+        need="name the column to recode, such as variable: age",
+    )
+    bands: checked(list[float | None]) = setting(
+        None, "edges, rising; `null` at either end leaves it open", "[0, 15, 65, null]"
+    )
+    width: checked(float) = setting(None, "bands of one width instead", "10")
+    start: checked(float) = setting(0, "where the bands of one width begin", "0", goes=["width"])
+    stop: checked(float) = setting(None, "where they end; else as far as the values reach", "120", goes=["width"])
+    closed: checked(str) = setting("left", "the edge that belongs to a band", "right", goes=_OF_BANDS)
+    whole: TRUTH = setting(
+        None,
+        "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the values and edges are",
+        "false",
+        goes=_OF_BANDS,
+    )
+    labels: checked(list[str] | dict[str, str]) = setting(
+        None,
+        "a list: own labels, one a band; or a mapping such as `{1: North, 2: South}`: what the new codes are called in "
+        "a file of SPSS or Stata",
+        "[child, adult, old]",
+        goes=["bands", "width", "groups", "hierarchy"],
+    )
+    outside: checked(str | dict[str, str]) = setting(
+        "raise",
+        "what lies outside: refused, a label, or labels `below` and `above`",
+        '{above: "75+"}',
+        goes=_OF_BANDS,
+    )
+    groups: checked(dict[str, Any]) = setting(None, "new label, and the old value or values", "{studied: university}")
+    others: checked(str) = setting(
+        "raise", "values in no group: refused, kept, or a label for all", "keep", goes=["groups"]
+    )
+    dates: one_of([*UNITS, "age"]) = setting(None, f"{', '.join(f'`{unit}`' for unit in UNITS)} or `age`", "month")
+    reference: checked(str | datetime.date) = setting(
+        None, "the day of an age, and only of an age", "2011-11-01", goes=["dates"]
+    )
+    date_format: checked(str) = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"', goes=["dates"])
+    hierarchy: HierarchySettings = setting(None, "a ladder of levels, see the next table", "{masks: [5, 2]}")
+    level: checked(int) = setting(None, "the level to go to; required", "1", unless="", goes=["hierarchy"])
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        if name in HierarchySettings.fields():
+            return f"{name} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1"
+        return super().misplaced(name)
+
+    def check(self) -> None:
+        """Refuse what the recoding of any column would refuse."""
+        if self.hierarchy is not None:
+            self._check_level()
+        elif self.groups is None:
+            self._function(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
+        else:
+            self._check_groups()
+        if self._codes is not None:
+            self._check_codes()
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        found = self._function(series)
+        return found if self._codes is None else _as_codes(found)
+
+    @property
+    def _function(self) -> Callable[..., pd.Series]:
+        options = self.options if self._codes is None else {**self.options, "labels": None}
+        if self.groups is not None or self.hierarchy is not None:
+            options.pop("labels", None)
+        if self.dates is not None:
+            return partial(recode_dates, to=options.pop("dates"), **options)
+        if self.groups is not None:
+            return partial(group_categories, **options)
+        if self.hierarchy is not None:
+            return lambda series: self.hierarchy.made(series.name).recode(series, self.level)
+        return partial(cut_bands, **options)
+
+    @property
+    def _codes(self) -> Any:
+        """The labels of new codes, where labels are not those of bands."""
+        of_codes = self.groups is not None or self.hierarchy is not None or isinstance(self.labels, Mapping)
+        return self.labels if of_codes else None
+
+    def _check_level(self) -> None:
+        made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
+        if self.level is None:
+            to = "" if made is None else f", from 1 to {made.height}"
+            raise OptionError(f"level is not given; say which one{to}")
+        if made is not None:
+            made.check_level(self.level)
+
+    def _check_groups(self) -> None:
+        """Of groups only what they are is refused: which values there are, the column says."""
+        lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
+        values = [value for each in lists for value in (each if isinstance(each, (list, tuple)) else [each])]
+        plain = [value for value in values if isinstance(value, (str, int, float))]
+        options = {name: value for name, value in self.options.items() if name != "labels"}
+        group_categories(pd.Series(plain, dtype=object), **options)
+
+    def _check_codes(self) -> None:
+        """Refuse labels that are no mapping of codes to texts, or of codes that no group makes."""
+        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
+        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
+            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
+        if self.groups is not None and self.others != "keep":
+            made = {as_text(each) for each in (*self.groups, self.others)}
+            if unmade := [code for code, _ in codes if as_text(code) not in made]:
+                raise OptionError(f"labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
 
 
-def _check_labels(labels: object, options: Mapping, of: str) -> None:
-    """Raise an `OptionError` for labels that are no mapping of codes to texts, or of codes that no group makes."""
-    codes = labels.items() if isinstance(labels, Mapping) else [(None, None)]
-    if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
-        raise OptionError(f"{of}: labels must be a mapping of new code to text, such as labels: {{1: North, 2: South}}")
-    groups, others = options.get("groups"), options.get("others", "raise")
-    if isinstance(groups, Mapping) and others != "keep":
-        made = {as_text(each) for each in (*groups, others)}
-        if unmade := [code for code, _ in codes if as_text(code) not in made]:
-            raise OptionError(f"{of}: labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
-
-
-def _as_codes(recode: Callable[..., pd.Series], options: Mapping, series: pd.Series) -> pd.Series:
-    """A column recoded to codes that have labels: numbers where all are whole, as Stata must have them."""
-    found = recode(series, **options)
+def _as_codes(found: pd.Series) -> pd.Series:
+    """A column of codes that have labels: numbers where all are whole, as Stata must have them."""
     codes, values = distinct(found)
     texts = [as_text(value) for value in values]
     if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
@@ -101,87 +167,104 @@ def _as_codes(recode: Callable[..., pd.Series], options: Mapping, series: pd.Ser
     return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), index=found.index, name=found.name)
 
 
-def _by_date(series: pd.Series, *, dates: str, **options) -> pd.Series:
-    if dates not in (*UNITS, "age"):
-        raise OptionError(f"dates must be one of {', '.join(UNITS)}, age, not {shortened(repr(dates))}")
-    return recode_dates(series, to=dates, **options)
+class _Tail(Recoding):
+    variable: COLUMNS = setting(REQUIRED, "the column, or several", "income")
+    label: TEXT = setting(None, "a text for the coded values; the column becomes text", '"85+"')
+    value: checked(float | str) = setting(
+        None, "a number for them, or `mean`; without `label` and `value` they become the limit", "mean"
+    )
+
+    def check(self) -> None:
+        limit = self.options.get("above", self.options.get("below"))
+        if not isinstance(limit, str):  # a text is one of ordered categories, which the column has
+            self.recoded(_NO_NUMBERS)
+        elif self.label is not None and self.value is not None:
+            raise OptionError("give label (text) or value (a number), not both")
 
 
-def _by_hierarchy(series: pd.Series, *, hierarchy: Mapping, level: int | None = None) -> pd.Series:
-    made = hierarchies({series.name: hierarchy})[series.name]
-    if level is None:
-        raise OptionError(f"level is not given; say which one, from 1 to {made.height}")
-    return made.recode(series, level)
+class TopCode(_Tail):
+    """The highest values become alike."""
+
+    above: checked(float | str) = setting(REQUIRED, "the highest value that stays", "6000", need="give it")
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return top_code(series, **self.options)
 
 
-_RECODERS = {
-    "bands": cut_bands,
-    "width": cut_bands,
-    "groups": group_categories,
-    "dates": _by_date,
-    "hierarchy": _by_hierarchy,
+class BottomCode(_Tail):
+    """The lowest values become alike."""
+
+    below: checked(float | str) = setting(REQUIRED, "the lowest value that stays", "500", need="give it")
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return bottom_code(series, **self.options)
+
+
+class Round(Recoding):
+    """Numbers are rounded."""
+
+    variable: COLUMNS = setting(REQUIRED, "the column, or several", "[income]")
+    base: checked(float, check_number) = setting(REQUIRED, "rounded to multiples of this", "100", need="give it")
+    half: one_of(HALVES) = setting(
+        "even", "where a number half-way goes: to the `even` multiple, or `up`, away from zero", "up"
+    )
+
+    def check(self) -> None:
+        self.recoded(_NO_NUMBERS)
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return round_values(series, **self.options)
+
+
+#: By its name, the settings of each step that recodes.
+RECODINGS: Mapping[str, type[Recoding]] = {
+    "recode": Recode,
+    "top_code": TopCode,
+    "bottom_code": BottomCode,
+    "round": Round,
 }
-# Other steps: their function, the setting that each needs, and those that it may have.
-_OTHERS = {
-    "top_code": (top_code, "above", {"label", "value"}),
-    "bottom_code": (bottom_code, "below", {"label", "value"}),
-    "round": (round_values, "base", {"half"}),
-}
 
 
-def _other_step(step: str, frame: pd.DataFrame, settings: Mapping) -> pd.DataFrame:
-    names, recode = _planned_other(step, settings)
-    return _applied(frame, names, step, recode)
+def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
+    """One step of a recipe that recodes, from its settings as a YAML file holds them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    settings : mapping
+        As the chapter on recipes lists them.
+    step : str
+        Its name, one of `RECODINGS`.
+
+    Returns
+    -------
+    DataFrame
+        The same records and columns, the variables recoded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [3, 40], "income": [1230, 880]})
+    >>> tens = kanon_lab.recode.recode_step(frame, {"variable": "age", "width": 10})
+    >>> kanon_lab.recode.recode_step(tens, {"variable": "income", "base": 100}, step="round").values.tolist()
+    [['0-9', 1200], ['40-49', 900]]
+    """
+    try:
+        given = read(RECODINGS[step], settings)
+    except OptionError as error:
+        raise OptionError(f"{step}: {error}") from None
+    return recoded(step, given, frame)
 
 
-def _planned_other(step: str, settings: Mapping) -> tuple[list[Hashable], Callable[..., pd.Series]]:
-    recode, needed, others = _OTHERS[step]
-    names, options = _parted(settings, step)
-    of = f"{step} of {_listed(names)}"
-    check_settings(options, {needed, *others}, of)
-    if needed not in options:
-        raise OptionError(f"{of}: has no {needed}; give it")
-    return names, partial(recode, **options)
-
-
-#: By name of a step a function of the frame and the settings, which gives a frame.
-RECODE_STEPS: Mapping[str, Callable[..., pd.DataFrame]] = {
-    "recode": recode_step,
-    **{step: partial(_other_step, step) for step in _OTHERS},
-}
-
-
-def check_recoding(step: str, settings: Mapping) -> None:
-    """Raise an `OptionError` for settings of a step of `RECODE_STEPS` that are unknown or absent, whatever the data."""
-    if step == "recode":
-        _planned_recode(settings)
-    else:
-        _planned_other(step, settings)
-
-
-def _parted(settings: Mapping, step: str) -> tuple[list[Hashable], dict[str, object]]:
-    """Names of the variables, and the other settings."""
-    if not isinstance(settings, Mapping) or "variable" not in settings:
-        raise OptionError(f"{step}: has no variable; give settings such as {{variable: age, ...}}")
-    names = settings["variable"]
-    names = list(names) if isinstance(names, (list, tuple)) else [names]
-    if not names or not all(isinstance(name, Hashable) and name is not None for name in names):
-        raise OptionError(f"{step}: variable must be the name of a column, or a list of names")
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise OptionError(f"{step}: {shortened(str(twice[0]))} is named twice; name each variable once")
-    return names, {key: value for key, value in settings.items() if key != "variable"}
-
-
-def _listed(names: list[Hashable]) -> str:
-    return shortened(", ".join(str(name) for name in names))
-
-
-def _applied(frame: pd.DataFrame, names: list[Hashable], step: str, recode: Callable[..., pd.Series]) -> pd.DataFrame:
+def recoded(step: str, given: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the columns that settings name recoded."""
     columns = {}
-    for name in names:
+    for name in given.columns:
         column = one_column(frame, name)
         try:
-            columns[name] = recode(column)
+            columns[name] = given.recoded(column)
         except OptionError as error:
             raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
     return with_columns(frame, columns)

@@ -24,17 +24,10 @@ _SIGN = re.compile(r"[\w.-]{1,20}|\W{1,2}")
 def allowed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a recipe or report, or of one of its steps, with "(3)" for three of what may not be shown.
 
-    Parameters
-    ----------
-    settings : mapping
-        Of plain types. A setting that this module does not know is taken for one that may not be shown, so that one
-        which is added to a step stays out of pages until somebody has thought about it.
-
-    Returns
-    -------
-    dict
-        Names of columns, numbers, truth values, methods and dates; files without their folders; ``seed`` is left out:
-        with the seed of a step that is random its draws can be made again, and taken back.
+    Shown are names of columns, numbers, truth values, methods and dates, and files without their folders. A setting
+    that this module does not know is taken for one that may not be shown, so that one which is added to a step stays
+    out of pages until somebody has thought about it. ``seed`` is left out: with the seed of a step that is random its
+    draws can be made again, and taken back.
     """
     named = {each for name in ("variable", "variables", "key_variables") for each in _listed(settings.get(name))}
     return {str(name): _one(str(name), value, named) for name, value in settings.items() if name != "seed"}

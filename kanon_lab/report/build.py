@@ -47,7 +47,7 @@ class Report:
     seconds : float
         What it took.
     judged : dict
-        The verdict: ``limits``, ``met`` and ``cautions``, as `kanon_lab.protection.judged.Judged.to_dict` has them.
+        The verdict: ``limits``, ``met`` and ``cautions``.
     protected : dict or None
         ``file``, ``sha256`` and ``records`` of the protected file; the last two None where it was not to be written
         since a limit is not met. None where none was asked for.
@@ -78,8 +78,7 @@ def make_report(
 ) -> Report:
     """Make the report on a microdata file: one HTML page without a record in it, which needs no network.
 
-    With it, the protected file: the bytes that `kanon_lab.protection.released.write_release` gives for the same recipe.
-    Both are there in the end, or neither.
+    With it, the protected file: the same bytes that `kanon-lab protect` writes. Both are there in the end, or neither.
 
     Parameters
     ----------
@@ -103,14 +102,9 @@ def make_report(
 
     Raises
     ------
-    DataError, StorageError, OptionError
-        The file is absent or empty; page or protected file cannot be written there; the page would be larger than 2 MB,
-        or another protected file is there.
     NotebookError
         A step failed. Its executed notebook, without what the error may quote, is kept beside the page as
         ``NAME.failed.ipynb``.
-    MissingPackageError
-        papermill is not installed.
     """
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)

@@ -11,24 +11,14 @@ from typing import Any
 
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.keys import check_k
 from kanon_lab.protection import Recipe, as_recipe
-from kanon_lab.protection.checks import check_names
+from kanon_lab.protection.file_settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
 from kanon_lab.protection.limits import OLD_WORD, in_new_words
-from kanon_lab.protection.reading import as_reading
-from kanon_lab.protection.recipe import RECIPE_SETTINGS, REPORT_SETTINGS
 from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
-from kanon_lab.risk import ESTIMATORS
+from kanon_lab.settings import read
 from kanon_lab.tradeoff import measure_of, planned
 
-CONFIG_SETTINGS = (*RECIPE_SETTINGS, *REPORT_SETTINGS)
-MAP_SETTINGS = ("grid", "steps", "risk", "loss")
-#: Languages of reports.
-REPORT_LANGUAGES = ("en", "es")
-#: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
-LEAST = 10
-_LONGEST_TITLE = 200
 _MOST_RECORDS = 1_000_000
 _OF_RECORDS = ("k", "k_required", "least")
 # More than a column of whole numbers can hold.
@@ -53,8 +43,7 @@ class ReportConfig:
     least : int
         Categories held by fewer records are pooled.
     reading : dict
-        How to read the file, those of ``missing_codes``, ``na``, ``text``, ``encoding``, ``separator``, ``decimal``
-        and ``max_bytes`` that are given: options of `kanon_lab.data.read_file`.
+        How to read the file: options of `kanon_lab.data.read_file`.
     map : dict or None
         Recipe settings with a ``grid``, as `kanon_lab.tradeoff.risk_utility_map` takes them.
     map_risk, map_loss : str
@@ -73,7 +62,7 @@ class ReportConfig:
 
     @property
     def language(self) -> str:
-        """That of the report: one of `REPORT_LANGUAGES`."""
+        """That of the report."""
         return self.recipe.language
 
     @property
@@ -103,7 +92,7 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     Parameters
     ----------
     path : str or Path
-        A YAML file of settings as in `CONFIG_SETTINGS`. Files of hierarchies are looked for in its folder.
+        A YAML file of settings. Files of hierarchies are looked for in its folder.
     overrides : iterable of str
         Settings to put in place of the file's, such as ``language=es`` or ``limits.k=5``: what stands after the
         first ``=`` is YAML, and dots lead into mappings.
@@ -139,8 +128,8 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     Parameters
     ----------
     settings : mapping
-        Names as in `CONFIG_SETTINGS`. Without ``limits: {k: ...}`` the limit is ``k_required``, and the other way
-        round. ``least`` is 10 or more.
+        As the chapter on reports lists them. Without ``limits: {k: ...}`` the limit is ``k_required``, and the other
+        way round.
     where : str
         What to call the settings in messages.
 
@@ -149,30 +138,23 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     OptionError
         A setting or step that is not known or cannot be used.
     """
-    if not isinstance(settings, Mapping):
-        raise OptionError(f"{where}: must be a mapping of settings, such as key_variables: [region, sex, age]")
-    settings = {name: value for name, value in settings.items() if value is not None}
     with _begun(where):
-        if "grid" in settings:
-            raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
-        settings, notes = in_new_words(settings)
-        check_names(settings, CONFIG_SETTINGS)
-        _check_plain(settings)
-        of_recipe = _of_recipe(settings)
-    recipe = as_recipe(of_recipe, where=where)
+        notes: tuple[str, ...] = ()
+        if isinstance(settings, Mapping):
+            settings = {name: value for name, value in settings.items() if value is not None}
+            if "grid" in settings:
+                raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
+            settings, notes = in_new_words(settings)
+            _check_plain(settings)
+        given = read(ReportSettings, settings)
+    recipe = as_recipe({name: value for name, value in settings.items() if name not in OF_REPORTS}, where=where)
     recipe = replace(recipe, notes=(*notes, *recipe.notes))
-    with _begun(where):
-        _check_measured(recipe)
-        options = _map(settings["map"], of_recipe) if "map" in settings else {}
-        return ReportConfig(
-            recipe,
-            deepcopy(settings),
-            title=_title(settings.get("title", "")),
-            limits=recipe.limits,
-            least=_least(settings.get("least", LEAST)),
-            reading=as_reading(settings),
-            **options,
-        )
+    options: dict[str, Any] = {"title": given.title, "least": given.least}
+    if given.map is not None:
+        with _begun(where), _begun("map"):
+            of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
+            options |= _map(given.map.said, of_recipe)
+    return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 
 
 @contextmanager
@@ -249,48 +231,11 @@ def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
     return settings
 
 
-def _of_recipe(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the recipe."""
-    recipe = {name: value for name, value in settings.items() if name in RECIPE_SETTINGS}
-    language = recipe.get("language", "en")
-    if language not in REPORT_LANGUAGES:
-        wanted = ", ".join(REPORT_LANGUAGES)
-        raise OptionError(f"language of a report must be one of {wanted}, not {shortened(repr(language))}")
-    return recipe
-
-
-def _check_measured(recipe: Recipe) -> None:
-    """Refuse what `kanon_lab.protection.protect` would refuse, before the file is read."""
-    for k in recipe.k:
-        check_k(k)
-    if not isinstance(recipe.estimator, str) or recipe.estimator not in ESTIMATORS:
-        wanted = ", ".join(ESTIMATORS)
-        raise OptionError(f"estimator must be one of {wanted}, not {shortened(repr(recipe.estimator))}")
-
-
-def _title(title: object) -> str:
-    if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
-        raise OptionError(f"title must be a text of at most {_LONGEST_TITLE} characters, in quotes if it is a number")
-    return " ".join(title.split())
-
-
-def _least(least: object) -> int:
-    if check_k(least, "least") < LEAST:
-        raise OptionError(f"least must be {LEAST} or more: a report names no category that fewer records hold")
-    return int(least)
-
-
-def _map(given: object, recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _map(given: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipes to compare, each of them checked, and the measures to compare them by."""
-    with _begun("map"):
-        if not isinstance(given, Mapping):
-            raise OptionError("must have a grid, such as {grid: {k: [2, 3, 5]}}")
-        check_names(given, MAP_SETTINGS)
-        if not given.get("grid"):
-            raise OptionError("has no grid; write one, such as grid: {k: [2, 3, 5]}")
-        settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
-        planned(settings)
-        measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
-        for kind, name in measures.items():
-            measure_of(name, kind)
-        return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}
+    settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
+    planned(settings)
+    measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
+    for kind, name in measures.items():
+        measure_of(name, kind)
+    return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}

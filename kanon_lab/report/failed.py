@@ -15,15 +15,7 @@ _OWN = {*OWN, StepError.__name__}
 
 @dataclass(frozen=True)
 class Failure:
-    """How a run failed.
-
-    Attributes
-    ----------
-    step : str
-        That began last.
-    message : str
-        One line without values of the data.
-    """
+    """How a run failed: the step that began last, and a line without values of the data."""
 
     step: str
     message: str
@@ -50,10 +42,7 @@ def failure_of(error: NotebookError, steps: Path) -> Failure:
 
 
 def stripped(path: Path, failure: Failure) -> str:
-    """A failed notebook as text: what its cells showed, of errors the type, nothing of where and when it ran.
-
-    What is printed goes too: warnings of other packages quote values.
-    """
+    """A failed notebook as text, without what is printed: warnings of other packages quote values."""
     import nbformat
 
     return nbformat.writes(without_values(read_notebook(path), failure.message, _OWN))

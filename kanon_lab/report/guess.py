@@ -58,25 +58,13 @@ class Guess:
 
 
 def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
-    """Guess what each column of a microdata file is for.
+    """Guess what each column of a microdata file is for; one row a column, in their order.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record, at least one. Not changed.
+    Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
+    variable wherever some column has two values or more), ``why`` a key of ``first_config.csv`` without its ``by_``,
+    ``other`` roles that it may have as well, ``columns`` others that `why` is about, and ``bands`` the years of the
+    bands of an age to begin with (0 where it needs none, or none leave two of them).
 
-    Returns
-    -------
-    DataFrame
-        One row a column, in their order: ``variable``, ``kind`` ("text", "whole numbers", "numbers", "dates", "truth"
-        or "other"), ``distinct`` and ``missing`` (values and records), ``role`` (one of `ROLES`; one weight, household
-        and sampling unit at most, and a key variable wherever some column has two values or more), ``why`` (a key of
-        ``first_config.csv``, without its ``by_``), ``unsure``, ``other`` (roles that it may have as well), ``columns``
-        (others that `why` is about) and ``bands`` (years of the bands of an age to begin with; 0 where it needs none,
-        or none leave two of them).
-
-    Notes
-    -----
     Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
     weight is 1 or more in every record; a household has 15 members in the mean at most; what is called a name or a
     telephone has more than 20 values.

@@ -33,19 +33,9 @@ class StepError(KanonLabError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the notebook.
+    """One run of the notebook: a file, its configuration, and whether the report is for the office only.
 
-    Attributes
-    ----------
-    file : MicrodataFile
-        As `kanon_lab.data.read_file` gives it.
-    config : ReportConfig
-    steps : Path or None
-        File to write the names of steps to.
-    protected : Path or None
-        File to write the release to.
-    internal : bool
-        Whether the report is for the office only.
+    Names of steps are written to the file `steps`, and the release to the file `protected`, where there are such.
     """
 
     file: MicrodataFile
@@ -77,18 +67,10 @@ class Run:
 def opened(request: str = "") -> Run:
     """Read the file that a report is asked for.
 
-    Parameters
-    ----------
-    request : str
-        Name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the ``configuration``
-        as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the release to in the
-        folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead
-        of its options. "" for an embedded survey and a small configuration.
-
-    Raises
-    ------
-    DataError, OptionError
-        As `kanon_lab.data.read_file`, `kanon_lab.report.as_config` and `Recipe.check`.
+    `request` is the name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the
+    ``configuration`` as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the
+    release to in the folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead of its options.
+    "" is an embedded survey and a small configuration.
     """
     from kanon_lab.data import read_file
 

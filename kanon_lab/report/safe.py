@@ -28,16 +28,10 @@ _LONGEST, _SHORT = 60, 40
 
 @dataclass(frozen=True)
 class Pooled:
-    """The categories of a variable, as far as a report may name them.
+    """The categories of a variable, as far as a report may name them: records by category, the largest first.
 
-    Attributes
-    ----------
-    shown : Series
-        Records by category, the largest first.
-    categories : int
-        Those that are pooled, and not named.
-    records : int or None
-        Of the pooled ones together; None where there are none, or where it would be the count of a single one.
+    `categories` are pooled, and not named; together they have so many `records`, None where there are none, or where it
+    would be the count of a single one.
     """
 
     shown: pd.Series = field(repr=False)
@@ -48,21 +42,9 @@ class Pooled:
 def pooled(counts: pd.Series, *, least: int, most: int = _MOST, homes: pd.Series | None = None) -> Pooled:
     """Pool the categories of fewer than `least` records, in such a way that no count follows by subtraction.
 
-    Parameters
-    ----------
-    counts : Series of int
-        Records by category.
-    least : int
-        Categories of fewer records are not named. The pool has as many records at least, and two categories, unless
-        there are no others to take.
-    most : int
-        Categories that are named at most: the largest.
-    homes : Series of int, optional
-        Households by category: those of fewer than `least` are not named either, since one large household would be.
-
-    Returns
-    -------
-    Pooled
+    The pool has `least` records or more, and two categories, unless there are no others to take. The largest are named,
+    `most` of them. With `homes`, households by category, those of fewer than `least` are not named either, since one
+    large household would be.
     """
     ordered = counts[counts > 0].sort_values(ascending=False, kind="stable")
     many = (ordered if homes is None else homes.reindex(ordered.index)) >= least
@@ -75,23 +57,11 @@ def pooled(counts: pd.Series, *, least: int, most: int = _MOST, homes: pd.Series
 
 
 def safe_quantiles(values: np.ndarray, *, least: int, homes: np.ndarray | None = None) -> dict[float, float]:
-    """Quantiles of which no single record's value can be read off.
+    """Quantiles by share of `QUANTILES`, of which no single record's value can be read off.
 
-    Parameters
-    ----------
-    values : ndarray of float
-        NaN where missing.
-    least : int
-        Records behind each quantile: it is the mean of so many values around its place in the order, in steps of a
-        twentieth to a tenth of it, so that one person seldom moves it.
-    homes : ndarray, optional
-        Number of each record's household: then the mean is of so many households.
-
-    Returns
-    -------
-    dict of float to float
-        By share of `QUANTILES`; one is left out where fewer than twice `least` records lie beyond it, so that neither
-        the smallest nor the largest values enter.
+    Each is the mean of `least` values around its place in the order, or of values from so many households (`homes`, by
+    record), in steps of a twentieth to a tenth of it, so that one person seldom moves it. One is left out where fewer
+    than twice `least` records lie beyond it, so that neither the smallest nor the largest values enter.
     """
     order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
     known, found = values[order], {}
@@ -128,18 +98,10 @@ def told_label(text: str) -> str:
 
 
 def named_grid(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The values of a map's grid by labels without categories of the data.
+    """The values of a map's grid, by placeholder and label, without categories of the data among the labels.
 
-    Parameters
-    ----------
-    settings : mapping
-        Of a recipe with a ``grid``, as `kanon_lab.tradeoff.planned` takes it, and the ``language``.
-
-    Returns
-    -------
-    dict of str to dict
-        By placeholder, label -> value: the label given; or a number, truth value or short text itself, unless it stands
-        where categories do; or "setting" with a number.
+    A label is the one given; or a number, truth value or short text itself, unless it stands where categories do; or
+    "setting" with a number.
     """
     others = {name: value for name, value in settings.items() if name not in ("grid", "map")}
     words, given, shown = Words(settings.get("language", "en")), str(others), str(allowed(others))

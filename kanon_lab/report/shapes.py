@@ -114,16 +114,7 @@ def depends(column: pd.Series, other: pd.Series) -> bool:
 
 @dataclass(frozen=True)
 class Groups:
-    """A column that looks like one of households.
-
-    Attributes
-    ----------
-    variable : str
-    same : tuple of str
-        Columns that members of a group share.
-    varied : bool
-        Whether groups differ in size, as households do.
-    """
+    """A column that looks like one of households, what members share, and whether groups differ in size."""
 
     variable: str
     same: tuple[str, ...]
@@ -133,8 +124,7 @@ class Groups:
 def households(frame: pd.DataFrame, candidates: Iterable[str]) -> Groups | None:
     """The finest of some columns whose values stand in few records each, which share other columns; None without one.
 
-    Two columns are shared, or one where the records of each value follow each other, in more values than chance would
-    give; and some column is not.
+    Two columns are shared, or one where records of a value follow each other, more than by chance; and some is not.
     """
     found = [groups for name in candidates if (groups := _groups(frame, name)) is not None]
     return max(found, key=lambda groups: frame[groups.variable].nunique(), default=None)

@@ -10,7 +10,6 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec
-from kanon_lab.recode import recode_step
 from kanon_lab.suppress.options import check_key
 
 #: In place of settings: the variable is not in the file that is released.
@@ -58,6 +57,8 @@ def at_level(frame: pd.DataFrame, name: str, settings: object) -> pd.Series | No
             f"{shortened(str(name))}: a level must be settings of recode without variable, such as {{'width': 5}}, "
             "None or 'remove'"
         )
+    from kanon_lab.recode.steps import recode_step  # whose models take a while to load
+
     return recode_step(frame[[name]], {"variable": name, **settings})[name]
 
 

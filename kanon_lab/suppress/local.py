@@ -89,12 +89,12 @@ def local_suppression(
     spec = as_spec(spec)
     check_policy(spec)
     k_required = check_k(k_required, "k_required")
-    wanted = _combinations(combinations, spec, k_required)
+    wanted = asked_combinations(combinations, spec, k_required)
     # Only the codes are used, and category spares the count of compatible records.
     table = class_table(frame, replace(spec, weight=None, missing="category"))
     stratum = strata_codes(frame, spec)
     _check_sizes(stratum, max(k for _, k in wanted), bool(spec.strata))
-    ranks = _importance(importance, spec)
+    ranks = asked_ranks(importance, spec)
     known = table.codes[table.class_of_record].astype(np.int64)
     group, some = distinct_rows(np.column_stack([known, stratum]))
     start, records = np.column_stack([known, stratum])[some], np.bincount(group)
@@ -150,7 +150,7 @@ def _tiers(columns: Sequence[int], ranks: Sequence[int], values: Sequence[int]) 
     return tiers
 
 
-def _importance(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
+def asked_ranks(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
     """The importance of each key, 1 first."""
     if importance is None:
         return [1] * len(spec.key_variables)
@@ -165,7 +165,7 @@ def _importance(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int
     return [ranks.get(name, least) for name in spec.key_variables]
 
 
-def _combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_required: int) -> list[_Combination]:
+def asked_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_required: int) -> list[_Combination]:
     """Columns and k of each combination of keys to be met."""
     keys = list(spec.key_variables)
     if combinations is None:

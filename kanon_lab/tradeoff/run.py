@@ -15,8 +15,9 @@ import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.keys import check_k
-from kanon_lab.protection import Protection, Recipe, as_recipe
+from kanon_lab.protection import Protection, Recipe
 from kanon_lab.protection.checks import derived_seed
+from kanon_lab.protection.plan import Plan, household_plan
 from kanon_lab.protection.steps import kind_of
 from kanon_lab.protection.yaml_file import read_yaml
 from kanon_lab.tradeoff.grid import MOST, Candidate, planned
@@ -153,7 +154,7 @@ def _runs(number: int, recipe: Recipe, repeats: int) -> Iterator[Run]:
         yield Run(number, seed, recipe, tuple(seeds), (start, *steps))
 
 
-def _is_random(recipe: Recipe) -> bool:
+def _is_random(recipe: Plan) -> bool:
     return any(_varies(*step) for step in recipe.steps)
 
 
@@ -163,7 +164,7 @@ def _varies(name: str, settings: Mapping[str, Any]) -> bool:
         return False
     if name != "household_level":
         return True
-    return _is_random(as_recipe(settings, where="", level="household"))
+    return _is_random(Plan(**household_plan(settings)))
 
 
 def _key(value: Any) -> Any:

@@ -8,14 +8,13 @@ from kanon_lab.utility.propensity import Propensity, propensity
 from kanon_lab.utility.quantities import QuantityLoss, quantity_loss
 from kanon_lab.utility.tables import table_distances
 from kanon_lab.utility.values import granularity, non_uniform_entropy
-from kanon_lab.utility.wanted import IndicatorSet, as_indicators
+from kanon_lab.utility.wanted import IndicatorSet
 
 __all__ = [
     "Design",
     "IndicatorSet",
     "Propensity",
     "QuantityLoss",
-    "as_indicators",
     "average_class_size",
     "compare_indicators",
     "discernibility",

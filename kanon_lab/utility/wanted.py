@@ -5,14 +5,11 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import as_text, composed, names_of
 from kanon_lab.utility.design import Design
 
-#: Settings of `as_indicators`.
-SETTINGS = ("rates", "means", "by", "strata", "sampling_unit", "level")
 #: What stands between names and between values that are crossed.
 BETWEEN = " x "
 
@@ -60,39 +57,6 @@ class IndicatorSet:
         """Every column that it names, once: those of its design too."""
         crossed = [name for names in self.by for name in names]
         return tuple(dict.fromkeys([*self.rates, *self.means, *crossed, *self.design.variables]))
-
-
-def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> IndicatorSet:
-    """Indicators from settings of plain types, as a recipe holds them.
-
-    Parameters
-    ----------
-    settings : mapping
-        Names as in `SETTINGS`: ``rates``, ``means``, ``by`` and ``level`` as in `IndicatorSet`, ``strata`` and
-        ``sampling_unit`` as in `Design`.
-    weight : str, optional
-        Sampling weight.
-
-    Raises
-    ------
-    OptionError
-        A setting that is not known or cannot be used.
-    """
-    if not isinstance(settings, Mapping):
-        raise OptionError("indicators must be a mapping of settings, such as {means: [income], by: [sex]}")
-    for name in settings:
-        if name == "weight":
-            raise OptionError("indicators: weight belongs at the top of the recipe, beside key_variables")
-        if name not in SETTINGS:
-            close = nearest(name, SETTINGS)
-            remedy = f"did you mean {close}?" if close else f"there are {', '.join(SETTINGS)}"
-            raise OptionError(f"indicators: unknown setting {shortened(str(name))}; {remedy}")
-    given = {name: value for name, value in settings.items() if value is not None}
-    try:
-        design = Design(weight, **{name: given.pop(name) for name in ("strata", "sampling_unit") if name in given})
-        return IndicatorSet(**given, design=design)
-    except OptionError as error:
-        raise OptionError(f"indicators: {error}") from None
 
 
 def text_of(value: object) -> str:

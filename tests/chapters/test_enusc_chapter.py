@@ -12,9 +12,7 @@ from kanon_lab.cli import run as run_command
 from kanon_lab.data import read_microdata, write_microdata
 from kanon_lab.notebooks import find_notebooks
 from kanon_lab.notebooks.reading import read_notebook
-from kanon_lab.protection.limits import LIMITS as LIMIT_NAMES
 from kanon_lab.report import Report, as_config, read_config
-from kanon_lab.report.config import CONFIG_SETTINGS, MAP_SETTINGS
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
 
@@ -28,19 +26,6 @@ def blocks(text, language):
 
 def commands(text, name):
     return [line.split(" && ")[0].split() for line in re.findall(rf"^kanon-lab ({name} .*)$", text, re.MULTILINE)]
-
-
-def settings_of(heading):
-    """The settings listed under a heading: the name of each, what holds unless it is given, and its example."""
-    (part,) = re.findall(rf"^{heading}\n(.*?)(?=^#|^The settings inside|\Z)", PAGE, re.MULTILINE | re.DOTALL)
-    lines = re.findall(r"^- `(\w+)`(.*)\. \*Example:\* `(.*)`$", part, re.MULTILINE)
-    return [
-        {"name": name, "Unless given": what.partition(". *Unless given:* ")[2], "Example": example}
-        for name, what, example in lines
-    ]
-
-
-LIMITS, SETTINGS, MAP = map(settings_of, ("## Limits", "## Every setting", "The settings inside `map`:"))
 
 
 def number(table, measure, column):
@@ -251,45 +236,6 @@ def test_the_configuration_of_the_page_meets_its_limits():
     chain = config.recipe.apply(load_microdata("health-survey"))
     assert chain.state.measured.violations["category"][3] == 0
     assert len(config.map["grid"]["k"]) == 3
-
-
-def name(row):
-    return row["name"]
-
-
-def test_the_page_lists_every_setting_of_a_report():
-    assert {name(row) for row in SETTINGS} == set(CONFIG_SETTINGS)
-    assert [name(row) for row in LIMITS] == list(LIMIT_NAMES)
-    assert [name(row) for row in MAP] == list(MAP_SETTINGS)
-
-
-@pytest.mark.parametrize("row", SETTINGS, ids=name)
-def test_every_example_of_a_setting_is_taken(row):
-    settings = yaml.safe_load(row["Example"])
-    assert list(settings) == [name(row)]
-    as_config({"key_variables": ["postcode", "age"], "household": "home", **settings})
-
-
-def test_what_holds_unless_a_setting_is_given():
-    config = as_config({"key_variables": ["age"]})
-    reading = ("missing_codes", "na", "text", "encoding", "separator", "decimal", "max_bytes")
-    places = (config.recipe, config.recipe.spec, config)
-    for row in SETTINGS:
-        given, setting = row["Unless given"], name(row)
-        if setting in reading:
-            assert setting not in config.reading
-        elif given.startswith("`") and setting != "household_level":
-            place = next(place for place in places if hasattr(place, setting))
-            value = getattr(place, setting)
-            assert (list(value) if isinstance(value, tuple) else value) == yaml.safe_load(given.strip("`")), setting
-    limited = as_config({"key_variables": ["age"], "limits": {"k": 4}}).recipe
-    assert (limited.k_required, limited.k) == (4, (2, 3, 4, 5))
-    for row in (*LIMITS, *MAP):
-        assert list(yaml.safe_load(row["Example"])) == [name(row)]
-    mapped = as_config(
-        {"key_variables": ["age"], "map": {"grid": {"k": [2]}, "steps": [{"suppress": {"k_required": "$k"}}]}}
-    )
-    assert [f"`{mapped.map_risk}`", f"`{mapped.map_loss}`"] == [row["Unless given"] for row in MAP[2:]]
 
 
 def test_the_page_names_every_section_of_a_report():

@@ -13,7 +13,7 @@ from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.protection import protect
 from kanon_lab.protection.order import LEVEL, alike_neighbours
-from kanon_lab.protection.ordering import SHUFFLED_BY
+from kanon_lab.protection.steps import SHUFFLED_BY
 
 SPEC = KeySpec(["region", "age"], household="home")
 

@@ -218,7 +218,7 @@ def test_removed_variables_are_measured_with_but_not_released():
     assert without.state.measured.k_achieved == class_table(frame, ["sex", "postcode"]).k_achieved
     assert without.state.measured.distinct_values["age"] == 0
     assert without.state.measured.equal_cells == pytest.approx(2 / 3)
-    with pytest.raises(OptionError, match=r"step 3 \(round\): the data has no column age that is released"):
+    with pytest.raises(OptionError, match=r"step 3 \(round\): there is no column age that is released"):
         without.apply("round", {"variable": "age", "base": 5})
     with pytest.raises(OptionError, match="no key variable would be left"):
         without.apply("remove_variables", {"variables": ["sex", "postcode"]})

@@ -122,8 +122,11 @@ def test_households_are_protected_as_a_file_of_their_own_and_merged_back():
         ({"steps": [{"shuffle_members": {}}]}, "needs a household"),
         ({"steps": [{"round": {"variable": "rooms", "base": "x"}}]}, r"step 1 \(household_level\): step 1 \(round\)"),
         ({"steps": "none"}, "steps must be a list"),
-        ({"household_level": LEVEL}, r"^step 1 .*: household_level: household_level stands inside household_level"),
-        ({"steps": [{"household_level": LEVEL}]}, "household_level: household_level stands inside household_level"),
+        ({"household_level": LEVEL}, r"^step 1 .*: household_level stands inside household_level"),
+        (
+            {"steps": [{"household_level": LEVEL}]},
+            r"\(household_level\): household_level stands inside household_level",
+        ),
     ],
 )
 def test_household_levels_that_cannot_be(change, fault):

@@ -12,7 +12,7 @@ from kanon_lab.data import read_file
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
 from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
-from kanon_lab.recode import RECODE_STEPS
+from kanon_lab.recode.steps import RECODINGS
 
 FULL = """
 key_variables: [postcode, age, sex, education]
@@ -73,7 +73,7 @@ def survey():
 
 
 def test_every_setting_and_step_does_something(written):
-    assert set(RECODE_STEPS) < set(STEPS)
+    assert set(RECODINGS) < set(STEPS)
     recipe = read_recipe(written(FULL))
     chain = recipe.apply(survey())
     assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)
@@ -149,7 +149,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
     steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]
     recipe = as_recipe({"key_variables": ["age"], "steps": steps})
     with (
-        pytest.raises(OptionError, match=r"step 2 \(round\): survey.csv has no column incom .*; did you mean income\?"),
+        pytest.raises(OptionError, match=r"^survey.csv: .*step 2 \(round\): there is no column incom .*mean income"),
         about("survey.csv"),
     ):
         recipe.apply(survey())
@@ -187,7 +187,6 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ({"weight": ["weight"]}, "weight must be one name"),
         ({"weight": 3}, "weight must be one name"),
         ({"missing": "drop"}, "missing must be one of"),
-        ({"missing": ["wildcard"]}, "missing must be one name"),
         ({"ghost_variables": ["age"]}, "ghost_variables"),
         ({"ghost_variables": {"age": 5}}, "ghost_variables must be"),
         ({"ghost_variables": {"sex": ["a"]}}, "sex is no key variable"),
@@ -215,17 +214,9 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
         ),
         ({"steps": [{"round": 5}]}, r"step 1 \(round\): its settings must be"),
         ({"steps": [{"round": {"base": 5}}]}, r"step 1 \(round\): variable is not given"),
-        ({"steps": [{"recode": {"variable": "age", "bands": "0-10"}}]}, r"step 1 \(recode\).*bands"),
-        ({"steps": [{"recode": {"variable": "age", "bands": [0, "x"]}}]}, r"step 1 \(recode\)"),
-        ({"steps": [{"recode": {"variable": "age", "bands": [0, 9], "close": "left"}}]}, "did you mean closed"),
         ({"steps": [{"recode": {"variable": "age", "bands": [0, 20]}}]}, r"step 1 \(recode\).*column age.*row 2"),
-        ({"steps": [{"recode": {"variable": "age"}}]}, r"step 1 \(recode\)"),
         ({"steps": [{"suppress": {}}]}, "k_required is not given"),
-        ({"steps": [{"suppress": {"k_required": 3, "importence": {}}}]}, "did you mean importance"),
-        ({"steps": [{"suppress": {"k_required": 3, "importance": ["sex"]}}]}, "importance must be a mapping"),
         ({"steps": [{"suppress": {"k_required": 10**6}}]}, r"step 1 \(suppress\)"),
-        ({"steps": [{"suppress": {"k_required": 3, "combinations": {"size": 2}}}]}, r"step 1 \(suppress\)"),
-        ({"steps": [{"suppress_risk": {"threshold": 0.1, "variables": ["income"]}}]}, "income is no key variable"),
         ({"household_level": {"key_variables": ["age"]}}, "needs a household"),
         (
             {

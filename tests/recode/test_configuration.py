@@ -39,7 +39,7 @@ def test_each_kind_is_made(tmp_path):
     [
         ({}, "hierarchy of age: give one of masks, bands"),
         ({"masks": [2, 1], "bands": [[0, 1]]}, "hierarchy of age: give one of"),
-        ([5, 2], "hierarchy of age: give one of"),
+        ([5, 2], "hierarchy of age: must be settings, such as"),
         ({"bands": [[0, 1]], "close": "left"}, "hierarchy of age: unknown setting close; did you mean closed?"),
         ({"masks": [1_000_000_000, 2]}, "keep: 1000000000 is more than the 1,000 characters"),
         ({"masks": [2, 5]}, "hierarchy of age: keep: give falling numbers"),

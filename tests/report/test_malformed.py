@@ -85,7 +85,7 @@ CONFIGURATIONS = {
     "two roles": ("key_variables: [weight]\nweight: weight\n", "one of the two roles"),
     "step unknown": (CONFIG + "steps: [{supress: {}}]\n", "did you mean suppress"),
     "step without k": (CONFIG + "steps: [{suppress: {}}]\n", "k_required"),
-    "language unknown": (CONFIG + "language: fr\n", "language of a report must be one of en, es"),
+    "language unknown": (CONFIG + "language: fr\n", "language must be one of en, es"),
     "an anchor": ("key_variables: &a [region]\nna: *a\n", "anchor"),
     "a type": ("key_variables: !!python/object:os.system [ls]\n", "in quotes"),
     "hierarchy absent": (

@@ -75,14 +75,14 @@ FAULTS = {
     "two risks": ({"thresholds": [0.1], "risks": [0.1]}, "thresholds stands beside risks, which is its new name"),
     "risk": ({"risks": [5]}, "risks must be a number from 0 to 1, not 5"),
     "few": ({"least": 9}, "least must be 10 or more"),
-    "Catalan": ({"language": "ca"}, "language of a report must be one of en, es, not 'ca'"),
+    "Catalan": ({"language": "ca"}, "language must be one of en, es, not 'ca'"),
     "title": ({"title": 3}, "title must be a text of at most 200 characters"),
     "codes": ({"missing_codes": [88]}, "missing_codes must be names of columns with their codes"),
     "code": ({"missing_codes": {"age": [[1]]}}, "missing_codes: the codes of age must be numbers or texts"),
     "na": ({"na": [9]}, "na must be texts"),
     "estimator": ({"estimator": "best"}, "estimator must be one of"),
     "grid": ({"grid": {"k": [1]}}, "grid belongs under map"),
-    "no grid": ({"map": {"steps": []}}, "map: has no grid"),
+    "no grid": ({"map": {"steps": []}}, "map: grid is not given; write one"),
     "map name": ({"map": {"gird": {}}}, "map: unknown setting gird; did you mean grid?"),
     "measure": (
         {"map": {"grid": {"k": [2]}, "steps": [{"suppress": {"k_required": "$k"}}], "loss": "x"}},
@@ -91,7 +91,7 @@ FAULTS = {
     "placeholder": ({"map": {"grid": {"k": [2]}}}, "map: grid: k stands nowhere in the recipe; write $k there"),
     "step setting": (
         {"steps": [{"recode": {"variable": "age", "widht": 5}}]},
-        "step 1 (recode): recode of age: unknown",
+        "step 1 (recode): unknown setting widht; did you mean width?",
     ),
     "step": ({"steps": [{"recod": {}}]}, "step 1: there is no step 'recod'; did you mean recode?"),
 }

@@ -146,8 +146,11 @@ def test_what_cannot_be_applied_is_a_row_with_its_error(survey):
 
 
 def test_equal_settings_of_another_type_are_not_shared(survey):
-    recipe = {"key_variables": ["age"], "steps": [{"round": {"variable": "age", "base": "$base"}}]}
-    found = risk_utility_map(survey, recipe, {"base": {"whole": 1, "truth": True}}, workers=1)
+    recipe = {
+        "key_variables": ["age"],
+        "steps": [{"recode": {"variable": "age", "groups": {"one": "$age"}, "others": "keep"}}],
+    }
+    found = risk_utility_map(survey, recipe, {"age": {"whole": 1, "truth": True}}, workers=1)
     assert list(found.points["error"].notna()) == [False, True]
 
 

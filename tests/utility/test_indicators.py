@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
+from kanon_lab.protection import as_indicators
 from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
 from kanon_lab.utility.indicators import indicators
-from kanon_lab.utility.wanted import IndicatorSet, as_indicators
+from kanon_lab.utility.wanted import IndicatorSet
 
 PEOPLE = pd.DataFrame(
     {
@@ -180,10 +181,10 @@ def test_a_category_that_no_record_has_is_refused():
 @pytest.mark.parametrize(
     "settings, told",
     [
-        (["income"], "indicators must be a mapping of settings"),
+        (["income"], "indicators: must be a mapping of settings"),
         ({}, "indicators: no indicator: name variables under rates or means"),
         ({"rate": ["ill"]}, "indicators: unknown setting rate; did you mean rates?"),
-        ({"colour": 1}, "indicators: unknown setting colour; there are rates, means, by, strata, sampling_unit, level"),
+        ({"colour": 1}, "indicators: unknown setting colour; there are by, level, means, rates, sampling_unit, strata"),
         ({"weight": "w"}, "indicators: weight belongs at the top of the recipe, beside key_variables"),
         (
             {"rates": {"ill": "flu"}},

@@ -1,0 +1,46 @@
+"""What the models of settings tell: tables for pages of the book, and the schema of a configuration for editors."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from kanon_lab.protection.file_settings import (
+    HouseholdLevel,
+    IndicatorSettings,
+    LimitSettings,
+    MapSettings,
+    RecipeSettings,
+    ReportSettings,
+)
+from kanon_lab.protection.steps import STEPS
+from kanon_lab.recode.configuration import HierarchySettings
+from kanon_lab.settings import Settings, schema, table
+
+_STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
+#: By the name that a page calls it by, each model.
+MODELS: dict[str, type[Settings]] = {
+    "recipe": RecipeSettings,
+    "report": ReportSettings,
+    "limits": LimitSettings,
+    "map": MapSettings,
+    "indicators": IndicatorSettings,
+    "hierarchy": HierarchySettings,
+    **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
+}
+_PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
+
+
+def filled(page: str) -> str:
+    """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
+
+    def told(found: re.Match[str]) -> str:
+        return table(MODELS[found[1]], without=["Household level"] if found[1] == "report" else ())
+
+    return _PLACE.sub(told, page)
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the configuration of a report, which recipes follow too."""
+    parts = {"household_level": HouseholdLevel, "limits": LimitSettings}
+    return schema(ReportSettings, _STEP_MODELS, **parts)

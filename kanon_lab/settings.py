@@ -1,0 +1,348 @@
+"""Settings as models: what may be said, one line for every fault, and the schema and tables that are made of them.
+
+A setting is written once, as a field of a model: its type, what it says, an example, and what holds unless it is given.
+Only what reads settings imports this module, since pydantic takes a while to load.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.keys import KeySpec
+
+Check = Callable[[Any, str], Any]
+# Settings of a whole file, which no part of it has.
+_OF_FILES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
+REQUIRED: Any = ...
+
+
+class Settings(BaseModel):
+    """Settings that belong together; one that is null is as if it were not there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    #: Settings of which exactly one must be given.
+    kinds: ClassVar[tuple[str, ...]] = ()
+    #: What the settings look like, for who gives something else.
+    such_as: ClassVar[str] = "names with values"
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        """What to say of a setting that belongs elsewhere."""
+        return f"{name} belongs at the top of the recipe, beside key_variables" if name in _OF_FILES else None
+
+    def check(self) -> None:
+        """Raise an `OptionError` where settings that can be by themselves cannot be together."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            raise _fault(f"must be {cls.such_as}, not {shortened(repr(given))}")
+        known = cls.fields()
+        for name in given:
+            if name not in known:
+                meant = _same_word(name, known)
+                raise _fault((not meant and cls.misplaced(str(name))) or unknown(name, known))
+        given = {name: value for name, value in given.items() if value is not None}
+        kind = [name for name in cls.kinds if name in given]
+        if cls.kinds and len(kind) != 1:
+            raise _fault(f"give one of {', '.join(cls.kinds)}")
+        for name, field in known.items():
+            goes = _extra(field).get("goes")
+            if name in given and goes and kind[0] not in goes:
+                raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")
+            if name not in given and field.is_required():
+                raise _fault(f"{name} is not given; {_extra(field)['need'] or 'say it in the settings of the step'}")
+        return given
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Settings:
+        try:
+            self.check()
+        except OptionError as error:
+            raise _fault(str(error)) from None
+        return self
+
+    @classmethod
+    def fields(cls) -> dict[str, Any]:
+        """The settings by the names that they are written under."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The settings that are given."""
+        names = {name: field.alias or name for name, field in type(self).model_fields.items()}
+        return {names[name]: getattr(self, name) for name in names if name in self.model_fields_set}
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are named, as far as their fields are of `COLUMN` or `COLUMNS`."""
+        values = (getattr(self, name) for name, each in type(self).model_fields.items() if _NAMES in each.metadata)
+        return [name for value in values for name in ([value] if isinstance(value, str) else value or ())]
+
+
+Model = TypeVar("Model", bound=Settings)
+
+
+def read(model: type[Model], given: Any) -> Model:
+    """Settings by their model; an `OptionError` that says the first fault and where it is."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+    place, said = [part for part in fault["loc"] if isinstance(part, str)], fault.get("ctx", {})
+    if said.get("name") in place:  # the text names the setting itself
+        place = place[: len(place) - 1 - place[::-1].index(said["name"])]
+    raise OptionError(": ".join([*map(shortened, place), fault["msg"]]))
+
+
+def unknown(name: object, known: Iterable[str]) -> str:
+    """What to say of a setting that is none of those known: which one was meant."""
+    known = sorted(known)
+    close = _same_word(name, known) or nearest(str(name), known)
+    remedy = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+    return f"unknown setting {shortened(str(name))}; {remedy}"
+
+
+def _same_word(name: object, known: Iterable[str]) -> str | None:
+    """The one of the known names that has this one for one of its words: key_variables for keys."""
+    word = str(name).casefold().rstrip("s")
+    found = [each for each in known if word in (part.rstrip("s") for part in each.split("_"))]
+    return found[0] if len(found) == 1 else None
+
+
+def _fault(text: str, name: str = "") -> PydanticCustomError:
+    return PydanticCustomError("fault", "{text}", {"text": text, "name": name})
+
+
+def _extra(field: Any) -> dict[str, Any]:
+    return field.json_schema_extra or {}
+
+
+def setting(
+    default: Any,
+    says: str,
+    example: str,
+    *,
+    unless: str | None = None,
+    goes: Iterable[str] = (),
+    need: str = "",
+    alias: str | None = None,
+    **more: str,
+) -> Any:
+    """A field of a model.
+
+    Parameters
+    ----------
+    default : object
+        What holds unless it is given, or `REQUIRED`.
+    says : str
+        What it says, in the Markdown of the book; a colon follows its name.
+    example : str
+        A value, as it is written in YAML.
+    unless : str, optional
+        What holds unless it is given, where the default does not tell it.
+    goes : iterable of str
+        Those of `Settings.kinds` that it goes with; all, where there are none.
+    need : str
+        What to do where it is required and not given.
+    alias : str, optional
+        The name that it is written under, where Python has another use for that.
+    **more
+        Further columns of its row in a table.
+    """
+    extra: dict[str, Any] = {"example": example, "unless": unless, "goes": list(goes), "need": need, **more}
+    return Field(default, alias=alias, description=says, json_schema_extra=extra)
+
+
+def checked(kind: Any, check: Check | None = None) -> Any:
+    """A type of settings: for an editor it is `kind`, and `check` says by an error what a value and its name lack.
+
+    Without a check whatever the settings are made of says it.
+    """
+
+    def validated(value: Any, info: ValidationInfo) -> Any:
+        try:
+            return value if check is None else check(value, str(info.field_name))
+        except KanonLabError as error:
+            raise _fault(str(error), str(info.field_name)) from None
+
+    return Annotated[Any, PlainValidator(validated, json_schema_input_type=kind)]
+
+
+def one_of(choices: Iterable[str]) -> Any:
+    """A type: one of some words."""
+    choices = tuple(choices)
+
+    def check(value: Any, name: str) -> str:
+        if not isinstance(value, str) or value not in choices:
+            close = nearest(value, choices) if isinstance(value, str) else None
+            remedy = f"; did you mean {close}?" if close else ""
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{remedy}")
+        return value
+
+    return checked(Literal[choices], check)
+
+
+def names_in(value: object, setting: str) -> list[str]:
+    """Names of columns in a setting: one text, or a list of them."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) and name for name in names):
+        raise OptionError(f"{setting} must be names of columns, such as [region, age], not {shortened(repr(value))}")
+    return list(names)
+
+
+def _one_or_more(value: object, setting: str) -> list[str]:
+    if not (names := names_in(value, setting)):
+        raise OptionError(f"{setting} must be the name of a column, or a list of names")
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    return names
+
+
+def _one_name(value: object, setting: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise OptionError(f"{setting} must be the name of a column, not {shortened(repr(value))}")
+    return value
+
+
+def _truth(value: object, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} must be true or false, not {shortened(repr(value))}")
+    return value
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise OptionError(f"{name} must be text (a number in quotes), not {shortened(repr(value))}")
+    return value
+
+
+def _list(value: object, name: str) -> Any:
+    if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__"):
+        raise OptionError(f"{name} must be a list, not {shortened(repr(value))}")
+    return value
+
+
+_NAMES = "names columns"
+Several = list[str] | str
+COLUMN = Annotated[checked(str, _one_name), _NAMES]
+COLUMNS = Annotated[checked(Several, _one_or_more), _NAMES]
+TRUTH, TEXT = checked(bool, _truth), checked(str, _text)
+LIST = checked(list[Any], _list)
+
+
+_LAST = ("strata", "seed")
+
+
+def _needed(field: Any) -> bool:
+    """Whether a setting must be given: not where that of the file stands in for it."""
+    return field.is_required() and _extra(field)["unless"] is None
+
+
+def rows(model: type[Settings]) -> list[dict[str, str]]:
+    """What a page tells of each setting, in Markdown: its name, what it says, what holds unless given, an example."""
+    found = []
+    # What must be given comes first, and what many steps have comes last.
+    for name, field in sorted(model.fields().items(), key=lambda each: (not _needed(each[1]), each[0] in _LAST)):
+        extra, unless = _extra(field), _extra(field)["unless"]
+        if unless is None:
+            unless = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
+        told = {key: text for key, text in extra.items() if key not in ("example", "unless", "goes", "need")}
+        found.append(
+            {
+                "Setting": f"`{name}`",
+                "What it says": field.description + ("; required" if _needed(field) else ""),
+                "Goes with": ", ".join(f"`{kind}`" for kind in extra["goes"]),
+                "Unless given": unless,
+                **told,
+                "Example": f"`{name}: {extra['example']}`",
+            }
+        )
+    return found
+
+
+def table(model: type[Settings], *, without: Iterable[str] = ()) -> str:
+    """The settings of a model as a table of a page; columns that say nothing are left out."""
+    found = rows(model)
+    names = [name for name in found[0] if name not in without and any(row.get(name) for row in found)]
+    lines = [names, ["---"] * len(names), *([row.get(name, "") for name in names] for row in found)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _yaml(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return str(value) if not isinstance(value, str) or re.fullmatch(r"\w[\w -]*", value) else f'"{value}"'
+
+
+def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: type[Settings]) -> dict[str, Any]:
+    """The JSON Schema of the settings of a file, for editors.
+
+    Parameters
+    ----------
+    model : type
+        Of the file.
+    steps : mapping of str to type
+        By its name the model of each step; they stand under every setting ``steps``.
+    **parts
+        By the name of a setting its model, where the file is read in parts.
+    """
+    definitions: dict[str, Any] = {}
+
+    def made(each: type[Settings]) -> dict[str, Any]:
+        found = each.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update({name: _told(part) for name, part in found.pop("$defs", {}).items()})
+        if each.kinds:
+            found["oneOf"] = [{"required": [kind]} for kind in each.kinds]
+        return _told(found)
+
+    whole = made(model)
+    definitions |= {name: made(each) for name, each in parts.items()}
+    properties = {name: {"anyOf": [made(each), {"type": "null"}]} for name, each in steps.items()}
+    one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
+    definitions["step"] = one | {"properties": properties}
+    for each in (whole, *(definitions[name] for name in parts)):
+        for name, part in each["properties"].items():
+            if name in parts:
+                part["anyOf"][0] = {"$ref": f"#/$defs/{name}"}
+            elif name == "steps":
+                part["anyOf"][0]["items"] = {"$ref": "#/$defs/step"}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
+
+
+def _told(found: dict[str, Any]) -> dict[str, Any]:
+    """The schema of one model with what a reader is told of each setting, in plain text; any may be null."""
+    found = {name: value for name, value in found.items() if name not in ("title", "description")}
+    required = []
+    for name, part in found["properties"].items():
+        says, example, unless = part.pop("description"), part.pop("example"), part.pop("unless")
+        if name in found.get("required", ()) and unless is None:
+            required.append(name)
+        for each in ("title", "default", "goes", "need", "Household level"):
+            part.pop(each, None)
+        says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", says)
+        says += f". Unless given: {unless}" if unless else ""
+        found["properties"][name] = {
+            "description": f"{says}. Example: {name}: {example}",
+            "anyOf": [part, {"type": "null"}],
+        }
+    return {**found, "required": required}
