@@ -317,7 +317,8 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
 
     whole = made(model)
     definitions |= {name: made(each) for name, each in parts.items()}
-    properties = {name: {"anyOf": [made(each), {"type": "null"}]} for name, each in steps.items()}
+    shapes = {name: {"$ref": f"#/$defs/{name}"} if name in parts else made(each) for name, each in steps.items()}
+    properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in shapes.items()}
     one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     definitions["step"] = one | {"properties": properties}
     for each in (whole, *(definitions[name] for name in parts)):
