@@ -17,11 +17,7 @@ from kanon_lab.recode import Hierarchy
 
 
 def level_grid(
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    *,
-    spec: KeySpec | None = None,
-    k_max: int = 20,
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, spec: KeySpec | None = None, k_max: int = 20
 ) -> pd.DataFrame:
     """How many records stand in small classes at every node: what explorers show.
 
