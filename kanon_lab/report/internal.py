@@ -23,16 +23,9 @@ MOST_CLASSES = 50
 class Internal:
     """What an internal report shows besides; no value of a direct identifier is in it.
 
-    Attributes
-    ----------
-    settings : dict
-        Of the configuration, codes of groups and mappings too; files without their folders.
-    recodings : dict of (int, str, str) to DataFrame
-        By step, its name and variable: ``old`` and ``new`` category (text; missing as such) with their ``records``, the
-        most first; quantities are left out.
-    riskiest : dict of str to DataFrame
-        By version (before, after) the classes at the highest risk: a column for each key, ``records``, ``f_k``, ``F_k``
-        and ``risk`` (0-1).
+    `settings` are those of the configuration, files without their folders; `recodings`, by step, its name and variable,
+    the ``old`` and ``new`` categories with their ``records``; `riskiest`, by version, the classes at the highest risk:
+    a column for each key, ``records``, ``f_k``, ``F_k`` and ``risk`` (0-1).
     """
 
     settings: dict[str, Any] = field(repr=False)

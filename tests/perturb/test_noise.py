@@ -224,7 +224,7 @@ def test_strength_is_a_number_above_0(strength):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "loud"}, "method must be additive or correlated or restricted or outliers, not 'loud'"),
+        ({"method": "loud"}, "method must be one of additive, correlated, restricted, outliers, not 'loud'"),
         ({"missing": "drop"}, "missing must be"),
         ({"seed": -1}, "seed must be"),
         ({"strata": 3}, "strata must be names"),
@@ -241,7 +241,7 @@ def test_too_few_records_are_said():
         add_noise(FILE[:7], NAMES, method="restricted")
     with pytest.raises(DataError, match="needs 8 records in each stratum, and there are [1-7]; join strata, or choose"):
         add_noise(FILE[:14], NAMES, method="restricted", strata="region")
-    with pytest.raises(DataError, match="^the data, within strata: robust distances need 8 records"):
+    with pytest.raises(DataError, match="^within strata: robust distances need 8 records"):
         add_noise(FILE[:14], NAMES, method="outliers", strata="region")
 
 
