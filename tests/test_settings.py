@@ -309,7 +309,7 @@ def test_every_text_is_that_of_a_setting():
         for name, part in model.model_json_schema()["properties"].items():
             if "enum" in part and name != "language":
                 said = set(choices.findall(told(model, name)["says"])) - {"microaggregate"}
-                assert said <= set(part["enum"]) and (said or name in ("estimator", "missing", "decimal")), (model, name)
+                assert said <= set(part["enum"]) and (said or name in ("estimator", "missing", "decimal")), name
 
 
 def test_pages_ask_for_tables_that_there_are():
