@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from kanon_lab.errors import shortened
-from kanon_lab.measures import UNWEIGHTED
+from kanon_lab.file_measures import UNWEIGHTED
 from kanon_lab.notes import Note
 from kanon_lab.protection.checks import derived_seed
 from kanon_lab.protection.disclosed import dependent_columns, household_disclosure, shared_by_members

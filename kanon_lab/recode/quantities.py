@@ -15,7 +15,7 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse
 
 # Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
-_MOST = 2**62
+_LARGEST_WHOLE = 2**62
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def quantity(series: pd.Series) -> Quantity:
     kind = getattr(values.dtype, "kind", "O")
     bad = ~np.isfinite(found)
     if kind in "iu":
-        bad |= np.abs(found) > _MOST
+        bad |= np.abs(found) > _LARGEST_WHOLE
     if bad.any():
         fault = _fault(values[int(bad.argmax())])
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)

@@ -18,12 +18,7 @@ from kanon_lab.subsample.sizes import as_fraction, size_counts
 
 
 def frequency_control(
-    frame: pd.DataFrame,
-    area: str,
-    variables: Iterable[str] | str,
-    *,
-    least: int,
-    fraction: float | None = None,
+    frame: pd.DataFrame, area: str, variables: Iterable[str] | str, *, least: int, fraction: float | None = None
 ) -> pd.DataFrame:
     """Cross the categories of each variable with the area of residence, and count the areas where one is rare.
 
