@@ -20,27 +20,13 @@ _LARGEST_WHOLE = 2**62
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of numbers.
+    """A column of numbers."""
 
-    Attributes
-    ----------
-    column : Series
-        As it is.
-    codes : ndarray of int, shape (n,)
-        Position of each row's value among `values`, or -1 where it is missing.
-    values : ndarray
-        The distinct values: int64, float64, or objects such as decimals.
-    numbers : ndarray of float
-        `values` as floating-point numbers, all finite.
-    nullable : bool
-        Whether the column's type has a missing value of its own.
-    """
-
-    column: pd.Series
-    codes: np.ndarray
-    values: np.ndarray
-    numbers: np.ndarray
-    nullable: bool
+    column: pd.Series  # As it is
+    codes: np.ndarray  # (n,) Position of each row's value among `values`, or -1 where it is missing
+    values: np.ndarray  # The distinct values: int64, float64, or objects such as decimals
+    numbers: np.ndarray  # `values` as floating-point numbers, all finite
+    nullable: bool  # Whether the column's type has a missing value of its own
 
     def rows(self, which: np.ndarray) -> np.ndarray:
         """Whether each row holds one of the distinct values that `which` marks."""
@@ -65,13 +51,7 @@ class Quantity:
 
 
 def quantity(series: pd.Series) -> Quantity:
-    """The numbers of a column.
-
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date, infinite, or too large to reckon with.
-    """
+    """The numbers of a column."""
     column = plain(series)
     if column.dtype == object:
         # To a hash table 1 and True are one value.
