@@ -13,7 +13,7 @@ _PUBLIC = {
     "load_counts": "kanon_lab.data",
     "load_microdata": "kanon_lab.data",
     "local_suppression": "kanon_lab.suppress",
-    "measure": "kanon_lab.measures",
+    "measure": "kanon_lab.file_measures",
     "national_totals": "kanon_lab.data",
     "protect": "kanon_lab.protection",
     "read_counts": "kanon_lab.data",

@@ -14,7 +14,9 @@ from kanon_lab.classes import class_table, key_grid
 from kanon_lab.classes.sizes import size_ranges
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import audit as audit_figures
+from kanon_lab.figures import cost as cost_figures
 from kanon_lab.figures import detail as detail_figures
+from kanon_lab.figures import detail_explorer
 from kanon_lab.figures import diversity as diversity_figures
 from kanon_lab.figures import perturbation as perturbation_figures
 from kanon_lab.figures import risk as risk_figures
@@ -88,7 +90,7 @@ def protections():
     return {
         "banded": suppression_figures.banded(bands, variable="age (years)"),
         "contributions": show.contributions(cells.rename(columns={"share": "contribution"})),
-        "suppressed_cells": show.suppressed_cells(cells),
+        "suppressed_cells": suppression_figures.suppressed_cells(cells),
         "suppression_explorer": suppression_figures.suppression_explorer(states, claims, records=10, k=2),
     }
 
@@ -118,7 +120,7 @@ def costs():
     recipes = pd.DataFrame({"label": list("abc"), "repeats": 1, "error": None, "global_risk": [0.1, 0.2, 0.3]})
     recipes = recipes.assign(non_uniform_entropy=[0.6, 0.2, 0.4], equal_cells=[0.9, 0.5, 0.7])
     return {
-        "indicator_intervals": show.indicator_intervals(compared),
+        "indicator_intervals": cost_figures.indicator_intervals(compared),
         "risk_utility": show.risk_utility(recipes, at_most=0.2),
         "tradeoff_explorer": show.tradeoff_explorer(recipes),
     }
@@ -134,7 +136,9 @@ def subsamples():
     study = expected_study(sizes, [f, 0.2])
     return {
         "area_threshold": detail_figures.area_threshold(areas, marks={"50": 50}),
-        "detail_explorer": show.detail_explorer(pd.concat([study.assign(age=age) for age in "xy"])[["age", *study]]),
+        "detail_explorer": detail_explorer.detail_explorer(
+            pd.concat([study.assign(age=age) for age in "xy"])[["age", *study]]
+        ),
         "estimates_against_truth": uniques_figures.estimates_against_truth(pd.DataFrame({**trials, "failures": 0})),
         "fraction_effect": detail_figures.fraction_effect(study, ceiling=0.15),
         "scenario_risks": detail_figures.scenario_risks(scenarios),
@@ -197,14 +201,14 @@ def made(counts, grid, microdata):
 
 AGES = (("85-89", "100+"), ("0-4", "85+"))
 CHAPTERS = (audit_figures, detail_figures, diversity_figures, perturbation_figures, risk_figures, spain_figures)
-CHAPTERS += (suppression_figures, uniques_figures)
+CHAPTERS += (suppression_figures, uniques_figures, cost_figures, detail_explorer)
 NOT_CHARTS = {"Explorer", "Figure", "Listing", "enable", "figure", "scrolling_table"}
 NAMES = [name for name in show.__all__ if name not in NOT_CHARTS and not re.match("explore(_|$)", name)]
 NAMES += [
     name
     for chapter in CHAPTERS
     for name, made in vars(chapter).items()
-    if getattr(made, "__module__", "") == chapter.__name__ and not name.startswith("_")
+    if getattr(made, "__module__", "") == chapter.__name__ and not re.match("_|explore_", name)
 ]
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from kanon_lab.classes import class_table
 from kanon_lab.diversity import diversity
+from kanon_lab.file_measures import measure
 from kanon_lab.keys import KeySpec
-from kanon_lab.measures import measure
 from kanon_lab.risk import individual_risk
 
 

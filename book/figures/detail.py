@@ -12,22 +12,28 @@ import pandas as pd
 from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.figures.log import check_marks, ends_of, left_out, legend_of_lines, rules
+from kanon_lab.figures.log import (
+    SYMBOLS,
+    check_marks,
+    check_some,
+    drawable,
+    ends_of,
+    left_out,
+    legend_of_lines,
+    log_axis,
+    rules,
+)
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
     GREEN,
     GREY,
     ORANGE,
-    SYMBOLS,
     altair,
     by_name,
     check_columns,
-    check_some,
-    drawable,
     finish,
     inline_rounded,
-    log_axis,
     title,
 )
 

@@ -4,15 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.show.style import GREY, LINE, STROKE, SYMBOLS, altair
+from kanon_lab.show.style import GREY, altair, ticks
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
+
+#: A short piece of line, for legends whose symbols are shapes, and what every legend of lines has.
+STROKE = "M-1.6,0L1.6,0"
+SYMBOLS = {"symbolSize": 110, "symbolStrokeWidth": 2.5, "symbolOpacity": 1, "labelLimit": 300}
+#: Pixels between lines of words.
+LINE = 17
+#: Where a logarithmic axis of shares ends at the latest: rounding leaves nothing of smaller ones.
+LEAST = 1e-15
+
+
+def log_axis(channel: str, field: str, ends: tuple[float, float], text: str, *, grid: bool = True, **look: Any) -> Any:
+    """A logarithmic axis ("X" or "Y") from end to end, its words in per cent unless `look` has a format."""
+    alt = altair()
+    look = look if "format" in look else look | {"labelExpr": "format(100 * datum.value, '~r') + '%'"}
+    return getattr(alt, channel)(
+        f"{field}:Q",
+        scale=alt.Scale(type="log", domain=list(ends), nice=False),
+        axis=alt.Axis(values=ticks(*ends), grid=grid, **look),
+        title=text,
+    )
+
+
+def drawable(values: pd.Series) -> pd.Series:
+    """Which shares a logarithmic axis has a place for: known ones above `LEAST`."""
+    return (values >= LEAST) & (values < math.inf)
+
+
+def check_some(found: pd.Series, name: str) -> None:
+    """Raise an `OptionError` that calls each `name` unless some are `drawable`."""
+    if not found.any():
+        raise OptionError(f"the axis is logarithmic, and every {name} is 0, next to 0 or unknown: nothing to draw")
 
 
 def left_out(found: pd.Series, name: str) -> str:

@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, words_of_bars
+from kanon_lab.show.bars import (
+    LINE_OF_BARS,
+    axis_with_room,
+    bars_by_version,
+    lines_of,
+    versions_of,
+    words_of_bars,
+)
 from kanon_lab.show.style import (
     BLUE,
     LIGHT_GREY,
@@ -114,6 +122,47 @@ def banded(
             f"{smallest['records']:,g} records."
         ),
         height=260,
+    )
+
+
+def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
+    """Cells that local suppression took from each key variable, for one way of doing it or up to four side by side.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        `kanon_lab.suppress.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
+        ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = altair()
+    check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
+    rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
+    versions, names = versions_of(rows, "variable", "a variable"), list(dict.fromkeys(rows["variable"]))
+    rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
+    layers = bars_by_version(
+        rows,
+        versions,
+        x=axis_with_room("Cells suppressed (% of the records)", rows["share"].max(), rows["words"].str.len().max()),
+        y=lines_of(names),
+        tooltip=[
+            alt.Tooltip("variable:N", title="variable"),
+            alt.Tooltip("cells:Q", title="cells suppressed", format=","),
+            alt.Tooltip("share:Q", title="of the records", format=".3~p"),
+        ],
+    )
+    said = "; ".join(
+        f"{f'{version}: ' if version else ''}{', '.join(f'{row.variable} {row.words}' for row in part.itertuples())}"
+        for version, part in rows.groupby("version", sort=False)
+    )
+    return finish(
+        alt.layer(*layers),
+        title=title("What suppression takes", "Cells suppressed in each key variable"),
+        description=f"Bar chart of the cells that local suppression takes from each key variable. {said}.",
+        height=(18 if len(versions) > 1 else LINE_OF_BARS) * len(rows) + 10 * len(names),
     )
 
 

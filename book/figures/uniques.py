@@ -12,26 +12,20 @@ import pandas as pd
 from kanon_lab.arguments import check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.figures.log import ends_of, left_out
+from kanon_lab.figures.log import LEAST, LINE, SYMBOLS, check_some, drawable, ends_of, left_out, log_axis
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
     GREEN,
     GREY,
     GRID,
-    LEAST,
-    LINE,
     ORANGE,
     PURPLE,
-    SYMBOLS,
     altair,
     by_name,
     check_columns,
-    check_some,
-    drawable,
     finish,
     inline_rounded,
-    log_axis,
     title,
 )
 from kanon_lab.subsample.estimators import check_methods

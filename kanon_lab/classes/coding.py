@@ -11,7 +11,7 @@ import pandas as pd
 from kanon_lab.recode.columns import distinct
 
 # Keys packed into one number must fit 63 bits.
-_MOST = 2**63 - 1
+_LARGEST_PACKED = 2**63 - 1
 # Whole numbers in a range up to this are counted by position; others are looked up.
 _NARROW = 2**16
 
@@ -48,7 +48,7 @@ def _narrow(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         numbers = (numbers.astype(np.int64) - low).astype(np.int32) if low < 0 else (numbers - low).astype(np.int32)
     else:
         numbers = numbers - numbers.dtype.type(low)
-    if high > _MOST:  # of such numbers arange would make floats
+    if high > _LARGEST_PACKED:  # of such numbers arange would make floats
         return numbers, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return numbers, pd.Index(np.arange(low, high + 1))
 
@@ -89,7 +89,7 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
     """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
     packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column, radix in zip(columns, radices, strict=True):
-        if size > _MOST // radix:
+        if size > _LARGEST_PACKED // radix:
             used, packed = np.unique(packed, return_inverse=True)
             size = len(used)
         packed *= radix

@@ -24,26 +24,11 @@ _MOST_DENSE, _MOST_PAIRS = 2**25, 2**26
 
 
 def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For every row, the sum of `values` over all rows compatible with it, itself included.
+    """For every row of codes, the sum of `values` over all rows compatible with it, itself included.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (P, keys)
-        Codes from 0 on; -1 is missing. Two rows are compatible when no key has two different codes that are both known.
-        The rows should be distinct: equal rows are right too, but cost more.
-    values : ndarray, shape (P,) or (P, c)
-        Whole numbers are summed exactly up to 2^53.
-
-    Returns
-    -------
-    ndarray
-        Shape and dtype of `values`.
-
-    Examples
-    --------
-    >>> import kanon_lab
-    >>> kanon_lab.classes.compatible_sums(np.array([[0, 1], [0, -1], [0, 2]]), np.array([1, 10, 100])).tolist()
-    [11, 111, 110]
+    Codes, shape (P, keys), are from 0 on, or -1 where missing. Two rows are compatible when no key has two different
+    codes that are both known. They should be distinct: equal rows are right too, but cost more. `values`, shape (P,) or
+    (P, c), are summed exactly up to 2^53 if they are whole numbers; the sums have their shape and dtype.
     """
     values = np.asarray(values)
     numbers = values.reshape(len(values), -1).astype(np.float64)
@@ -59,27 +44,8 @@ def compatible_counts(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Counts of values in every row, summed over all rows compatible with it.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (P, keys)
-        As in `compatible_sums`.
-    class_, value, count : ndarray of int
-        The counts that are not zero: their row, their value (0 to m - 1), and themselves.
-    m : int
-        Number of values.
-
-    Returns
-    -------
-    class_, value, count : ndarray of int
-        The sums that are not zero, sorted by row and then by value.
-
-    Examples
-    --------
-    >>> import kanon_lab
-    >>> codes, one_each = np.array([[0], [-1]]), np.array([1, 1])
-    >>> rows = kanon_lab.classes.compatible_counts(codes, np.array([0, 1]), np.array([0, 1]), one_each, 2)
-    >>> [each.tolist() for each in rows]
-    [[0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1]]
+    `class_`, `value` (0 to m - 1) and `count` are the counts that are not zero: their row of codes (as in
+    `compatible_sums`), their value, and themselves. So are the sums, sorted by row and then by value.
     """
     rows = len(codes)
     own = sparse.csr_array((count, (class_, value)), shape=(rows, m))

@@ -125,8 +125,8 @@ def measure(
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
     from kanon_lab.data import read_file
+    from kanon_lab.file_measures import measure
     from kanon_lab.keys import KeySpec
-    from kanon_lab.measures import measure
 
     spec = KeySpec(
         names(keys, "--keys"),

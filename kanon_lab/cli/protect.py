@@ -184,8 +184,8 @@ def _result(protection, recipe, least, of_reading):
         "untouched": released.untouched(columns),
         **_states(protection),
         "violations": last.violations,
-        "shown_by_members": disclosed.shown_by_members(protection),
-        "told_by_columns": disclosed.told_by_columns(protection),
+        "shown_by_members": disclosed.household_disclosure(protection),
+        "told_by_columns": disclosed.dependent_columns(protection),
         "diversity": diversity,
         "notes": notes,
     }

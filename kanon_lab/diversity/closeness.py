@@ -35,46 +35,17 @@ DISTANCES = {
 
 
 def equal_distance(counts: ValueCounts) -> np.ndarray:
-    """Half the sum of absolute differences of shares between class and file (Li, Li and Venkatasubramanian 2007).
-
-    Returns
-    -------
-    ndarray of float, shape (n_classes,)
-        0-1; missing in a class without a known value.
-
-    Examples
-    --------
-    >>> import kanon_lab
-    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
-    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
-    >>> kanon_lab.diversity.equal_distance(table.sensitive_counts("illness")).tolist()
-    [0.25, 0.25]
-    """
+    """Half the sum of absolute differences of shares between class and file, 0-1."""
     # What the class has too much of is what it has too little of: values that it lacks need not be visited.
     return counts.by_class(counts.sums(np.maximum(counts.p - counts.q, 0)))
 
 
 def ordered_distance(counts: ValueCounts) -> np.ndarray:
-    """Sum of absolute cumulative differences of shares, by one less than the number of values (Li et al. 2007).
+    """Sum of absolute cumulative differences of shares, by one less than the number of values, 0-1.
 
-    Returns
-    -------
-    ndarray of float, shape (n_classes,)
-        0-1, 0 for a variable of one value; missing in a class without a known value.
-
-    Notes
-    -----
     Only values that occur in the file have a rank. Between two values of a class its cumulative share P stands still
     while that of the file, Q, grows: the sum of |P - Q| from one to the other splits where Q passes P, and either part
     comes from sums of Q made once. So the time does not grow with classes times values.
-
-    Examples
-    --------
-    >>> import kanon_lab
-    >>> frame = pd.DataFrame({"sex": list("ffmm"), "rooms": [1, 2, 3, 4]})
-    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("sex", sensitive_variables="rooms"))
-    >>> kanon_lab.diversity.ordered_distance(table.sensitive_counts("rooms")).round(4).tolist()
-    [0.3333, 0.3333]
     """
     occurs = counts.overall > 0
     m = np.count_nonzero(occurs)
@@ -97,34 +68,12 @@ def ordered_distance(counts: ValueCounts) -> np.ndarray:
 
 
 def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarray:
-    """Earth mover's distance where two values are as far apart as the lowest level that joins them, by the height.
+    """Earth mover's distance where two values are as far apart as the lowest level that joins them, by the height, 0-1.
 
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        Of the sensitive variable: nested, with one value at its top. A missing value that counts as a value joins the
-        others at the top.
-
-    Returns
-    -------
-    ndarray of float, shape (n_classes,)
-        0-1; missing in a class without a known value.
-
-    Notes
-    -----
+    The hierarchy is nested, with one value at its top; a missing value that counts as a value joins the others there.
     Every value lies at the same depth, so an edge between two levels is 1/(2 height) long, and the distance is the
-    mean, over the levels below the top, of the equal distances after recoding to that level. It is the sum of costs of
-    Li, Li and Venkatasubramanian (2007) in another order.
-
-    Examples
-    --------
-    >>> import kanon_lab
-    >>> illness = {"flu": "chest", "cold": "chest", "ulcer": "belly"}
-    >>> hierarchy = kanon_lab.recode.Hierarchy.from_mapping(illness, top="any")
-    >>> frame = pd.DataFrame({"sex": list("fffm"), "illness": ["flu", "cold", "cold", "ulcer"]})
-    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("sex", sensitive_variables="illness"))
-    >>> kanon_lab.diversity.hierarchical_distance(table.sensitive_counts("illness"), hierarchy).round(4)
-    array([0.25, 0.75])
+    mean, over the levels below the top, of the equal distances after recoding to that level: the sum of costs of the
+    paper in another order.
     """
     if not hierarchy.nested:
         raise OptionError("the hierarchical distance needs a hierarchy whose levels nest; this one is declared not to")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_whole
-from kanon_lab.classes import compatible_sums
+from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.subsets import MOST_K
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice.measured import check_names, weighted_levels
@@ -17,11 +17,7 @@ from kanon_lab.recode import Hierarchy
 
 
 def level_grid(
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    *,
-    spec: KeySpec | None = None,
-    k_max: int = 20,
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, spec: KeySpec | None = None, k_max: int = 20
 ) -> pd.DataFrame:
     """How many records stand in small classes at every node: what explorers show.
 

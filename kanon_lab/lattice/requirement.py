@@ -7,16 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon_lab.arguments import as_share, check_choice, check_positive, is_number
-from kanon_lab.classes import ValueCounts, compatible_counts, compatible_sums
-from kanon_lab.diversity import (
-    DISTANCES,
-    distinct_l,
-    entropy_l,
-    equal_distance,
-    hierarchical_distance,
-    ordered_distance,
-    recursive_l,
-)
+from kanon_lab.classes import ValueCounts
+from kanon_lab.classes.compatible import compatible_counts, compatible_sums
+from kanon_lab.diversity import DISTANCES
+from kanon_lab.diversity.closeness import equal_distance, hierarchical_distance, ordered_distance
+from kanon_lab.diversity.variety import distinct_l, entropy_l, recursive_l
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import check_k
 from kanon_lab.lattice.nodes import NodeClasses

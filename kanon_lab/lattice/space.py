@@ -75,12 +75,7 @@ class LevelSpace:
 
     @classmethod
     def of(
-        cls,
-        frame: pd.DataFrame,
-        hierarchies: Mapping[str, Hierarchy],
-        spec: KeySpec,
-        *,
-        sensitive: Sequence[str] = (),
+        cls, frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], spec: KeySpec, *, sensitive: Sequence[str] = ()
     ) -> LevelSpace:
         """Group a file by its keys; a key without a hierarchy has level 0 alone."""
         if strange := [name for name in hierarchies if name not in spec.key_variables]:

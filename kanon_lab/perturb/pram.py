@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_share
+from kanon_lab.arguments import as_share, check_frame
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.keys import check_seed
-from kanon_lab.perturb.arguments import check_frame, variables_of
+from kanon_lab.perturb.arguments import variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.matrices import StrataMatrices
@@ -85,13 +85,6 @@ class _Law:
         codes = np.full(len(self.known), -1)
         codes[self.known] = self.targets[np.searchsorted(self.edges, place, side="right")]
         return codes
-
-    def changes(self, moved: np.ndarray) -> tuple[float, float, float, float, float, int]:
-        """What `pram` tells of a variable in its details."""
-        stay = self.stay[self.cell]
-        expected = float((1 - stay).sum() / len(moved))
-        fixed = int((stay == 1).sum())
-        return expected, float(moved.mean()), float(stay.min()), float(stay.mean()), float(stay.max()), fixed
 
 
 def pram(
@@ -198,24 +191,15 @@ def pram(
         orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
         transitions[name] = law.matrices if strata else law.matrices[0]
         cells.append((name, int(moved.sum()), moved.mean()))
-        changes.append((name, *law.changes(moved)))
+        stay = law.stay[law.cell]
+        expected, fixed = (1 - stay).sum() / len(frame), int((stay == 1).sum())
+        changes.append((name, expected, moved.mean(), stay.min(), stay.mean(), stay.max(), fixed))
     columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
     method = "invariant" if invariant else "plain"
-    return Perturbed(
-        with_order(frame, orders),
-        method,
-        names,
-        strata,
-        seed,
-        pd.DataFrame(cells, columns=["variable", "cells", "share"]),
-        KEEPS[method],
-        {
-            "transitions": transitions,
-            "stratum": stratum,
-            "changes": pd.DataFrame(changes, columns=columns),
-            "weight": weight,
-        },
-    )
+    details = {"transitions": transitions, "stratum": stratum, "changes": pd.DataFrame(changes, columns=columns)}
+    details["weight"] = weight
+    cells = pd.DataFrame(cells, columns=["variable", "cells", "share"])
+    return Perturbed(with_order(frame, orders), method, names, strata, seed, cells, KEEPS[method], details)
 
 
 def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, ...]) -> None:
@@ -307,12 +291,7 @@ def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
 
 
 def _law(
-    column: _Column,
-    rule: _Rule,
-    invariant: bool,
-    stratum: np.ndarray,
-    weights: np.ndarray | None,
-    index: pd.Index,
+    column: _Column, rule: _Rule, invariant: bool, stratum: np.ndarray, weights: np.ndarray | None, index: pd.Index
 ) -> _Law:
     _check_categories(rule, column, index)
     size, known, strata = len(column.labels), column.codes >= 0, int(stratum.max()) + 1

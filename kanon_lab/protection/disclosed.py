@@ -12,7 +12,7 @@ from kanon_lab.protection.state import Chain
 from kanon_lab.recode.columns import distinct
 
 
-def shown_by_members(protection: Chain) -> pd.DataFrame:
+def household_disclosure(protection: Chain) -> pd.DataFrame:
     """Suppressed values that another member of the same household still shows.
 
     Returns
@@ -26,11 +26,11 @@ def shown_by_members(protection: Chain) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.protection import shown_by_members
+    >>> from kanon_lab.protection import household_disclosure
     >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
     >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
     >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
-    >>> shown_by_members(chain)
+    >>> household_disclosure(chain)
       variable  suppressed  shown  shared
     0     town           1      1     1.0
     1      sex           1      0     0.5
@@ -50,7 +50,7 @@ def shown_by_members(protection: Chain) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
-def told_by_columns(protection: Chain) -> pd.DataFrame:
+def dependent_columns(protection: Chain) -> pd.DataFrame:
     """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
 
     Returns
@@ -69,10 +69,10 @@ def told_by_columns(protection: Chain) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.protection import told_by_columns
+    >>> from kanon_lab.protection import dependent_columns
     >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
     >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
-    >>> told_by_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+    >>> dependent_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
       column  cells  told
     0   town     36    36
     """

@@ -45,18 +45,12 @@ COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
 class Exposure:
     """Records that fall below k once released columns that are no keys are used to tell keys.
 
-    Attributes
-    ----------
-    k : int
-    columns : DataFrame
-        One row a dependence that tells a hidden value: ``columns`` (tuple of one or two names, one of them no key);
-        ``role`` (that of the columns, between " and "); ``direction`` ("tells" where the columns tell the key,
-        "follows" where they follow from it); ``keys`` (tuple of one or two names); ``hidden`` (records in which one of
-        these keys is not as it came); ``told`` (those of them in which the dependence holds); ``records`` (that have at
-        least k alike by the keys alone, and fewer than k by the keys and what the columns tell). Two columns, or two
-        keys, have a row only where they expose a record that no row before them does.
-    records : int
-        Records exposed by one of the rows, or by all of them together.
+    `columns` has one row a dependence that tells a hidden value: ``columns`` (one or two names, one of them no key) and
+    their ``role``; ``direction`` ("tells" where the columns tell the key, "follows" where they follow from it);
+    ``keys`` (one or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (those of them in
+    which the dependence holds); ``records`` (that have at least k alike by the keys alone, and fewer than k by the keys
+    and what the columns tell). Two columns, or two keys, have a row only where they expose a record that no row before
+    them does. `records` are exposed by one of the rows, or by all of them together.
     """
 
     k: int
@@ -67,28 +61,10 @@ class Exposure:
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     """Count the records that released columns bring below k.
 
-    Parameters
-    ----------
-    protection : Chain
-    k : int
-        From 1 on.
-
-    Returns
-    -------
-    Exposure
-        Records are alike as the policy of the spec has it: under ``wildcard`` a missing key is compatible with any
-        value, else it is a value of its own.
-
-    Raises
-    ------
-    OptionError
-        A k below 1.
-
-    Notes
-    -----
     The attack: somebody knows a target's keys as they were, and which values of a column go with them. Of the records
     with the target's released keys those drop out whose column says another value. What the column says beyond the key
     (a date of birth beyond an age) is not taken for known. Where a key is released as it came, its column adds nothing.
+    Records are alike as the policy of the spec for missing keys has it.
 
     A dependence need not be perfect: see `told_by`. Records in which it does not hold mislead, and are not counted. A
     column that tells a key for some of its values only, and three columns together, are not found. Members of one
@@ -113,13 +89,9 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
 
 
 def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
-    """What each released column would do if it were one more key.
+    """By released column that is no key, the records below k ``before`` and ``after`` were it one more key.
 
-    Returns
-    -------
-    DataFrame
-        One row a released column that is no key: ``column``; ``role``; ``before`` and ``after``, records below k with
-        it among the keys, a missing value being a value of its own.
+    A missing value is a value of its own here.
     """
     k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
@@ -132,23 +104,12 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
 def told_by(
     column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
 ) -> np.ndarray | None:
-    """The value of a variable that goes with each record's value of a column, where the column tells the variable.
+    """The value of a variable that goes with each record's value of a column; None where the column does not tell it.
 
-    Parameters
-    ----------
-    column, code : ndarray of int, shape (n,)
-        Codes of the column and of the variable, from 0 on; -1 is missing.
-    home : ndarray of int, shape (n,), optional
-        Households: records of one with equal values of both count once.
-    evidence : float
-        How many repetitions of a column's value must agree, weighted by how often two records differ in the variable;
-        or minus the logarithm of the chance of so few misses, where a bound of it says more (a rare value, told).
-
-    Returns
-    -------
-    ndarray of int, shape (n,), or None
-        -1 where the column is missing; None where the column does not tell the variable: more than 5 % of what guessing
-        misses is missed, or there are too few repetitions.
+    Both are codes from 0 on, -1 where missing. It is told where at most 5 % of what guessing misses is missed, and so
+    many repetitions of a column's value agree (`evidence`, weighted by how often two records differ in the variable; or
+    minus the logarithm of the chance of so few misses, where a bound of it says more: a rare value, told). Records of
+    one household (`home`) with equal values of both count once.
     """
     known = (column >= 0) & (code >= 0)
     found = _Usual.of(column[known], code[known])

@@ -51,18 +51,10 @@ class Caution:
 class Judged:
     """A release beside the limits of an office.
 
-    Attributes
-    ----------
-    k : int
-        The k that was counted with: of the limits, else the required one, else 2.
-    verdict : DataFrame
-        One row a limit: ``name`` (see `kanon_lab.protection.limits`), ``variable`` (of diversity), ``level`` (of
-        ``above_risk``), ``limit``, ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known),
-        ``met`` and ``records`` (behind it, where records are counted).
-    exposure : Exposure
-    claims : DataFrame
-        `kanon_lab.protection.final_claims` for k.
-    cautions : tuple of Caution
+    `k` is what was counted with (of the limits, else the required one, else 2). `verdict` has one row a limit: ``name``
+    (see `kanon_lab.protection.limits`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
+    ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known), ``met`` and ``records`` (behind it,
+    if counted).
     """
 
     k: int
@@ -84,17 +76,31 @@ class Judged:
 
 
 def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | None = None) -> Judged:
-    """Hold a release against limits as `kanon_lab.protection.limits.as_limits` gives them, counting with k.
-
-    A limit on what cannot be measured (links by a key that was perturbed as a quantity) is not met. One on a sensitive
-    variable that is not released, or on households whose identifier is not, does not bind.
+    """Hold a release against limits.
 
     Parameters
     ----------
-    protection : Chain
+    protection : Protection
     limits : mapping
+        Names of `kanon_lab.protection.limits.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
     k_required : int, optional
-        Counted with where the limits have no k.
+        Counted with where the limits have no k; 2 if neither is given.
+
+    Returns
+    -------
+    Judged
+        ``verdict``, ``met``, ``cautions``. A limit on what cannot be measured (links by a key that was perturbed as a
+        quantity) is not met. One on a sensitive variable that is not released, or on households whose identifier is
+        not, does not bind.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import judge
+    >>> survey = pd.DataFrame({"region": [*"NNNS"], "sex": [*"mmff"]})
+    >>> found = judge(kanon_lab.protect(survey, ["region", "sex"]), {"k": 2, "global_risk": 0.8})
+    >>> found.verdict["met"].tolist(), found.met
+    ([False, True], False)
     """
     k = limits.get("k") or k_required or _USUAL_K
     release = _Release(protection, k)

@@ -151,20 +151,10 @@ def measured(
     estimator: str,
     counted: bool,
 ) -> Measured:
-    """Measure a state of a file.
+    """Measure a state of a file (`frame`) of which some columns are not released (`removed`).
 
-    Parameters
-    ----------
-    frame, original : DataFrame
-        The state, and the file as it came, under the same index labels.
-    spec : KeySpec
-        Roles of the variables that are still released, and of weight and household.
-    removed : iterable of str
-        Columns of the state that are not released.
-    keys : iterable of str
-        All key variables, those that were removed too: utility is about the cells that there were.
-    counted : bool
-        Whether households are released, so that their members can be counted.
+    `spec` are the roles of what is still released; `keys` all key variables, since utility is about the cells that
+    there were; `counted` whether members of households can be counted.
     """
     table = class_table(frame, spec)
     gaps = frame[list(spec.key_variables)].isna().any(axis=None)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from kanon_lab.errors import shortened
-from kanon_lab.measures import UNWEIGHTED
+from kanon_lab.file_measures import UNWEIGHTED
 from kanon_lab.notes import Note
 from kanon_lab.protection.checks import derived_seed
-from kanon_lab.protection.disclosed import shared_by_members, shown_by_members, told_by_columns
+from kanon_lab.protection.disclosed import dependent_columns, household_disclosure, shared_by_members
 from kanon_lab.protection.labels import label_notes
 from kanon_lab.protection.order import order_notes
 from kanon_lab.protection.released import NO_ROLE, released_columns, untouched
@@ -44,7 +44,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     stale = dict(_stale_ghosts(protection))
     for key, ghosts in stale.items():
         yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
-    for row in told_by_columns(protection).itertuples():
+    for row in dependent_columns(protection).itertuples():
         named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
         if row.variable == spec.household:
             yield Note("tells_households", **named, values=row.distinct_values)
@@ -151,7 +151,7 @@ def _households(protection: Chain) -> Iterator[Note]:
     if not protection.shows_households:
         return
     household = shortened(spec.household)
-    for row in shown_by_members(protection).itertuples():
+    for row in household_disclosure(protection).itertuples():
         if row.shown and row.shared >= _OF_HOUSEHOLDS:
             counts = {"shown": row.shown, "suppressed": row.suppressed, "share": row.shared}
             yield Note("shown_by_members", variable=shortened(row.variable), **counts, household=household)

@@ -22,24 +22,11 @@ LEVEL = 0.001
 def alike_neighbours(codes: np.ndarray) -> tuple[float, float, float]:
     """How often neighbours have one value, how often they would in a random order, and how likely that often then.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-        Numbers of values from 0 on, in the order of the records; -1 where missing, and passed over.
-
-    Returns
-    -------
-    share, expected, p : float
-        Shares (0-1) of the neighbouring pairs, and the probability of as many alike ones or more in a random order.
-        0, 0 and 1 where there are no pairs, or nothing can differ.
-
-    Notes
-    -----
     Runs tests, since n less the number of runs is what is counted. The runs of the commonest value have the
     hypergeometric law (Wald and Wolfowitz 1940). Those of all others together have a known mean and variance over all
     orders, and the binomial law with these for a tail: it is near Poisson's where equal values are rare (households,
     weights) and near the normal where they are common. The probability is twice the smaller of the two; with two
-    values, the first alone.
+    values, the first alone. Missing values (-1) are passed over; 0, 0 and 1 where nothing can differ.
     """
     codes = codes[codes >= 0]
     n, sizes = len(codes), np.bincount(codes).astype(float) if len(codes) else np.zeros(0)

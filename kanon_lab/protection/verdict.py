@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from kanon_lab.file_measures import UNWEIGHTED, measure
 from kanon_lab.keys import KeySpec, check_k
-from kanon_lab.measures import UNWEIGHTED, measure
 from kanon_lab.protection.cost import indicators_after
 from kanon_lab.protection.state import Chain
 from kanon_lab.protection.truth import true_and_shown

@@ -21,11 +21,7 @@ UNITS = ("month", "quarter", "year", "decade")
 
 
 def recode_dates(
-    series: pd.Series,
-    *,
-    to: str,
-    reference: str | datetime.date | None = None,
-    date_format: str = ISO,
+    series: pd.Series, *, to: str, reference: str | datetime.date | None = None, date_format: str = ISO
 ) -> pd.Series:
     """Dates as month, quarter, year, decade or age.
 

@@ -13,10 +13,7 @@ from kanon_lab.recode.columns import as_text, composed, distinct, refuse, spread
 
 
 def group_categories(
-    series: pd.Series,
-    groups: Mapping[str, Hashable | Sequence[Hashable]],
-    *,
-    others: str = "raise",
+    series: pd.Series, groups: Mapping[str, Hashable | Sequence[Hashable]], *, others: str = "raise"
 ) -> pd.Series:
     """Several categories under one label; a group of one renames.
 

@@ -15,32 +15,18 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.columns import distinct, plain, refuse
 
 # Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
-_MOST = 2**62
+_LARGEST_WHOLE = 2**62
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of numbers.
+    """A column of numbers."""
 
-    Attributes
-    ----------
-    column : Series
-        As it is.
-    codes : ndarray of int, shape (n,)
-        Position of each row's value among `values`, or -1 where it is missing.
-    values : ndarray
-        The distinct values: int64, float64, or objects such as decimals.
-    numbers : ndarray of float
-        `values` as floating-point numbers, all finite.
-    nullable : bool
-        Whether the column's type has a missing value of its own.
-    """
-
-    column: pd.Series
-    codes: np.ndarray
-    values: np.ndarray
-    numbers: np.ndarray
-    nullable: bool
+    column: pd.Series  # As it is
+    codes: np.ndarray  # (n,) Position of each row's value among `values`, or -1 where it is missing
+    values: np.ndarray  # The distinct values: int64, float64, or objects such as decimals
+    numbers: np.ndarray  # `values` as floating-point numbers, all finite
+    nullable: bool  # Whether the column's type has a missing value of its own
 
     def rows(self, which: np.ndarray) -> np.ndarray:
         """Whether each row holds one of the distinct values that `which` marks."""
@@ -65,13 +51,7 @@ class Quantity:
 
 
 def quantity(series: pd.Series) -> Quantity:
-    """The numbers of a column.
-
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date, infinite, or too large to reckon with.
-    """
+    """The numbers of a column."""
     column = plain(series)
     if column.dtype == object:
         # To a hash table 1 and True are one value.
@@ -82,7 +62,7 @@ def quantity(series: pd.Series) -> Quantity:
     kind = getattr(values.dtype, "kind", "O")
     bad = ~np.isfinite(found)
     if kind in "iu":
-        bad |= np.abs(found) > _MOST
+        bad |= np.abs(found) > _LARGEST_WHOLE
     if bad.any():
         fault = _fault(values[int(bad.argmax())])
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)

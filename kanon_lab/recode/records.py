@@ -12,11 +12,7 @@ from kanon_lab.recode.columns import as_text, one_column, plain, with_columns
 from kanon_lab.recode.hierarchy import Hierarchy
 
 
-def generalise(
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    levels: Mapping[str, int],
-) -> pd.DataFrame:
+def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pd.DataFrame:
     """Global recoding: every record to the same level of each variable.
 
     Parameters
@@ -45,9 +41,7 @@ def generalise(
 
 
 def generalise_records(
-    frame: pd.DataFrame,
-    hierarchies: Mapping[str, Hierarchy],
-    levels_of_records: pd.DataFrame,
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels_of_records: pd.DataFrame
 ) -> pd.DataFrame:
     """Local generalisation: each record to levels of its own.
 

@@ -16,11 +16,7 @@ _FEWEST_FOR_A_MEAN = 3
 
 
 def top_code(
-    series: pd.Series,
-    *,
-    above: object,
-    label: str | None = None,
-    value: float | str | None = None,
+    series: pd.Series, *, above: object, label: str | None = None, value: float | str | None = None
 ) -> pd.Series:
     """Values strictly above a limit made alike.
 
@@ -63,11 +59,7 @@ def top_code(
 
 
 def bottom_code(
-    series: pd.Series,
-    *,
-    below: object,
-    label: str | None = None,
-    value: float | str | None = None,
+    series: pd.Series, *, below: object, label: str | None = None, value: float | str | None = None
 ) -> pd.Series:
     """Values strictly below a limit made alike: `top_code` at the other end.
 

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_risk
-from kanon_lab.classes import ClassTable, compatible_sums
+from kanon_lab.classes import ClassTable
 from kanon_lab.classes.coding import Coded, coded, distinct_rows, grouped
+from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.errors import DataError, OptionError, about, shortened
 
 

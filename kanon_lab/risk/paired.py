@@ -14,7 +14,7 @@ from kanon_lab.recode.quantities import quantity
 
 ORIGINAL, RELEASED = "the original file", "the released file"
 # The squares of so many numbers as a file has can be added up.
-_MOST = 1e150
+_LARGEST_SQUARED = 1e150
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def numbers_of(
         found = quantity(one_column(frame, name))
         if not len(found.numbers) and not may_lack_values:
             raise DataError(f"column {shortened(str(name))} has no value; leave it out")
-        found.refuse(np.abs(found.numbers) > _MOST, "a number too large to be squared; use a larger unit")
+        found.refuse(np.abs(found.numbers) > _LARGEST_SQUARED, "a number too large to be squared; use a larger unit")
         columns.append(np.append(found.numbers, np.nan)[found.codes])
     return names, np.column_stack(columns)
 

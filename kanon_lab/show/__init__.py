@@ -9,8 +9,7 @@ from importlib import import_module
 
 _MODULES = {
     "anonymity": "explore explorer",
-    "bars": "class_sizes contributions indicator_intervals risk_distribution suppressed_cells",
-    "detail": "detail_explorer explore_detail",
+    "bars": "class_sizes contributions risk_distribution",
     "controls": "Explorer",
     "keys": "explore_keys key_explorer",
     "levels": "explore_levels level_explorer nodes",

@@ -1,4 +1,4 @@
-"""Bars and intervals of a file: sizes of classes, risks, what makes records rare, what protection takes and costs."""
+"""Bars of a file: sizes of classes, risks of records, what makes them rare."""
 
 from __future__ import annotations
 
@@ -36,19 +36,6 @@ _CLASS = "Class: the records that have the same key values"
 _MEANINGS = "Compatible: a missing value may be any value"
 _LOG_RISK = "Individual risk (%, log scale)"
 
-_NEEDED = (
-    *("kind", "variable", "category", "by", "group", "status", "overlap"),
-    *(f"{end}_{side}" for side in ("before", "after") for end in ("estimate", "lower", "upper")),
-)
-_SIDES = {"before": BLACK, "after": ORANGE}
-_SIDE_SHAPES = {"before": "circle", "after": "square"}
-_EVERYBODY = "everybody"
-# Share of the axis that the words behind the intervals have, and of the data on either side of them.
-_ROOM, _MARGIN = 0.16, 0.04
-# An interval so many times as wide as the median is cut, or all others would be dots.
-_WIDE = 2
-_LINE_OF_INTERVAL = 30
-
 
 def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     """Share of the records by the size of their class, for one version of a file or up to four side by side.
@@ -68,10 +55,10 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     alt = altair()
     check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
     rows = by_meaning(frame)
-    versions, labels = _versions_of(rows, "label", "a range of sizes"), list(dict.fromkeys(rows["label"]))
+    versions, labels = versions_of(rows, "label", "a range of sizes"), list(dict.fromkeys(rows["label"]))
     rows["words"] = rows["share"].map(percent)
     same = {*versions} <= {*frame.get("version", [""])}
-    layers = _by_version(
+    layers = bars_by_version(
         rows[["label", "version", "records", "share", "words"]],
         versions,
         x=axis_to_longest("Records (% of the file)", rows["share"].max(), rows["words"].str.len().max()),
@@ -100,48 +87,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     )
 
 
-def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
-    """Cells that local suppression took from each key variable, for one way of doing it or up to four side by side.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        `kanon_lab.suppress.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
-        ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
-
-    Returns
-    -------
-    altair.LayerChart
-    """
-    alt = altair()
-    check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
-    rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
-    versions, names = _versions_of(rows, "variable", "a variable"), list(dict.fromkeys(rows["variable"]))
-    rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
-    layers = _by_version(
-        rows,
-        versions,
-        x=axis_with_room("Cells suppressed (% of the records)", rows["share"].max(), rows["words"].str.len().max()),
-        y=_lines(names),
-        tooltip=[
-            alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("cells:Q", title="cells suppressed", format=","),
-            alt.Tooltip("share:Q", title="of the records", format=".3~p"),
-        ],
-    )
-    said = "; ".join(
-        f"{f'{version}: ' if version else ''}{', '.join(f'{row.variable} {row.words}' for row in part.itertuples())}"
-        for version, part in rows.groupby("version", sort=False)
-    )
-    return finish(
-        alt.layer(*layers),
-        title=title("What suppression takes", "Cells suppressed in each key variable"),
-        description=f"Bar chart of the cells that local suppression takes from each key variable. {said}.",
-        height=(18 if len(versions) > 1 else LINE_OF_BARS) * len(rows) + 10 * len(names),
-    )
-
-
-def _versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
+def versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
     """The versions of a file in order; more than four, or two lines alike, are refused."""
     versions = list(dict.fromkeys(rows["version"]))
     if len(versions) > len(_VERSION_COLORS):
@@ -153,7 +99,7 @@ def _versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
     return versions
 
 
-def _by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt.Y, tooltip: list) -> list[alt.Chart]:
+def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt.Y, tooltip: list) -> list[alt.Chart]:
     """A bar for each line and version, with its words; a legend where there are several versions."""
     alt = altair()
     several = len(versions) > 1
@@ -193,7 +139,7 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     rows = frame[["variable", "contribution"]].astype({"variable": str}).sort_values("contribution", ascending=False)
     rows["words"] = rows["contribution"].map(percent)
     base = alt.Chart(inline(rows.rename(columns={"contribution": "share"}))).encode(
-        y=_lines(list(rows["variable"])),
+        y=lines_of(list(rows["variable"])),
         tooltip=[
             alt.Tooltip("variable:N", title="variable"),
             alt.Tooltip("share:Q", title="contribution", format=".3~p"),
@@ -271,131 +217,6 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     )
 
 
-def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
-    """The intervals of one indicator in each group, before and after protection, with their overlap.
-
-    Parameters
-    ----------
-    compared : DataFrame
-        Rows of `kanon_lab.utility.compare_indicators` of one variable and category, with an interval before.
-
-    Returns
-    -------
-    altair.LayerChart
-        Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
-        interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as
-        the median end in an arrow where the others, and the estimates, end.
-    """
-    alt = altair()
-    check_columns(compared, _NEEDED, "compare_indicators(before, after)")
-    named = list(dict.fromkeys(zip(compared["kind"], compared["variable"], compared["category"])))
-    if len(named) > 1:
-        raise OptionError(f"the chart shows one indicator, not {len(named)}; choose the rows of one")
-    if compared["lower_before"].isna().any():
-        raise OptionError("the chart needs intervals; leave out rows where lower_before is missing")
-    kind, variable, category = named[0]
-    rows = compared.assign(
-        label=(compared["by"] + "\n" + compared["group"].where(compared["by"] != "", _EVERYBODY)),
-        words=[_verdict(status, overlap) for status, overlap in zip(compared["status"], compared["overlap"])],
-    )
-    labels, share = rows["label"].tolist(), kind == "rate"
-    ends = _long(rows)
-    low, high = _range(ends, share)
-    ends = ends.assign(start=ends["lower"].clip(lower=low), end=ends["upper"].clip(upper=high))
-    spread = (high - low) or abs(high) or 1.0
-    what = f"{variable}: {category}" if share else f"mean {variable}"
-    x = alt.X(
-        "estimate:Q",
-        title=f"{what} (% of the group)" if share else what,
-        scale=alt.Scale(domain=[low, high + spread * _ROOM / (1 - _ROOM)], nice=False, zero=False),
-        axis=alt.Axis(format="~%" if share else ",~r", tickCount=5, domain=False, labelOverlap=True),
-    )
-    axis = alt.Axis(
-        labelExpr="split(datum.label, '\\n')[1]", ticks=False, domain=False, labelPadding=7, labelLimit=120, title=None
-    )
-    y = alt.Y("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingInner=0.35))
-    data = inline(ends, 6)
-    sides = list(_SIDES)
-    color = alt.Color("side:N", scale=alt.Scale(domain=sides, range=list(_SIDES.values())), title=None)
-    shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=list(_SIDE_SHAPES.values())), title=None)
-    number = ".3~p" if share else ",.0f"
-    base = alt.Chart(data).encode(
-        y=y,
-        yOffset=alt.YOffset("side:N", sort=sides),
-        tooltip=[
-            alt.Tooltip("by:N", title="group of"),
-            alt.Tooltip("group:N", title="group"),
-            alt.Tooltip("side:N", title="file"),
-            alt.Tooltip("estimate:Q", title="estimate", format=number),
-            alt.Tooltip("lower:Q", title="from", format=number),
-            alt.Tooltip("upper:Q", title="to", format=number),
-            alt.Tooltip("words:N", title="overlap"),
-        ],
-    )
-    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=color)
-    lines.encoding.x.shorthand = "start:Q"
-    arrows = []
-    for end, side, shape_of in (("start", "lower", "triangle-left"), ("end", "upper", "triangle-right")):
-        if (ends[end] != ends[side]).any():
-            arrow = base.transform_filter(f"datum.{end} != datum.{side}").mark_point(
-                filled=True, shape=shape_of, size=60, opacity=1
-            )
-            arrow = arrow.encode(x=x.copy(), color=color)
-            arrow.encoding.x.shorthand = f"{end}:Q"
-            arrows.append(arrow)
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=color, shape=shape)
-    words = (
-        alt.Chart(inline(rows[["label", "words"]]))
-        .mark_text(align="right", fontSize=11, color=GREY)
-        .encode(x=alt.value("width"), y=y, text="words:N")
-    )
-    least = rows.loc[rows["overlap"].idxmin()] if rows["overlap"].notna().any() else None
-    said = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
-    lost = int((rows["status"] == "lost").sum())
-    return finish(
-        alt.layer(lines, *arrows, points, words),
-        title=title(
-            f"{what}, before and after",
-            f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
-        ),
-        description=(
-            f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
-            f"{'is' if lost == 1 else 'are'} lost.{said}"
-        ),
-        height=_LINE_OF_INTERVAL * len(rows),
-    )
-
-
-def _range(ends: pd.DataFrame, share: bool) -> tuple[float, float]:
-    """The ends of what is drawn: of every interval that is not much wider than the others, and of every estimate."""
-    width = ends["upper"] - ends["lower"]
-    usual = ends[width <= _WIDE * width.median()]
-    low = float(min(usual["lower"].min(), ends["estimate"].min()))
-    high = float(max(usual["upper"].max(), ends["estimate"].max()))
-    margin = _MARGIN * (high - low)
-    return (0.0 if share else low - margin), high + margin
-
-
-def _long(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row an interval."""
-    kept = ["label", "by", "group", "words"]
-    parts = []
-    for side in _SIDES:
-        part = rows[[*kept, *(f"{end}_{side}" for end in ("estimate", "lower", "upper"))]]
-        parts.append(part.set_axis([*kept, "estimate", "lower", "upper"], axis=1).assign(side=side))
-    return pd.concat(parts, ignore_index=True).dropna(subset=["lower"])
-
-
-def _verdict(status: str, overlap: float) -> str:
-    if status == "lost":
-        return "lost"
-    return "no interval" if overlap != overlap else percent(overlap)
-
-
-def _name(row: pd.Series) -> str:
-    return f"{row['by']} {row['group']}" if row["by"] else _EVERYBODY
-
-
 def axis_to_longest(text: str, most: float, characters: int) -> alt.X:
     """An axis of shares with ticks up to the longest bar, and room behind it for words of so many characters."""
     alt = altair()
@@ -429,7 +250,7 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     )
 
 
-def _lines(variables: list[str]) -> alt.Y:
+def lines_of(variables: list[str]) -> alt.Y:
     alt = altair()
     axis = alt.Axis(ticks=False, labelPadding=5, labelLimit=130)
     return alt.Y("variable:N", sort=variables, title=None, axis=axis)

@@ -38,14 +38,6 @@ SUBTITLE_WIDTH = 52
 # then measures an empty box, gets an empty picture and draws again without end.
 _WIDTH = 560
 
-#: A short piece of line, for legends whose symbols are shapes, and what every legend of lines has.
-STROKE = "M-1.6,0L1.6,0"
-SYMBOLS = {"symbolSize": 110, "symbolStrokeWidth": 2.5, "symbolOpacity": 1, "labelLimit": 300}
-#: Pixels between lines of words.
-LINE = 17
-#: Where a logarithmic axis of shares ends at the latest: rounding leaves nothing of smaller ones.
-LEAST = 1e-15
-
 _INK = "#1f2328"
 # Of lines and grounds behind the marks.
 GRID = "#e6e8eb"
@@ -201,29 +193,6 @@ def shares_axis(channel: str, field: str, text: str, **scale: Any) -> alt.X | al
     alt = altair()
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%")
     return getattr(alt, channel)(f"{field}:Q", scale=alt.Scale(domain=[0, 1], **scale), axis=axis, title=text)
-
-
-def log_axis(channel: str, field: str, ends: tuple[float, float], text: str, *, grid: bool = True, **look: Any) -> Any:
-    """A logarithmic axis ("X" or "Y") from end to end, its words in per cent unless `look` has a format."""
-    alt = altair()
-    look = look if "format" in look else look | {"labelExpr": "format(100 * datum.value, '~r') + '%'"}
-    return getattr(alt, channel)(
-        f"{field}:Q",
-        scale=alt.Scale(type="log", domain=list(ends), nice=False),
-        axis=alt.Axis(values=ticks(*ends), grid=grid, **look),
-        title=text,
-    )
-
-
-def drawable(values: pd.Series) -> pd.Series:
-    """Which shares a logarithmic axis has a place for: known ones above `LEAST`."""
-    return (values >= LEAST) & (values < math.inf)
-
-
-def check_some(found: pd.Series, name: str) -> None:
-    """Raise an `OptionError` that calls each `name` unless some are `drawable`."""
-    if not found.any():
-        raise OptionError(f"the axis is logarithmic, and every {name} is 0, next to 0 or unknown: nothing to draw")
 
 
 def ticks(low: float, high: float) -> list[float]:

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kanon_lab.classes import ClassTable, compatible_sums
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.perturb.draws import generator
 from kanon_lab.subsample.units import Units, expected_alone, holders
 

@@ -37,11 +37,7 @@ class Units:
 
 
 def sampling_units(
-    frame: pd.DataFrame,
-    cluster: str | None,
-    household: str | None,
-    cluster_fraction: float | None,
-    fraction: float,
+    frame: pd.DataFrame, cluster: str | None, household: str | None, cluster_fraction: float | None, fraction: float
 ) -> Units | None:
     """The units that the columns name; None where they name none, and each record is drawn by itself."""
     first = _first(cluster, cluster_fraction, fraction)

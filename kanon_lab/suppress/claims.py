@@ -24,11 +24,7 @@ CLAIM_COLUMNS = ["claim", "keys", "k", "records", "share", "meaning"]
 
 
 def protection_claims(
-    original: pd.DataFrame,
-    released: pd.DataFrame,
-    spec: KeySpec | Iterable[str] | str,
-    *,
-    k_required: int,
+    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, k_required: int
 ) -> pd.DataFrame:
     """Check what a release with suppressed values may claim.
 

@@ -36,7 +36,7 @@ bands = {f"{width} years": {"recode": {"variable": "age", "width": width}} for w
 explore_recipes(load_microdata("health-survey"), recipe, {"coarser": bands, "k": [2, 5]})"""
 
 DETAIL = """from kanon_lab import load_microdata
-from kanon_lab.show import explore_detail
+from kanon_lab.figures.detail_explorer import explore_detail
 ages = {"1 year": None, "10 years": {"width": 10}}
 explore_detail(load_microdata("health-survey"), ["postcode", "age", "sex"], {"age": ages}, [0.1, 0.2, 0.4])"""
 
@@ -126,10 +126,10 @@ def test_explorer_follows_its_slider(lab, visit):
 def test_explorers_of_a_file_follow_their_controls(lab, visit):
     page = run_all(visit, lab("levels.ipynb"))
     page.wait_for_function(f"() => document.querySelectorAll({DRAWN!r}).length > 1", timeout=30_000)
-    for control, key in ((".widget-dropdown select", "ArrowDown"), (".widget-checkbox input", "Space")):
+    level, box = page.locator(".widget-dropdown select").first, page.locator(".widget-checkbox input").first
+    for change in (lambda: level.select_option(index=1), lambda: box.press("Space")):
         before, said = shown(page), sentences(page)
-        page.locator(control).first.focus()
-        page.keyboard.press(key)
+        change()
         end = monotonic() + 10
         while (shown(page) == before or sentences(page) == said) and monotonic() < end:
             page.wait_for_timeout(100)

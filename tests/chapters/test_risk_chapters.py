@@ -12,8 +12,8 @@ import pytest
 from kanon_lab.classes import class_table
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
+from kanon_lab.file_measures import measure
 from kanon_lab.keys import KeySpec
-from kanon_lab.measures import measure
 from kanon_lab.recode import recode_step
 from kanon_lab.studies import published_figures
 from kanon_lab.suppress import local_suppression

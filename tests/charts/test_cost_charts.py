@@ -6,9 +6,9 @@ import json
 import pandas as pd
 import pytest
 
-from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures.cost import indicator_intervals
 from kanon_lab.utility import IndicatorSet, compare_indicators, indicators
 
 
@@ -36,7 +36,7 @@ def drawn(chart) -> str:
 @pytest.mark.parametrize("kind", ["rate", "mean"])
 def test_every_group_has_its_intervals_and_its_overlap(compared, kind):
     rows = compared[compared["kind"] == kind]
-    chart = show.indicator_intervals(rows)
+    chart = indicator_intervals(rows)
     text = drawn(chart)
     for label in ("everybody", "a", "b <&>", "lost"):
         assert f">{label}<" in text
@@ -50,20 +50,20 @@ def test_every_group_has_its_intervals_and_its_overlap(compared, kind):
 
 
 def test_the_description_names_the_worst_and_counts_the_lost(compared):
-    text = show.indicator_intervals(rates(compared)).to_dict()["description"]
+    text = indicator_intervals(rates(compared)).to_dict()["description"]
     assert "in 3 groups" in text
     assert "1 of them is lost." in text
     least = rates(compared)["overlap"].min()
     assert text.endswith(f"The least overlap is {percent(least)}: everybody.")
     other = compared[compared["kind"] == "mean"].assign(overlap=[1.0, 0.25, None])
-    text = show.indicator_intervals(other).to_dict()["description"]
+    text = indicator_intervals(other).to_dict()["description"]
     assert text.endswith("The least overlap is 25%: place a.")
 
 
 def test_the_axis_holds_every_interval(compared):
     for kind in ("rate", "mean"):
         rows = compared[compared["kind"] == kind]
-        low, high = show.indicator_intervals(rows).to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        low, high = indicator_intervals(rows).to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"]
         assert low <= rows[["lower_before", "lower_after"]].min(axis=None)
         assert high > rows[["upper_before", "upper_after"]].max(axis=None)
 
@@ -74,18 +74,18 @@ def test_an_interval_much_wider_than_the_others_ends_in_an_arrow(compared, kind)
     others = rows.drop(index=1)
     for side in ("before", "after"):
         rows.loc[1, f"upper_{side}"] = 20 * rows[f"upper_{side}"].max()
-    spec = show.indicator_intervals(rows).to_dict()
+    spec = indicator_intervals(rows).to_dict()
     end = spec["layer"][0]["encoding"]["x"]["scale"]["domain"][1]
     assert others[["upper_before", "upper_after"]].max(axis=None) < end < rows["upper_before"].max() / 2
     assert "triangle-right" in [layer["mark"].get("shape") for layer in spec["layer"]]
     assert "arrow" in spec["title"]["subtitle"][0]
-    assert "arrow" not in str(show.indicator_intervals(others).to_dict()["title"])
+    assert "arrow" not in str(indicator_intervals(others).to_dict()["title"])
 
 
 def test_a_group_without_an_interval_after_says_so(compared):
     rows = rates(compared).reset_index(drop=True)
     rows.loc[1, ["lower_after", "upper_after", "overlap"]] = None
-    text = drawn(show.indicator_intervals(rows))
+    text = drawn(indicator_intervals(rows))
     assert text.count(">no interval<") == 1
     assert text.count(">lost<") == 1
     assert "nan" not in text.lower()
@@ -93,14 +93,12 @@ def test_a_group_without_an_interval_after_says_so(compared):
 
 def test_all_groups_lost_or_without_error_are_drawn(compared):
     gone = rates(compared).assign(status="lost", overlap=None, estimate_after=None, lower_after=None, upper_after=None)
-    text = drawn(show.indicator_intervals(gone.astype({"overlap": float, "lower_after": float, "upper_after": float})))
+    text = drawn(indicator_intervals(gone.astype({"overlap": float, "lower_after": float, "upper_after": float})))
     assert text.count(">lost<") == 3
     nothing = dict.fromkeys(
         [f"{end}_{side}" for side in ("before", "after") for end in ("estimate", "lower", "upper")], 0.0
     )
-    assert "NaN" not in drawn(
-        show.indicator_intervals(rates(compared).assign(**nothing, status="compared", overlap=1.0))
-    )
+    assert "NaN" not in drawn(indicator_intervals(rates(compared).assign(**nothing, status="compared", overlap=1.0)))
 
 
 @pytest.mark.parametrize(
@@ -114,4 +112,4 @@ def test_all_groups_lost_or_without_error_are_drawn(compared):
 )
 def test_a_frame_that_cannot_be_drawn_is_refused(compared, change, message):
     with pytest.raises(OptionError, match=message):
-        show.indicator_intervals(change(compared))
+        indicator_intervals(change(compared))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.figures.detail_explorer import detail_explorer
 from kanon_lab.subsample import expected_study
 
 FRACTIONS = [0.01, 0.04, 0.1]
@@ -45,7 +45,7 @@ def set_to(spec, **values) -> dict:
 @pytest.mark.parametrize(("place", "age", "step"), STATES[::4])
 def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
     # The order of the grid's rows is nothing that the words may depend on.
-    spec = show.detail_explorer(grid.sample(frac=1, random_state=3).sort_values("region", kind="stable")).to_dict()
+    spec = detail_explorer(grid.sample(frac=1, random_state=3).sort_values("region", kind="stable")).to_dict()
     bound = {param["name"]: param["bind"] for param in spec["params"] if "bind" in param}
     labels = bound["level0"]["labels"][place], bound["level1"]["labels"][age]
     text = drawn(set_to(spec, level0=place, level1=age, step=step))
@@ -60,7 +60,7 @@ def test_the_words_are_the_row_of_the_grid(grid, place, age, step):
 
 
 def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
-    spec = show.detail_explorer(grid, fraction=0.1, age="5 years").to_dict()
+    spec = detail_explorer(grid, fraction=0.1, age="5 years").to_dict()
     told = spec["usermeta"]["live"]
     assert told["signal"] in {param["name"] for param in spec["params"]}
     assert spec["description"].startswith(told["description"])
@@ -76,7 +76,7 @@ def test_it_begins_where_it_is_asked_to_and_tells_a_page(grid):
 
 def test_one_variable_is_enough(grid):
     one = grid[grid["region"] == "Catalonia"].drop(columns="region")
-    spec = show.detail_explorer(one).to_dict()
+    spec = detail_explorer(one).to_dict()
     assert [param["name"] for param in spec["params"] if "bind" in param] == ["level0", "step"]
     assert ">1 year,<" in drawn(spec)
 
@@ -86,10 +86,10 @@ def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
     odd = grid[grid["fraction"] < 0.1].replace({"fraction": {0.04: 1 / 3}}).rename(columns={"region": "spec"})
     odd = odd.rename(columns={"age": "grid"}).assign(true_p_identification=1e-130)
     start = {"spec": "Catalonia", "grid": "5 years"}
-    text = drawn(show.detail_explorer(odd, fraction=1 / 3, **start).to_dict())
+    text = drawn(detail_explorer(odd, fraction=1 / 3, **start).to_dict())
     assert "with true shares under 0.0000001%<" in text and "NaN" not in text
     assert text.count('stroke="white"') == 1
-    assert show.detail_explorer(odd, fraction=1 / 3, **start).description.endswith("with true shares under 0.0000001%.")
+    assert detail_explorer(odd, fraction=1 / 3, **start).description.endswith("with true shares under 0.0000001%.")
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_thirds_zeros_and_names_of_arguments_are_no_trouble(grid):
 )
 def test_a_grid_or_start_that_does_not_fit_is_refused(grid, change, start, message):
     with pytest.raises(OptionError, match=message):
-        show.detail_explorer(change(grid), **start)
+        detail_explorer(change(grid), **start)

@@ -121,23 +121,23 @@ def test_cells_of_two_ways_stand_side_by_side():
         pd.DataFrame({"variable": NAMES, "cells": cells, "share": [each / 2000 for each in cells], "version": name})
         for name, cells in (("plain", [1500, 0]), ("age kept", [1600, 20]))
     )
-    chart = show.suppressed_cells(pd.concat([one, other]))
+    chart = suppression_figures.suppressed_cells(pd.concat([one, other]))
     text = drawn(chart)
     assert ">1,500 (75%)<" in text
     assert ">20 (1%)<" in text
     assert "age kept: place 1,600 (80%)" in chart.to_dict()["description"]
-    assert "plain" not in drawn(show.suppressed_cells(one.drop(columns="version")))
+    assert "plain" not in drawn(suppression_figures.suppressed_cells(one.drop(columns="version")))
     with pytest.raises(OptionError, match="stands twice"):
-        show.suppressed_cells(pd.concat([one, one]))
+        suppression_figures.suppressed_cells(pd.concat([one, one]))
     many = pd.concat([one.assign(version=str(i)) for i in range(5)])
     with pytest.raises(OptionError, match="room for 4 versions, not 5"):
-        show.suppressed_cells(many)
+        suppression_figures.suppressed_cells(many)
 
 
 @pytest.mark.parametrize("most", [0, 0.004, 0.1, 0.15, 0.184, 0.3, 0.7, 1])
 def test_ticks_go_as_far_as_the_axis_but_not_beyond_all(most):
     cells = pd.DataFrame({"variable": NAMES, "cells": [1, 2], "share": [0, most]})
-    for layer in show.suppressed_cells(cells).to_dict()["layer"]:
+    for layer in suppression_figures.suppressed_cells(cells).to_dict()["layer"]:
         if "axis" in (x := layer["encoding"]["x"]):
             ticks, (start, end) = x["axis"]["values"], x["scale"]["domain"]
             step = ticks[1]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.classes import class_table, compatible_sums
+from kanon_lab.classes import class_table
+from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.keys import KeySpec
 

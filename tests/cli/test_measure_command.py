@@ -14,8 +14,8 @@ from processes import hear_signals
 
 from kanon_lab.cli import run
 from kanon_lab.cli.measure import _ESTIMATORS, _POLICIES
+from kanon_lab.file_measures import measure
 from kanon_lab.keys import MISSING_POLICIES, KeySpec
-from kanon_lab.measures import measure
 from kanon_lab.risk import ESTIMATORS
 
 WRITERS = {

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from kanon_lab.classes import ValueCounts, class_table
-from kanon_lab.diversity import diversity, ordered_distance
+from kanon_lab.diversity import diversity
+from kanon_lab.diversity.closeness import ordered_distance
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 from kanon_lab.recode import Hierarchy

@@ -23,21 +23,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.classes import ValueCounts, class_table
-from kanon_lab.diversity import (
-    Bands,
-    alpha_k,
-    beta_likeness,
-    delta_disclosure,
-    distinct_l,
-    diversity,
-    enhanced_beta_likeness,
-    entropy_l,
-    equal_distance,
-    largest_share,
-    ordered_distance,
-    p_sensitivity,
-    recursive_l,
-)
+from kanon_lab.diversity import Bands, alpha_k, diversity, p_sensitivity
+from kanon_lab.diversity.closeness import equal_distance, ordered_distance
+from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
+from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.keys import KeySpec
 

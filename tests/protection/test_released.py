@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, load_microdata
-from kanon_lab.protection import final_claims, protect, released_columns, shown_by_members, told_by_columns
+from kanon_lab.protection import dependent_columns, final_claims, household_disclosure, protect, released_columns
 from kanon_lab.protection.verdict import final_diversity
 
 VALUES = {"region": ["n", "s", None], "age": [1, 2, 30, 31, None], "sex": ["m", "w"]}
@@ -90,7 +90,7 @@ def test_columns_and_members_are_counted_over_cells(frame):
     chain = chain_of(frame)
     released = chain.state.working.loc[frame.index]
     columns = released_columns(chain).set_index("column")
-    shown = shown_by_members(chain).set_index("variable")
+    shown = household_disclosure(chain).set_index("variable")
     for name in KEYS:
         then, now = (dict(zip(frame.index, plain(each[[name]]), strict=True)) for each in (frame, released))
         gone = [label for label in frame.index if then[label] != (None,) and now[label] == (None,)]
@@ -164,7 +164,7 @@ def told(frame, steps, **roles):
     chain = protect(frame, KeySpec(["region", "age"], **roles))
     for name, options in steps:
         chain = chain.apply(name, options)
-    return chain, {(row.variable, row.column): (row.told, row.cells) for row in told_by_columns(chain).itertuples()}
+    return chain, {(row.variable, row.column): (row.told, row.cells) for row in dependent_columns(chain).itertuples()}
 
 
 def test_columns_that_determine_a_hidden_value_are_found_and_no_others():
@@ -203,12 +203,12 @@ def test_members_of_the_household_show_what_one_of_them_lost():
     roles = KeySpec(["postcode", "age", "sex"], weight="weight", household="household")
     chain = protect(frame, roles).apply("recode", {"variable": "age", "bands": [0, 15, 30, 45, 60, 75, None]})
     chain = chain.apply("suppress", {"k_required": 3, "importance": {"sex": 1, "age": 2, "postcode": 3}})
-    (row,) = shown_by_members(chain).query("variable == 'postcode'").itertuples()
+    (row,) = household_disclosure(chain).query("variable == 'postcode'").itertuples()
     assert 0 < row.shown <= row.suppressed
     assert row.shared == 1
     assert any(f"postcode: {row.shown} of {row.suppressed} suppressed values are shown" in note for note in chain.notes)
     removed = chain.apply("remove_variables", {"variables": "household"})
-    assert shown_by_members(removed).empty
+    assert household_disclosure(removed).empty
 
 
 def test_diversity_is_that_of_the_released_file():

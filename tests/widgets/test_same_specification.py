@@ -5,6 +5,7 @@ import pytest
 
 from kanon_lab import show
 from kanon_lab.classes import key_grid
+from kanon_lab.figures.detail_explorer import detail_explorer, explore_detail
 from kanon_lab.keys import KeySpec
 from kanon_lab.lattice import level_grid
 from kanon_lab.population.grid import explorer_grid
@@ -38,7 +39,7 @@ def of_levels():
 
 def of_detail():
     grid = detail_grid(SURVEY, ["age"], LEVELS, [0.1, 0.5, 0.8])
-    return show.explore_detail(grid), {"level0": 1, "step": 2}, show.detail_explorer(grid, fraction=0.8, age="tens")
+    return explore_detail(grid), {"level0": 1, "step": 2}, detail_explorer(grid, fraction=0.8, age="tens")
 
 
 @pytest.mark.parametrize("case", [of_counts, of_keys, of_levels, of_detail])

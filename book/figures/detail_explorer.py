@@ -11,23 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.figures.log import LEAST, LINE, STROKE, SYMBOLS, check_some, drawable, log_axis
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
 from kanon_lab.show.style import (
     BLACK,
-    LEAST,
     LIGHT_GREY,
-    LINE,
     ORANGE,
-    STROKE,
-    SYMBOLS,
     altair,
     by_name,
     check_columns,
-    check_some,
-    drawable,
     inline_rounded,
     live,
-    log_axis,
     params,
     share_expression,
     signals,

@@ -1,0 +1,152 @@
+"""The chart of the chapter on the cost of protection: the intervals of a survey's indicators before and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError
+from kanon_lab.show.style import BLACK, GREY, ORANGE, altair, check_columns, finish, inline, title
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_NEEDED = (
+    *("kind", "variable", "category", "by", "group", "status", "overlap"),
+    *(f"{end}_{side}" for side in ("before", "after") for end in ("estimate", "lower", "upper")),
+)
+_SIDES = {"before": BLACK, "after": ORANGE}
+_SHAPES = {"before": "circle", "after": "square"}
+_EVERYBODY = "everybody"
+# Share of the axis that the words behind the intervals have, and of the data on either side of them.
+_ROOM, _MARGIN = 0.16, 0.04
+# An interval so many times as wide as the median is cut, or all others would be dots.
+_WIDE = 2
+_LINE = 30
+
+
+def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
+    """The intervals of one indicator in each group, before and after protection, with their overlap.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        Rows of `kanon_lab.utility.compare_indicators` of one variable and category, with an interval before.
+
+    Returns
+    -------
+    altair.LayerChart
+        Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
+        interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as
+        the median end in an arrow where the others, and the estimates, end.
+    """
+    alt = altair()
+    check_columns(compared, _NEEDED, "compare_indicators(before, after)")
+    named = list(dict.fromkeys(zip(compared["kind"], compared["variable"], compared["category"])))
+    if len(named) > 1:
+        raise OptionError(f"the chart shows one indicator, not {len(named)}; choose the rows of one")
+    if compared["lower_before"].isna().any():
+        raise OptionError("the chart needs intervals; leave out rows where lower_before is missing")
+    kind, variable, category = named[0]
+    rows = compared.assign(
+        label=(compared["by"] + "\n" + compared["group"].where(compared["by"] != "", _EVERYBODY)),
+        words=[_verdict(status, overlap) for status, overlap in zip(compared["status"], compared["overlap"])],
+    )
+    labels, share = rows["label"].tolist(), kind == "rate"
+    ends = _long(rows)
+    low, high = _range(ends, share)
+    ends = ends.assign(start=ends["lower"].clip(lower=low), end=ends["upper"].clip(upper=high))
+    spread = (high - low) or abs(high) or 1.0
+    what = f"{variable}: {category}" if share else f"mean {variable}"
+    x = alt.X(
+        "estimate:Q",
+        title=f"{what} (% of the group)" if share else what,
+        scale=alt.Scale(domain=[low, high + spread * _ROOM / (1 - _ROOM)], nice=False, zero=False),
+        axis=alt.Axis(format="~%" if share else ",~r", tickCount=5, domain=False, labelOverlap=True),
+    )
+    axis = alt.Axis(
+        labelExpr="split(datum.label, '\\n')[1]", ticks=False, domain=False, labelPadding=7, labelLimit=120, title=None
+    )
+    y = alt.Y("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingInner=0.35))
+    data = inline(ends, 6)
+    sides = list(_SIDES)
+    color = alt.Color("side:N", scale=alt.Scale(domain=sides, range=list(_SIDES.values())), title=None)
+    shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=list(_SHAPES.values())), title=None)
+    number = ".3~p" if share else ",.0f"
+    base = alt.Chart(data).encode(
+        y=y,
+        yOffset=alt.YOffset("side:N", sort=sides),
+        tooltip=[
+            alt.Tooltip("by:N", title="group of"),
+            alt.Tooltip("group:N", title="group"),
+            alt.Tooltip("side:N", title="file"),
+            alt.Tooltip("estimate:Q", title="estimate", format=number),
+            alt.Tooltip("lower:Q", title="from", format=number),
+            alt.Tooltip("upper:Q", title="to", format=number),
+            alt.Tooltip("words:N", title="overlap"),
+        ],
+    )
+    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=color)
+    lines.encoding.x.shorthand = "start:Q"
+    arrows = []
+    for end, side, shape_of in (("start", "lower", "triangle-left"), ("end", "upper", "triangle-right")):
+        if (ends[end] != ends[side]).any():
+            arrow = base.transform_filter(f"datum.{end} != datum.{side}").mark_point(
+                filled=True, shape=shape_of, size=60, opacity=1
+            )
+            arrow = arrow.encode(x=x.copy(), color=color)
+            arrow.encoding.x.shorthand = f"{end}:Q"
+            arrows.append(arrow)
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=color, shape=shape)
+    words = (
+        alt.Chart(inline(rows[["label", "words"]]))
+        .mark_text(align="right", fontSize=11, color=GREY)
+        .encode(x=alt.value("width"), y=y, text="words:N")
+    )
+    least = rows.loc[rows["overlap"].idxmin()] if rows["overlap"].notna().any() else None
+    said = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
+    lost = int((rows["status"] == "lost").sum())
+    return finish(
+        alt.layer(lines, *arrows, points, words),
+        title=title(
+            f"{what}, before and after",
+            f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
+        ),
+        description=(
+            f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
+            f"{'is' if lost == 1 else 'are'} lost.{said}"
+        ),
+        height=_LINE * len(rows),
+    )
+
+
+def _range(ends: pd.DataFrame, share: bool) -> tuple[float, float]:
+    """The ends of what is drawn: of every interval that is not much wider than the others, and of every estimate."""
+    width = ends["upper"] - ends["lower"]
+    usual = ends[width <= _WIDE * width.median()]
+    low = float(min(usual["lower"].min(), ends["estimate"].min()))
+    high = float(max(usual["upper"].max(), ends["estimate"].max()))
+    margin = _MARGIN * (high - low)
+    return (0.0 if share else low - margin), high + margin
+
+
+def _long(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row an interval."""
+    kept = ["label", "by", "group", "words"]
+    parts = []
+    for side in _SIDES:
+        part = rows[[*kept, *(f"{end}_{side}" for end in ("estimate", "lower", "upper"))]]
+        parts.append(part.set_axis([*kept, "estimate", "lower", "upper"], axis=1).assign(side=side))
+    return pd.concat(parts, ignore_index=True).dropna(subset=["lower"])
+
+
+def _verdict(status: str, overlap: float) -> str:
+    if status == "lost":
+        return "lost"
+    return "no interval" if overlap != overlap else percent(overlap)
+
+
+def _name(row: pd.Series) -> str:
+    return f"{row['by']} {row['group']}" if row["by"] else _EVERYBODY
