@@ -85,6 +85,8 @@ def _run_cells(told: Any, content: str, target: str, cwd: str) -> None:
             break
     nbformat.write(notebook, target)
     told.send(failed)
+    told.close()
+    os._exit(0)  # as a kernel ends: whatever the notebook began does not keep it
 
 
 @contextmanager
@@ -148,7 +150,8 @@ def _serve(told: Any, arguments: list[str], cwd: str, env: dict[str, str]) -> No
 
 
 def _begin(cwd: str, env: Any) -> None:
-    """Be where a kernel is: nothing of the tests can be imported, and what lies in the working folder can."""
+    """Be what a kernel is: nothing of the tests can be imported, and what lies in the working folder can."""
+    multiprocessing.current_process().daemon = False  # it may have processes of its own
     os.chdir(cwd)
     given = dict(env)
     os.environ.clear()
