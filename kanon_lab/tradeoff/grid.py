@@ -68,14 +68,6 @@ def planned(
         the setting ``grid`` of the recipe.
     path : str or Path, optional
         The recipe file: files of hierarchies are looked for beside it.
-
-    Raises
-    ------
-    OptionError
-        A placeholder without values, a name in the grid without a placeholder or that a measure has, an empty list, two
-        values of one name, more than `MOST` recipes, or one of them cannot be used; then its label is named.
-    AbsentFileError
-        A file of a hierarchy is not there.
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
