@@ -29,14 +29,10 @@ class Limit:
         Whether it is one number, one for each sensitive variable, or one for each level of risk.
     household : bool
         Whether it needs a household.
-    says, example : str
-        What a page and an editor tell of it, and a value.
     """
 
     bound: str
     value: Callable[[object, str], int | float]
-    says: str
-    example: str
     by: str = ""
     household: bool = False
 
@@ -60,83 +56,17 @@ def _l(value: object, name: str) -> float:
 
 #: By name, in the order in which they are judged.
 LIMITS = {
-    "k": Limit(
-        "at least",
-        check_k,
-        "is met when every record is compatible with at least so many, itself included (a missing key matches any "
-        "value); with `missing: category`, when every released class has so many",
-        "3",
-    ),
-    "global_risk": Limit(
-        "at most",
-        as_share,
-        "is met when the mean of the individual risks is at most this, from `0` to `1`",
-        "0.02",
-    ),
-    "household_risk": Limit(
-        "at most",
-        as_share,
-        "is met when the mean of the risks of the records' households is at most this; needs `household`",
-        "0.05",
-        household=True,
-    ),
-    "individual_risk": Limit(
-        "at most",
-        as_share,
-        "is met when no record's individual risk is above this",
-        "0.2",
-    ),
-    "above_risk": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records have a risk above a level; a whole number will do where `risks` has "
-        "one level",
-        "{0.05: 0, 0.02: 100}",
-        by="level",
-    ),
-    "key_linkage": Limit(
-        "at most",
-        as_share,
-        "is met when an outsider who links records by true keys finds at most this share of them",
-        "0.1",
-    ),
-    "distinct": Limit(
-        "at least",
-        _l,
-        "is met when each class has at least so many values of each sensitive variable; one number for all, or one "
-        "for each",
-        "2",
-        by="variable",
-    ),
-    "entropy": Limit(
-        "at least",
-        _l,
-        "is the same with the entropy's *l* ({doc}`not-enough`)",
-        "{diagnosis: 1.5}",
-        by="variable",
-    ),
-    "t_closeness": Limit(
-        "at most",
-        as_share,
-        "is met when no class is further from the file than this, in each sensitive variable",
-        "0.4",
-        by="variable",
-    ),
-    "household_uniques": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records are unique with the size and composition of their household; needs "
-        "`household`",
-        "0",
-        household=True,
-    ),
-    "exposed_by_columns": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records fall below k once a released column that tells or refines a key is "
-        "used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise",
-        "0",
-    ),
+    "k": Limit("at least", check_k),
+    "global_risk": Limit("at most", as_share),
+    "household_risk": Limit("at most", as_share, household=True),
+    "individual_risk": Limit("at most", as_share),
+    "above_risk": Limit("at most", _count, by="level"),
+    "key_linkage": Limit("at most", as_share),
+    "distinct": Limit("at least", _l, by="variable"),
+    "entropy": Limit("at least", _l, by="variable"),
+    "t_closeness": Limit("at most", as_share, by="variable"),
+    "household_uniques": Limit("at most", _count, household=True),
+    "exposed_by_columns": Limit("at most", _count),
 }
 # What others call them, where no name is near.
 _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy") | {

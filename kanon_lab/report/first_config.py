@@ -14,6 +14,8 @@ from kanon_lab.errors import shortened, visible
 from kanon_lab.protection.yaml_file import dump_yaml
 
 _WIDTH = 100
+# By this editors know what the settings may be; it must be the first line.
+_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
 _SINGLES = ("weight", "household")
 _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
 # A key of more values puts most persons in classes of their own.
@@ -59,7 +61,8 @@ def first_config(
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     named = {"file": file, "config": config}
     blocks = [
-        "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _EDITORS + "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _comment(texts["schema"], wrap=False),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),
