@@ -53,14 +53,7 @@ class BirthLaw:
 
     @classmethod
     def of(cls, periods: int | Sequence[float] | np.ndarray | BirthLaw) -> BirthLaw:
-        """A law from a whole number of equal periods or from a vector of birth probabilities.
-
-        Raises
-        ------
-        OptionError
-            Where the number is not a positive whole number, or the probabilities are negative, not finite, or do not
-            sum to 1 (within 1e-9).
-        """
+        """A law from a whole number of equal periods, or from birth probabilities that sum to 1 (within 1e-9)."""
         if isinstance(periods, BirthLaw):
             return periods
         try:
@@ -106,6 +99,12 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
     Notes
     -----
     Formula (1) of Gil Bellosta (2011) times k, written n P(Bin(n - 1, p) = k - 1), which cannot overflow.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.persons_by_k([2], periods=4, k_max=2)
+    array([[1.5, 0.5]])
     """
     n, law = _check_cells(n), BirthLaw.of(periods)
     if not all(isinstance(k, (int, np.integer)) for k in (k_min, k_max)) or not 1 <= k_min <= k_max:
@@ -120,21 +119,26 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
 
 
 def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Expected persons whose k lies in each range, in cells of n persons.
-
-    Parameters and errors as in `persons_by_k`.
+    """Expected persons whose k lies in each range, in cells of n persons; arguments as in `persons_by_k`.
 
     Returns
     -------
     array of float, shape (cells, ranges)
         Persons.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.persons_in_ranges([2, 3], 4, "1,2+").round(4)
+    array([[1.5   , 0.5   ],
+           [1.6875, 1.3125]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return n[:, None] * np.column_stack([_share(n, law, _births(r)) for r in ranges])
 
 
 def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Variance of the number of persons whose k lies in each range, given n.
+    """Variance of the number of persons whose k lies in each range, given n; arguments as in `persons_by_k`.
 
     Exact but for rounding: no simulation. Only the birth dates are random; the counts n are taken as known.
 
@@ -148,18 +152,31 @@ def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, rang
     Relative accuracy is 1e-9 or better for n up to 10^6 and N up to 1826; it falls to 1e-5 at N = 10^5. The cost grows
     with the square of the number of *distinct* birth probabilities: per cell size and range, about a second for 366 of
     them.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.variance_in_ranges([2], 4, "1,2+")
+    array([[0.75, 0.75]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return np.column_stack([_covariance(n, law, r, r) for r in ranges])
 
 
 def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Covariance matrix of the numbers of persons whose k lies in each range, given n.
+    """Covariance matrix of the numbers of persons whose k lies in each range; arguments as in `persons_by_k`.
 
     Returns
     -------
     array of float, shape (cells, ranges, ranges)
         Persons squared. Where the ranges cover every k, rows sum to zero: the total n is fixed.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.covariance_in_ranges([2], 4, "1,2+")
+    array([[[ 0.75, -0.75],
+            [-0.75,  0.75]]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     result = np.empty((n.size, len(ranges), len(ranges)))

@@ -68,6 +68,13 @@ def planned(
         the setting ``grid`` of the recipe.
     path : str or Path, optional
         The recipe file: files of hierarchies are looked for beside it.
+
+    Examples
+    --------
+    >>> from kanon_lab.tradeoff import planned
+    >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
+    >>> [each.label for each in planned(recipe, {"w": [10, 20]})]
+    ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
