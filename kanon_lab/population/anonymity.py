@@ -101,7 +101,7 @@ def anonymity(
     >>> spain = kanon_lab.load_counts("spain-2010")
     >>> found = kanon_lab.population.anonymity(spain, dates=["day"], ranges="1,2+", spread=False)
     >>> found["share"].round(4).tolist()
-    [0.4238, 0.5762]
+    [0.4236, 0.5764]
     """
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     places = Places.of(counts, by)
