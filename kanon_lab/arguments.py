@@ -6,8 +6,9 @@ import numbers
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, UnfitOptionError, shortened
 
 #: Sums of the same numbers in different orders differ by less than this share of them.
 ROUNDING = 1e-9
@@ -66,3 +67,9 @@ def check_choice(value: object, name: str, choices: Iterable[str]) -> str:
         words = " or ".join(choices) if len(choices) == 2 else f"one of {', '.join(choices)}"
         raise OptionError(f"{name} must be {words}, not {shortened(repr(value))}")
     return value
+
+
+def check_frame(frame: object) -> None:
+    """Raise an `OptionError` unless it is a DataFrame."""
+    if not isinstance(frame, pd.DataFrame):
+        raise UnfitOptionError(f"a DataFrame is needed, not {type(frame).__name__}")

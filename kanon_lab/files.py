@@ -6,8 +6,8 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -222,6 +222,27 @@ def write_bytes(target: str | Path, content: bytes) -> None:
 def write_text(target: str | Path, text: str) -> None:
     """Write `text` to `target` in UTF-8, whole or not at all (see `atomic_path`)."""
     write_bytes(target, text.encode("utf-8"))
+
+
+def cache_folder() -> Path:
+    """Folder of what can be made or fetched again: kanon-lab in the user's cache folder. It need not exist."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("kanon-lab", appauthor=False)
+
+
+def kept_text(make: Callable[[], str], kind: str, *parts: str) -> str:
+    """A text that takes long to make: from the cache folder where it was made of the same parts before."""
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    path = cache_folder() / f"{kind}-{key[:32]}.txt"
+    try:
+        return path.read_bytes().decode()
+    except (OSError, ValueError):
+        text = make()
+    with suppress(OSError, StorageError):  # a folder that cannot be written makes nothing worse
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    return text
 
 
 def check_open_files() -> None:

@@ -1,20 +1,22 @@
 """Settings as models: what may be said, one line for every fault, and the schema and tables that are made of them.
 
-A setting is written once, as a field of a model: its type, what it says, an example, and what holds unless it is given.
-Only what reads settings imports this module, since pydantic takes a while to load.
+A setting is a field of a model, with its type and what holds unless it is given, and a row of ``settings.csv``: what it
+says, in the Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from functools import cache
+from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Field,
     PlainValidator,
     ValidationError,
     ValidationInfo,
@@ -22,13 +24,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 
 Check = Callable[[Any, str], Any]
 # Settings of a whole file, which no part of it has.
 _OF_FILES = (*(role.name for role in fields(KeySpec)), "limits", "risks", "language", "household_level")
-REQUIRED: Any = ...
 
 
 class Settings(BaseModel):
@@ -36,8 +37,10 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
-    #: Settings of which exactly one must be given.
-    kinds: ClassVar[tuple[str, ...]] = ()
+    #: Settings of which exactly one must be given, and which others each goes with; what is in none goes with all.
+    kinds: ClassVar[dict[str, tuple[str, ...]]] = {}
+    #: A model whose settings it has without being one of it.
+    told_as: ClassVar[tuple[str, ...]] = ()
     #: What the settings look like, for who gives something else.
     such_as: ClassVar[str] = "names with values"
 
@@ -63,12 +66,12 @@ class Settings(BaseModel):
         kind = [name for name in cls.kinds if name in given]
         if cls.kinds and len(kind) != 1:
             raise _fault(f"give one of {', '.join(cls.kinds)}")
-        for name, field in known.items():
-            goes = _extra(field).get("goes")
-            if name in given and goes and kind[0] not in goes:
+        for name in given:
+            if (goes := cls.goes_with(name)) and kind[0] not in goes:
                 raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")
+        for name, field in known.items():
             if name not in given and field.is_required():
-                raise _fault(f"{name} is not given; {_extra(field)['need'] or 'say it in the settings of the step'}")
+                raise _fault(f"{name} is not given; write it, such as {name}: {told(cls, name)['example']}")
         return given
 
     @model_validator(mode="after")
@@ -78,6 +81,11 @@ class Settings(BaseModel):
         except OptionError as error:
             raise _fault(str(error)) from None
         return self
+
+    @classmethod
+    def goes_with(cls, name: str) -> list[str]:
+        """The kinds that a setting goes with; none where it goes with all."""
+        return [kind for kind, others in cls.kinds.items() if name in (kind, *others)]
 
     @classmethod
     def fields(cls) -> dict[str, Any]:
@@ -115,8 +123,8 @@ def read(model: type[Model], given: Any) -> Model:
 def unknown(name: object, known: Iterable[str]) -> str:
     """What to say of a setting that is none of those known: which one was meant."""
     known = sorted(known)
-    close = _same_word(name, known) or nearest(str(name), known)
-    remedy = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+    word = _same_word(name, known)
+    remedy = f"did you mean {word}?" if word else meant(name, known, f"there are {', '.join(known)}")
     return f"unknown setting {shortened(str(name))}; {remedy}"
 
 
@@ -131,44 +139,17 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
     return PydanticCustomError("fault", "{text}", {"text": text, "name": name})
 
 
-def _extra(field: Any) -> dict[str, Any]:
-    return field.json_schema_extra or {}
+@cache
+def _texts() -> dict[tuple[str, str], dict[str, str]]:
+    """By model and setting its row in ``settings.csv``."""
+    with files("kanon_lab").joinpath("settings.csv").open(encoding="utf-8", newline="") as rows:
+        return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
 
 
-def setting(
-    default: Any,
-    says: str,
-    example: str,
-    *,
-    unless: str | None = None,
-    goes: Iterable[str] = (),
-    need: str = "",
-    alias: str | None = None,
-    **more: str,
-) -> Any:
-    """A field of a model.
-
-    Parameters
-    ----------
-    default : object
-        What holds unless it is given, or `REQUIRED`.
-    says : str
-        What it says, in the Markdown of the book; a colon follows its name.
-    example : str
-        A value, as it is written in YAML.
-    unless : str, optional
-        What holds unless it is given, where the default does not tell it.
-    goes : iterable of str
-        Those of `Settings.kinds` that it goes with; all, where there are none.
-    need : str
-        What to do where it is required and not given.
-    alias : str, optional
-        The name that it is written under, where Python has another use for that.
-    **more
-        Further columns of its row in a table.
-    """
-    extra: dict[str, Any] = {"example": example, "unless": unless, "goes": list(goes), "need": need, **more}
-    return Field(default, alias=alias, description=says, json_schema_extra=extra)
+def told(model: type[Settings], name: str) -> dict[str, str]:
+    """What is told of a setting: its row in ``settings.csv``, under its model or one that this is made from."""
+    names = [*(each.__name__ for each in model.__mro__), *model.told_as]
+    return next(_texts()[each, name] for each in names if (each, name) in _texts())
 
 
 def checked(kind: Any, check: Check | None = None) -> Any:
@@ -192,9 +173,8 @@ def one_of(choices: Iterable[str]) -> Any:
 
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in choices:
-            close = nearest(value, choices) if isinstance(value, str) else None
-            remedy = f"; did you mean {close}?" if close else ""
-            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{remedy}")
+            remedy = meant(value, choices, "choose one")
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}; {remedy}")
         return value
 
     return checked(Literal[choices], check)
@@ -248,41 +228,32 @@ TRUTH, TEXT = checked(bool, _truth), checked(str, _text)
 LIST = checked(list[Any], _list)
 
 
-_LAST = ("strata", "seed")
-
-
-def _needed(field: Any) -> bool:
+def _needed(model: type[Settings], name: str) -> bool:
     """Whether a setting must be given: not where that of the file stands in for it."""
-    return field.is_required() and _extra(field)["unless"] is None
+    return model.fields()[name].is_required() and not told(model, name)["unless"]
 
 
-def rows(model: type[Settings]) -> list[dict[str, str]]:
-    """What a page tells of each setting, in Markdown: its name, what it says, what holds unless given, an example."""
-    found = []
+def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """The settings of a model as a table in Markdown, with `more` columns; those that say nothing are left out."""
     # What must be given comes first, and what many steps have comes last.
-    for name, field in sorted(model.fields().items(), key=lambda each: (not _needed(each[1]), each[0] in _LAST)):
-        extra, unless = _extra(field), _extra(field)["unless"]
-        if unless is None:
-            unless = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
-        told = {key: text for key, text in extra.items() if key not in ("example", "unless", "goes", "need")}
+    names = sorted(model.fields(), key=lambda name: (not _needed(model, name), name in ("strata", "seed")))
+    found = []
+    for name in names:
+        field, text = model.fields()[name], told(model, name)
+        usual = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
+        goes = [] if name in model.kinds else model.goes_with(name)
         found.append(
             {
                 "Setting": f"`{name}`",
-                "What it says": field.description + ("; required" if _needed(field) else ""),
-                "Goes with": ", ".join(f"`{kind}`" for kind in extra["goes"]),
-                "Unless given": unless,
-                **told,
-                "Example": f"`{name}: {extra['example']}`",
+                "What it says": text["says"] + ("; required" if _needed(model, name) else ""),
+                "Goes with": ", ".join(f"`{kind}`" for kind in goes),
+                "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
+                **{title: column[name] for title, column in (more or {}).items()},
+                "Example": f"`{name}: {text['example']}`",
             }
         )
-    return found
-
-
-def table(model: type[Settings], *, without: Iterable[str] = ()) -> str:
-    """The settings of a model as a table of a page; columns that say nothing are left out."""
-    found = rows(model)
-    names = [name for name in found[0] if name not in without and any(row.get(name) for row in found)]
-    lines = [names, ["---"] * len(names), *([row.get(name, "") for name in names] for row in found)]
+    titles = [title for title in found[0] if any(row[title] for row in found)]
+    lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in found)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -302,7 +273,7 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     model : type
         Of the file.
     steps : mapping of str to type
-        By its name the model of each step; they stand under every setting ``steps``.
+        By its name the model of each step; they stand under the settings ``steps``.
     **parts
         By the name of a setting its model, where the file is read in parts.
     """
@@ -310,14 +281,15 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
 
     def made(each: type[Settings]) -> dict[str, Any]:
         found = each.model_json_schema(ref_template="#/$defs/{model}")
-        definitions.update({name: _told(part) for name, part in found.pop("$defs", {}).items()})
-        if each.kinds:
-            found["oneOf"] = [{"required": [kind]} for kind in each.kinds]
-        return _told(found)
+        types = [field.annotation for field in each.model_fields.values()]
+        inner = {part.__name__: part for part in types if isinstance(part, type) and issubclass(part, Settings)}
+        definitions.update({name: _described(part, inner[name]) for name, part in found.pop("$defs", {}).items()})
+        return _described(found, each)
 
     whole = made(model)
     definitions |= {name: made(each) for name, each in parts.items()}
-    properties = {name: {"anyOf": [made(each), {"type": "null"}]} for name, each in steps.items()}
+    shapes = {name: {"$ref": f"#/$defs/{name}"} if name in parts else made(each) for name, each in steps.items()}
+    properties = {name: {"anyOf": [shape, {"type": "null"}]} for name, shape in shapes.items()}
     one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     definitions["step"] = one | {"properties": properties}
     for each in (whole, *(definitions[name] for name in parts)):
@@ -329,20 +301,16 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
-def _told(found: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one model with what a reader is told of each setting, in plain text; any may be null."""
-    found = {name: value for name, value in found.items() if name not in ("title", "description")}
-    required = []
+def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
+    """The schema of one model with what is told of each setting, in plain text; any may be null."""
+    properties = {}
     for name, part in found["properties"].items():
-        says, example, unless = part.pop("description"), part.pop("example"), part.pop("unless")
-        if name in found.get("required", ()) and unless is None:
-            required.append(name)
-        for each in ("title", "default", "goes", "need", "Household level"):
-            part.pop(each, None)
-        says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", says)
-        says += f". Unless given: {unless}" if unless else ""
-        found["properties"][name] = {
-            "description": f"{says}. Example: {name}: {example}",
-            "anyOf": [part, {"type": "null"}],
-        }
-    return {**found, "required": required}
+        text = told(model, name)
+        says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
+        says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
+        shape = {key: value for key, value in part.items() if key not in ("title", "default")}
+        described = f"{says}. Example: {name}: {text['example']}"
+        properties[name] = {"description": described, "anyOf": [shape, {"type": "null"}]}
+    found = {key: value for key, value in found.items() if key not in ("title", "description")}
+    found |= {"properties": properties, "required": [name for name in properties if _needed(model, name)]}
+    return found | ({"oneOf": [{"required": [kind]} for kind in model.kinds]} if model.kinds else {})

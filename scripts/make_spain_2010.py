@@ -14,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from spain_model import draw_whole, expected_cells, sizes_in_class
+from spain_model import assign_labels, draw_whole, expected_cells, sizes_in_class
 from tqdm import tqdm
 
 from kanon_lab.data import PROVINCES
 from kanon_lab.files import csv_gz, write_bytes
 from kanon_lab.population import CUADRO_1_RANGES, PERIODS, persons_in_ranges
-from kanon_lab.studies import assign_labels, printed_row, reconstruct_cells
+from kanon_lab.studies import printed_row, reconstruct_cells
 from kanon_lab.studies.gil_bellosta import PLACES
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kanon_lab"

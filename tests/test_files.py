@@ -177,3 +177,20 @@ def test_a_gzip_file_may_have_many_members(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a\n", mtime=0) + gzip.compress(b"1\n", mtime=0) * 100_000)
     assert files.read_bytes(path) == b"a\n" + b"1\n" * 100_000
+
+
+def test_a_text_is_made_once_and_kept_where_it_can_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "cache")
+    made = []
+
+    def make():
+        made.append(1)
+        return "é\r\n"
+
+    assert [files.kept_text(make, "figures", "a", "b") for _ in range(2)] == ["é\r\n"] * 2
+    assert len(made) == 1
+    assert files.kept_text(make, "figures", "ab") == "é\r\n"
+    assert len(made) == 2
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "file")
+    assert files.kept_text(make, "figures", "a", "b") == "é\r\n"

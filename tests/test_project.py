@@ -23,7 +23,19 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 ROOMS = """errors loading digits notes terms files arguments keys settings data population recode classes risk diversity
 file_measures utility lattice suppress perturb subsample protection tradeoff studies show figures exercises notebooks
 report cli""".split()
-HEAVY = {"altair", "IPython", "ipywidgets", "nbformat", "numpy", "pandas", "papermill", "pyarrow", "requests", "scipy"}
+HEAVY = {
+    "altair",
+    "IPython",
+    "ipywidgets",
+    "nbformat",
+    "numpy",
+    "pandas",
+    "papermill",
+    "pyarrow",
+    "pydantic",
+    "requests",
+    "scipy",
+}
 
 
 def room_of(path: Path) -> str:

@@ -19,7 +19,7 @@ from kanon_lab.protection.reference import MODELS, config_schema, filled
 from kanon_lab.protection.yaml_file import parse_yaml
 from kanon_lab.recode.steps import RECODINGS
 from kanon_lab.report import as_config
-from kanon_lab.settings import read, rows
+from kanon_lab.settings import _texts, read, told
 
 # What else must be said for a setting to stand beside it; by model, and by its kinds.
 BESIDE = {
@@ -56,6 +56,16 @@ REFERENCE = {"variable": ["age"], "dates": "age"}
 PERTURBING = [name for name, kind in STEPS.items() if kind.perturbs]
 
 
+def rows(model):
+    """The table of a model as dicts, in its order."""
+    header, _, *lines = ([cell.strip() for cell in line[2:-2].split(" | ")] for line in told_table(model).splitlines())
+    return [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def told_table(model):
+    return filled(f"```{{settings}} {next(name for name, each in MODELS.items() if each is model)}\n```\n")
+
+
 def every_setting():
     return [(model, row) for model in MODELS for row in rows(MODELS[model])]
 
@@ -70,7 +80,7 @@ def beside(model, name, row):
     return found | kinds[kind]
 
 
-def told(row, column):
+def value_of(row, column):
     return parse_yaml(f"a: {row[column].strip('`')}", "the page")["a"]
 
 
@@ -111,13 +121,13 @@ def test_what_holds_unless_it_is_given_is_what_functions_do():
             name = row["Setting"].strip("`")
             known = name in usual and name not in ("start", "strata", "seed", "given", "keep")
             if known and row["Unless given"].startswith(("`", '"')):
-                assert usual[name].default == told(row, "Unless given"), (step, name)
+                assert usual[name].default == value_of(row, "Unless given"), (step, name)
     least = as_recipe({"key_variables": ["age"]})
     for row in rows(RecipeSettings)[1:]:
         name = row["Setting"].strip("`")
         if name != "household_level":
             value = getattr(least.spec, name) if hasattr(least.spec, name) else getattr(least, name)
-            assert (list(value) if isinstance(value, tuple) else value) == told(row, "Unless given"), name
+            assert (list(value) if isinstance(value, tuple) else value) == value_of(row, "Unless given"), name
 
 
 def test_the_household_level_has_the_settings_that_the_table_says():
@@ -177,7 +187,7 @@ FAULTY_STEPS = {
         ("{variable: age, hierarchy: {masks: [5, 2]}}", "level is not given; say which one, from 1 to 1"),
         ("{variable: age, masks: [5, 2], level: 1}", "masks goes inside hierarchy"),
         ("{variable: age, missing: keep}", "missing belongs at the top of the recipe"),
-        ("{width: 5}", "variable is not given; name the column to recode"),
+        ("{width: 5}", "variable is not given; write it, such as variable: [income]"),
         ("{variable: 5, width: 5}", "variable must be names of columns"),
         ("{variable: [], width: 5}", "variable must be the name of a column, or a list"),
     ],
@@ -288,6 +298,18 @@ def test_an_editor_shows_what_would_be_refused(wrong):
     with pytest.raises(OptionError):
         as_config(whole)
     assert list(SCHEMA.iter_errors(whole))
+
+
+def test_every_text_is_that_of_a_setting():
+    models = {each for model in MODELS.values() for each in model.__mro__}
+    named = {(each.__name__, name) for each in models for name in getattr(each, "fields", dict)()}
+    assert set(_texts()) <= named | {("Settings", "seed")}
+    choices = re.compile(r"`([a-z][a-z-]+)`")
+    for model in MODELS.values():
+        for name, part in model.model_json_schema()["properties"].items():
+            if "enum" in part and name != "language":
+                said = set(choices.findall(told(model, name)["says"])) - {"microaggregate"}
+                assert said <= set(part["enum"]) and (said or name in ("estimator", "missing", "decimal")), name
 
 
 def test_pages_ask_for_tables_that_there_are():

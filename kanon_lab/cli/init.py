@@ -13,11 +13,12 @@ _EXAMPLES = """
 Example:
   kanon-lab init survey.csv --out report.yml
   kanon-lab report survey.csv --config report.yml --out report.html
+  kanon-lab init --schema > kanon-lab.schema.json
 """
 
 
 @click.command(name="init", epilog=_EXAMPLES)
-@click.argument("file")
+@click.argument("file", required=False)
 @click.option("--out", default="report.yml", show_default=True, metavar="R.yml", help="Configuration to write.")
 @click.option(
     "--language",
@@ -29,15 +30,25 @@ Example:
 @click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
 @missing_codes_option
 @max_bytes_option
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of configurations, for editors, and do no more.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-def init(file, out, language, na, missing_codes, as_json):
+def init(file, out, language, na, missing_codes, schema, as_json):
     """Look at the microdata in FILE and write a commented first configuration of a report on it.
 
     FILE is as in kanon-lab protect, or a data set such as health-survey. Which column is a key variable, the weight and
     so on is guessed from the names of columns, how many values they have and of which shape, and said to be a guess:
     read it and mend it. What it is unsure of it says, with what else it may be. No value of a record is written or
     printed. A file that is there already is never replaced.
+
+    With its JSON Schema beside it, as the last example makes it, editors complete the settings and check them.
     """
+    if schema:
+        from kanon_lab.protection.reference import config_schema
+
+        print_json(config_schema())
+        return
+    if file is None:
+        raise click.MissingParameter(param_hint="'FILE'", param_type="argument")
     if not file or not out:
         raise OptionError(f"{'--out' if file else 'FILE'} is empty; name a file")
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kanon_lab import files
 from kanon_lab.data import px, sets
 from kanon_lab.errors import DataError, NetworkError
 from kanon_lab.files import is_file, storage_errors
@@ -74,7 +75,7 @@ def fetch(
     data_set = sets.find(name)
     if data_set.address is None:
         return sets.data_path(name), False
-    target = (Path(folder) if folder else sets.cache_folder()) / data_set.file
+    target = (Path(folder) if folder else files.cache_folder()) / data_set.file
     if is_file(target) and not force:
         return target, False
     download(address or data_set.address, target, _CHECKS[target.suffix], timeout=timeout)

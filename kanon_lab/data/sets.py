@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import platformdirs
 
 from kanon_lab import files
 from kanon_lab.errors import DataError, OptionError
@@ -34,7 +33,7 @@ class DataSet:
     @property
     def path(self) -> Path:
         """Where the file is, or will be once fetched."""
-        return (cache_folder() if self.address else EMBEDDED_FOLDER) / self.file
+        return (files.cache_folder() if self.address else EMBEDDED_FOLDER) / self.file
 
 
 def _known() -> dict[str, DataSet]:
@@ -48,11 +47,6 @@ def _known() -> dict[str, DataSet]:
 
 
 DATA_SETS = _known()
-
-
-def cache_folder() -> Path:
-    """Folder of fetched files: kanon-lab in the user's cache folder. It need not exist."""
-    return platformdirs.user_cache_path("kanon-lab", appauthor=False)
 
 
 def find(name: str) -> DataSet:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,16 +42,22 @@ def papermill() -> Any:
 
 
 def defaults(path: Path) -> dict[str, Any]:
-    """Return the default of each parameter; None where it is not a literal."""
-    package = papermill()
-    notebook = read_notebook(path)
-    # Its warning about a notebook without parameters says nothing that the empty result does not.
-    with _quiet(logging.getLogger("papermill")):
-        try:
-            found = package.inspect_notebook(notebook)
-        except (ValueError, package.PapermillException):  # no language named, or one it does not know
-            raise NotebookError(f"{path}: its parameters cannot be read; {CHOOSE_KERNEL}") from None
-    return {name: _literal(parameter["default"]) for name, parameter in found.items()}
+    """The default of each parameter; None where it is not a literal."""
+    return {name: _literal(node.value) for name, node in _assigned(read_notebook(path), path)[0].items()}
+
+
+def _assigned(notebook: Any, path: Path) -> tuple[dict[str, ast.Assign | ast.AnnAssign], list[str]]:
+    """The assignments of the cell of parameters by name, and its lines."""
+    cells = [cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
+    source = cells[0] if cells else ""
+    try:
+        if cells and notebook.metadata.get("kernelspec", {}).get("language") != "python":
+            raise ValueError
+        nodes = [node for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    except (ValueError, SyntaxError):
+        raise NotebookError(f"{path}: its parameters cannot be read; {CHOOSE_KERNEL}") from None
+    targets = [node.target if isinstance(node, ast.AnnAssign) else node.targets[0] for node in nodes]
+    return {each.id: node for each, node in zip(targets, nodes) if isinstance(each, ast.Name)}, source.splitlines()
 
 
 def other_file(path: Path, parameters: Mapping[str, Any]) -> str | None:
@@ -93,15 +97,14 @@ def for_the_file(path: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_its_file(path: Path) -> dict[str, _Parameter]:
     """The parameters below the lines `EMPTY` and `NEEDED`."""
-    cells = [cell for cell in read_notebook(path).cells if "parameters" in cell.metadata.get("tags", [])]
-    lines = cells[0].source.splitlines() if cells else []
+    nodes, lines = _assigned(read_notebook(path), path)
     marks = {number: line for number, line in enumerate(lines, start=1) if line in (EMPTY, NEEDED)}
     found = {}
-    for node in ast.parse("\n".join(lines)).body:
+    for name, node in nodes.items():
         above = [line for number, line in marks.items() if number < node.lineno]
-        if above and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        if above:
             words = lines[node.lineno - 1].partition("# ")[2] or lines[node.end_lineno - 1].partition("# ")[2]
-            found[node.targets[0].id] = _Parameter(words, above[-1] == NEEDED, _empty(node.value))
+            found[name] = _Parameter(words, above[-1] == NEEDED, _empty(node.value))
     return found
 
 
@@ -111,18 +114,8 @@ def _empty(node: ast.expr) -> Any:
     return _NOTHING[type(node)]() if type(node) in _NOTHING else None
 
 
-@contextlib.contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+def _literal(node: ast.expr | None) -> Any:
     try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
         return None

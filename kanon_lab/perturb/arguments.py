@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pandas as pd
-
-from kanon_lab.errors import OptionError, UnfitOptionError
+from kanon_lab.errors import OptionError
 from kanon_lab.recode.columns import names_of
 
 #: What becomes of records without a value, and how it is told to a reader.
@@ -14,12 +12,6 @@ MISSING = {
     "error": "no value may be missing",
     "leave": "a record without any of the values stays as it is",
 }
-
-
-def check_frame(frame: object) -> None:
-    """Raise an `OptionError` unless it is a DataFrame."""
-    if not isinstance(frame, pd.DataFrame):
-        raise UnfitOptionError(f"a DataFrame is needed, not {type(frame).__name__}")
 
 
 def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:

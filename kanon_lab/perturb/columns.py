@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice
+from kanon_lab.arguments import check_choice, check_frame
 from kanon_lab.classes.coding import coded, distinct_rows
 from kanon_lab.errors import DataError, shortened
-from kanon_lab.perturb.arguments import MISSING, check_frame, variables_of
+from kanon_lab.perturb.arguments import MISSING, variables_of
 from kanon_lab.recode.columns import names_of, one_column, refuse
 from kanon_lab.risk.paired import numbers_of
 from kanon_lab.risk.robust import Outliers, outliers

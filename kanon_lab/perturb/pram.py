@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_share
+from kanon_lab.arguments import as_share, check_frame
 from kanon_lab.classes.coding import coded, grouped
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.keys import check_seed
-from kanon_lab.perturb.arguments import check_frame, variables_of
+from kanon_lab.perturb.arguments import variables_of
 from kanon_lab.perturb.columns import strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.matrices import StrataMatrices

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_positive
+from kanon_lab.arguments import check_frame, check_positive
 from kanon_lab.errors import DataError, shortened
 from kanon_lab.keys import check_seed
-from kanon_lab.perturb.arguments import check_frame, variables_of
+from kanon_lab.perturb.arguments import variables_of
 from kanon_lab.perturb.columns import changed_cells, strata_groups, with_order
 from kanon_lab.perturb.draws import generator
 from kanon_lab.perturb.ranks import mean_ranks, positions, refuse_constant

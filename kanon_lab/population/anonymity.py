@@ -36,17 +36,7 @@ _MOST_ROUNDED = 3 * 10**8
 
 @dataclass(frozen=True)
 class Places:
-    """Cells grouped into places: identical cells of a place are counted once.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        One row per place: ``place``, ``name``, ``population`` (persons).
-    sizes : array of int, shape (sizes,)
-        The distinct cell sizes, ascending.
-    cells : sparse array, shape (places, sizes)
-        How many cells of each size a place has.
-    """
+    """Places (``place``, ``name``, ``population``), the distinct cell sizes, how many cells of each a place has."""
 
     frame: pd.DataFrame
     sizes: np.ndarray
@@ -74,6 +64,8 @@ def anonymity(
     spread: bool = True,
 ) -> pd.DataFrame:
     """Expected number of persons per range of k, with the exact spread that birth dates give it.
+
+    Formula (1) and Cuadros 1-4 of Gil Bellosta (2011).
 
     Parameters
     ----------
@@ -103,14 +95,13 @@ def anonymity(
         handful of persons is expected), in persons. The spread covers the birth dates only, given the counts: not
         errors of the counts, nor of the assumption that births are spread as stated.
 
-    Raises
-    ------
-    OptionError
-        For an unknown date, level or range, or a population without cells.
-
-    References
-    ----------
-    Gil Bellosta (2011), formula (1) and Cuadros 1-4.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> spain = kanon_lab.load_counts("spain-2010")
+    >>> found = kanon_lab.population.anonymity(spain, dates=["day"], ranges="1,2+", spread=False)
+    >>> found["share"].round(4).tolist()
+    [0.4236, 0.5764]
     """
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     places = Places.of(counts, by)
@@ -138,13 +129,7 @@ def expected_by_k(
     k_max: int = 100,
     by: str = "all",
 ) -> pd.DataFrame:
-    """Expected persons at exactly k = 1, ..., k_max for each place: the curve behind the explorers.
-
-    Returns
-    -------
-    DataFrame
-        One row per place and date: ``place``, ``name``, ``population``, ``dates``, then columns 1 to k_max (persons).
-    """
+    """Expected persons at exactly k = 1, ..., k_max (columns) by ``place``, ``name``, ``population`` and ``dates``."""
     places = Places.of(counts, by)
     blocks = []
     for name, law in birth_laws(dates).items():

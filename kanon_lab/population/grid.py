@@ -38,7 +38,6 @@ def explorer_grid(
     municipalities : iterable of str
         Codes of the municipalities to add, in the order wanted.
     dates : names out of ``day``, ``month``, ``year``
-        How much of the date of birth is known.
     k_max : int
         Last k, 1 or more.
     whole : str
@@ -51,11 +50,6 @@ def explorer_grid(
         whole), ``name``, ``population`` (persons), ``dates``, then columns 1 to k_max: the expected share (0-1) of
         persons who share place, sex and date of birth with k persons or fewer, themselves included. Provinces are in
         order of name. Places without persons are left out.
-
-    Raises
-    ------
-    OptionError
-        For a municipality that is not in `counts`, an unknown date, or k_max below 1.
     """
     dates, codes = tuple(dates), list(municipalities)
     provinces = expected_by_k(counts, dates=dates, k_max=_check_k_max(k_max), by="province")
@@ -74,25 +68,7 @@ def explorer_grid(
 
 
 def municipality_grid(counts: pd.DataFrame, *, dates: Iterable[str] = tuple(PERIODS), k_max: int = 100) -> pd.DataFrame:
-    """The rows of `explorer_grid` for one municipality, from its own cells alone.
-
-    Parameters
-    ----------
-    counts : DataFrame
-        The rows of a counts frame that belong to one municipality.
-    dates, k_max
-        As in `explorer_grid`.
-
-    Returns
-    -------
-    DataFrame
-        As from `explorer_grid`; without rows where the municipality has no persons.
-
-    Raises
-    ------
-    OptionError
-        For several municipalities or none, an unknown date, or k_max below 1.
-    """
+    """The rows of `explorer_grid` for one municipality, from its own cells alone; none where it has no persons."""
     if counts["place"].nunique() != 1:
         raise OptionError("give the rows of exactly one municipality")
     return _cumulative_shares(_municipality(counts, tuple(dates), _check_k_max(k_max)), k_max)
@@ -111,13 +87,7 @@ def shares_at_k(grid: pd.DataFrame, k: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per row of the grid: ``place``, ``dates``, ``population`` (persons), ``exactly``, ``up_to`` and
-        ``more`` (shares, 0-1).
-
-    Raises
-    ------
-    OptionError
-        For a k that the grid does not have.
+        As the grid's rows: ``place``, ``dates``, ``population``, ``exactly``, ``up_to`` and ``more`` (shares, 0-1).
     """
     if k not in grid.columns:
         raise OptionError(f"the grid has no k = {k!r}")
@@ -185,18 +155,12 @@ def alone_by_cell_size(sizes: Iterable[int], *, dates: Iterable[str] = tuple(PER
     sizes : iterable of int
         Persons per cell, 1 or more.
     dates : names out of ``day``, ``month``, ``year``; or mapping of name to periods
-        As in `anonymity`.
 
     Returns
     -------
     DataFrame
         One row per date and size: ``dates``, ``periods``, ``n`` (persons) and ``probability`` (0-1), which is
         (1 - 1/N)^(n - 1) for N equally likely periods.
-
-    Raises
-    ------
-    OptionError
-        For a size below 1 or an unknown date.
     """
     n = np.asarray(list(sizes), dtype=np.int64)
     if (n < 1).any():
@@ -225,11 +189,6 @@ def alone_by_age(
     DataFrame
         One row per age group, youngest first, and date: ``age_group`` (str), ``population``, ``dates``, ``persons``
         (those alone) and ``share`` (0-1; missing where nobody has that age).
-
-    Raises
-    ------
-    OptionError
-        For counts without age groups or an unknown date.
     """
     if "age_group" not in counts:
         raise OptionError("the population has no column age_group: see kanon_lab.data.check_counts")

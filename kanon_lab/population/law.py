@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population.ranges import KRange, as_ranges
@@ -53,14 +52,7 @@ class BirthLaw:
 
     @classmethod
     def of(cls, periods: int | Sequence[float] | np.ndarray | BirthLaw) -> BirthLaw:
-        """A law from a whole number of equal periods or from a vector of birth probabilities.
-
-        Raises
-        ------
-        OptionError
-            Where the number is not a positive whole number, or the probabilities are negative, not finite, or do not
-            sum to 1 (within 1e-9).
-        """
+        """A law from a whole number of equal periods, or from birth probabilities that sum to 1 (within 1e-9)."""
         if isinstance(periods, BirthLaw):
             return periods
         try:
@@ -106,7 +98,15 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
     Notes
     -----
     Formula (1) of Gil Bellosta (2011) times k, written n P(Bin(n - 1, p) = k - 1), which cannot overflow.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.persons_by_k([2], periods=4, k_max=2)
+    array([[1.5, 0.5]])
     """
+    from scipy.stats import binom  # it takes half a second to load
+
     n, law = _check_cells(n), BirthLaw.of(periods)
     if not all(isinstance(k, (int, np.integer)) for k in (k_min, k_max)) or not 1 <= k_min <= k_max:
         raise OptionError(f"k runs over whole numbers from 1 or more upwards, not from {k_min!r} to {k_max!r}")
@@ -120,21 +120,26 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
 
 
 def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Expected persons whose k lies in each range, in cells of n persons.
-
-    Parameters and errors as in `persons_by_k`.
+    """Expected persons whose k lies in each range, in cells of n persons; arguments as in `persons_by_k`.
 
     Returns
     -------
     array of float, shape (cells, ranges)
         Persons.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.persons_in_ranges([2, 3], 4, "1,2+").round(4)
+    array([[1.5   , 0.5   ],
+           [1.6875, 1.3125]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return n[:, None] * np.column_stack([_share(n, law, _births(r)) for r in ranges])
 
 
 def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Variance of the number of persons whose k lies in each range, given n.
+    """Variance of the number of persons whose k lies in each range, given n; arguments as in `persons_by_k`.
 
     Exact but for rounding: no simulation. Only the birth dates are random; the counts n are taken as known.
 
@@ -148,18 +153,31 @@ def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, rang
     Relative accuracy is 1e-9 or better for n up to 10^6 and N up to 1826; it falls to 1e-5 at N = 10^5. The cost grows
     with the square of the number of *distinct* birth probabilities: per cell size and range, about a second for 366 of
     them.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.variance_in_ranges([2], 4, "1,2+")
+    array([[0.75, 0.75]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     return np.column_stack([_covariance(n, law, r, r) for r in ranges])
 
 
 def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Covariance matrix of the numbers of persons whose k lies in each range, given n.
+    """Covariance matrix of the numbers of persons whose k lies in each range; arguments as in `persons_by_k`.
 
     Returns
     -------
     array of float, shape (cells, ranges, ranges)
         Persons squared. Where the ranges cover every k, rows sum to zero: the total n is fixed.
+
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> population.covariance_in_ranges([2], 4, "1,2+")
+    array([[[ 0.75, -0.75],
+            [-0.75,  0.75]]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
     result = np.empty((n.size, len(ranges), len(ranges)))
@@ -200,6 +218,8 @@ def _intersection(a: IntegerSet, b: IntegerSet) -> IntegerSet:
 
 def _between(first: np.ndarray | float, last: np.ndarray | float, m: np.ndarray, p: float | np.ndarray) -> np.ndarray:
     """P(first <= Bin(m, p) <= last), each tail computed from its own end so that small values keep their digits."""
+    from scipy.stats import binom
+
     first, last, m, p = np.broadcast_arrays(first, last, m, p)
     low, high = np.maximum(first, 0), np.minimum(last, m)
     below = high < m * p
@@ -280,6 +300,8 @@ def _pairs_of_periods(law: BirthLaw, symmetric: bool) -> tuple[np.ndarray, np.nd
 
 def _many_pairs(m: int, p: np.ndarray, q: np.ndarray, weight: np.ndarray, a: IntegerSet, b: IntegerSet) -> float:
     """The weighted sum of `_two_periods` over pairs of periods, for one cell."""
+    from scipy.stats import binom
+
     either = np.minimum(p + q, 1.0)
     s = _sums(m, m, either.min(), either.max(), a, b)
     total = 0.0
@@ -294,6 +316,8 @@ def _many_pairs(m: int, p: np.ndarray, q: np.ndarray, weight: np.ndarray, a: Int
 
 def _two_periods(m: np.ndarray, p: float, q: float, a: IntegerSet, b: IntegerSet) -> np.ndarray:
     """P(B1 + 1 in a, B2 + 1 in b) for the births B1, B2 of m persons in two periods of probabilities p and q."""
+    from scipy.stats import binom
+
     result = np.zeros(m.size)
     either = min(p + q, 1.0)
     order = np.argsort(m, kind="stable")

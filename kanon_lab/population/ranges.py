@@ -41,22 +41,15 @@ class KRange:
 
 
 def parse_ranges(text: str) -> tuple[KRange, ...]:
-    """Read ranges of k from a text such as ``1,2,3-5,6+``.
+    """Read ranges of k, separated by commas: each is ``k``, ``from-to`` (both ends included) or ``from+``.
 
-    Parameters
-    ----------
-    text : str
-        Ranges separated by commas. Each is ``k``, ``from-to`` (both ends included) or ``from+``.
+    They stay in the order given, and may overlap: each is measured on its own.
 
-    Returns
-    -------
-    tuple of KRange
-        In the order given. Ranges may overlap: each is measured on its own.
-
-    Raises
-    ------
-    OptionError
-        Where a part is not a range, starts below 1, or ends before it starts.
+    Examples
+    --------
+    >>> from kanon_lab import population
+    >>> [(r.k_from, r.k_to) for r in population.parse_ranges("1,2-5,6+")]
+    [(1, 1), (2, 5), (6, None)]
     """
     ranges = []
     for part in text.split(","):

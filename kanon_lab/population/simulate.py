@@ -30,6 +30,8 @@ def simulate(
 ) -> pd.DataFrame:
     """Draw every person's birth date and count the k-anonymous persons, `repeats` times.
 
+    Gil Bellosta (2011), section 2, steps 1 to 4.
+
     Parameters
     ----------
     counts, dates, ranges, by
@@ -37,7 +39,7 @@ def simulate(
     repeats : int
         Number of simulations, 1 or more.
     seed : int
-        Seed of the random numbers, 0 or more: the same seed gives the same draws.
+        0 or more: the same seed gives the same draws.
     progress : bool
         Show a progress bar on standard error.
 
@@ -47,14 +49,13 @@ def simulate(
         One row per repeat, date, place and range: ``repeat`` (from 0), ``seed``, ``place``, ``dates``, ``periods``,
         ``k_from``, ``k_to`` and ``persons`` (a whole number).
 
-    Raises
-    ------
-    OptionError
-        As `anonymity`, and where `repeats` or `seed` is out of its range.
-
-    References
-    ----------
-    Gil Bellosta (2011), section 2, steps 1 to 4.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> places = kanon_lab.load_counts("malaga-2010").head(36)
+    >>> drawn = kanon_lab.population.simulate(places, ranges="1+", repeats=2, seed=1)
+    >>> drawn["persons"].tolist() == [places["persons"].sum()] * 2
+    True
     """
     if not all(isinstance(number, (int, np.integer)) for number in (repeats, seed)) or repeats < 1 or seed < 0:
         raise OptionError("repeats must be a whole number from 1 on, and the seed one from 0 on")

@@ -14,7 +14,7 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.protection.limits import LIMITS
 from kanon_lab.risk import ESTIMATORS
-from kanon_lab.settings import REQUIRED, Check, Settings, Several, checked, one_of, read, setting
+from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
 from kanon_lab.terms import LANGUAGES
 from kanon_lab.utility import Design, IndicatorSet
 
@@ -112,18 +112,12 @@ class IndicatorSettings(Settings):
 
     such_as = "a mapping of settings, such as {means: [income], by: [sex]}"
 
-    rates: checked(dict[str, list[Any] | None] | Several) = setting(
-        (),
-        "variables whose categories have rates: those listed, or all (`null`); `rates: [sex]` is short for the latter",
-        "{diagnosis: [diabetes], sex: null}",
-    )
-    means: checked(Several) = setting((), "quantities that have means", "[income]")
-    by: checked(list[Several] | str) = setting(
-        (), "groups to estimate for; a list inside crosses its variables", "[sex, [sex, postcode]]"
-    )
-    strata: checked(Several) = setting((), "strata of the design", "[postcode]")
-    sampling_unit: checked(str) = setting(None, "the units that were drawn", "household")
-    level: checked(float) = setting(0.95, "of the intervals", "0.9")
+    rates: checked(dict[str, list[Any] | None] | Several) = ()
+    means: checked(Several) = ()
+    by: checked(list[Several] | str) = ()
+    strata: checked(Several) = ()
+    sampling_unit: checked(str) = None
+    level: checked(float) = 0.95
 
     def check(self) -> None:
         self.made(None)
@@ -150,7 +144,7 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
     --------
     >>> import kanon_lab
     >>> kanon_lab.protection.as_indicators({"means": "income", "by": "sex"}).variables
-    ('means', 'by')
+    ('income', 'sex')
     """
     try:
         return read(IndicatorSettings, settings).made(weight)
@@ -158,9 +152,7 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
         raise OptionError(f"indicators: {error}") from None
 
 
-_OF_FILES = "no"
-_OWN, _SAME = {"Household level": "own"}, {"Household level": "same"}
-_NO = {"Household level": _OF_FILES}
+_OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
 
 
 class RecipeSettings(Settings):
@@ -168,86 +160,29 @@ class RecipeSettings(Settings):
 
     such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
 
-    key_variables: _SEVERAL = setting(
-        REQUIRED,
-        "names of columns that an outsider may know",
-        "[postcode, age]",
-        need="name the variables that an outsider may know",
-        **_OWN,
-    )
-    weight: _NAME = setting(
-        None, "the column of sampling weights; without one every record counts as one person", "weight", **_SAME
-    )
-    household: _NAME = setting(None, "the column that tells households apart", "household", **_NO)
-    sensitive_variables: _SEVERAL = setting((), "columns that an outsider wants to learn", "[diagnosis]", **_OWN)
-    numeric_variables: _SEVERAL = setting(
-        (),
-        "columns that are quantities: what they have lost is measured, and who is linked by them",
-        "[income]",
-        **_OWN,
-    )
-    strata: _SEVERAL = setting(
-        (), "columns within whose groups `suppress` and the steps that perturb work; no gaps", "[sex]", **_OWN
-    )
-    ghost_variables: checked(dict[str, Several], _names) = setting(
-        {},
-        "by key, the columns that say the same in other words: suppressed and removed with it",
-        "{age: birth_date}",
-        **_OWN,
-    )
-    direct_identifiers: _SEVERAL = setting(
-        (),
-        "columns that name a person; they are dropped first, and proved absent from the output",
-        "[birth_date]",
-        **_NO,
-    )
-    missing: one_of(MISSING_POLICIES) = setting(
-        "wildcard",
-        "what a missing key means: `wildcard` any value, `category` a value of its own, `error` none may be missing",
-        "category",
-        **_SAME,
-    )
-    k_required: K = setting(None, "the k of each `suppress` without its own, and of the report's verdict", "3", **_SAME)
-    k: checked(list[int] | int, _each(check_k)) = setting(
-        (2, 3, 5), "the report counts the records below each of these", "[2, 3, 5, 10]", **_SAME
-    )
-    risks: _SHARES = setting(
-        (0.05,),
-        "the report counts the records whose risk is above each of these, from `0` to `1`",
-        "[0.02, 0.1]",
-        **_SAME,
-    )
-    estimator: one_of(ESTIMATORS) = setting(
-        "benedetti-franconi",
-        "how the risk of a record is estimated: `benedetti-franconi`, `exact` or `inverse`",
-        "exact",
-        **_SAME,
-    )
-    limits: checked(dict[str, Any]) = setting(
-        {},
-        "the limits of the office, each explained in {doc}`report`; without a `k_required`, their `k` is it",
-        "{k: 3, global_risk: 0.02}",
-        **_NO,
-    )
-    indicators: IndicatorSettings = setting(
-        None, "what the users will publish, see {doc}`recipes`", "{means: [income], by: [sex]}", **_NO
-    )
-    language: one_of(LANGUAGES) = setting(
-        "en",
-        "that of a report on the file, `en` or `es`; see {doc}`report`. `kanon-lab protect` prints English",
-        "es",
-        **_NO,
-    )
-    seed: SEED = setting(0, "whole number from `0` on, from which the seeds of random steps are made", "2011", **_OWN)
-    household_level: checked(dict[str, Any]) = setting(
-        None, "households are protected first, see {doc}`recipes`", "{key_variables: [postcode]}", **_NO
-    )
-    steps: checked(list[Any], _steps) = setting(
-        (), "the list of steps, applied in this order", "[round: {variable: income, base: 100}]", **_OWN
-    )
+    key_variables: _SEVERAL
+    weight: _NAME = None
+    household: _NAME = None
+    sensitive_variables: _SEVERAL = ()
+    numeric_variables: _SEVERAL = ()
+    strata: _SEVERAL = ()
+    ghost_variables: checked(dict[str, Several], _names) = {}
+    direct_identifiers: _SEVERAL = ()
+    missing: one_of(MISSING_POLICIES) = "wildcard"
+    k_required: K = None
+    k: checked(list[int] | int, _each(check_k)) = (2, 3, 5)
+    risks: _SHARES = (0.05,)
+    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
+    limits: checked(dict[str, Any]) = {}
+    indicators: IndicatorSettings = None
+    language: one_of(LANGUAGES) = "en"
+    seed: SEED = 0
+    household_level: checked(dict[str, Any]) = None
+    steps: checked(list[Any], _steps) = ()
 
 
 class _Level(Settings):
+    told_as = ("RecipeSettings",)
     such_as = RecipeSettings.such_as
 
     @classmethod
@@ -259,34 +194,20 @@ class _Level(Settings):
 HouseholdLevel: type[Settings] = create_model(
     "HouseholdLevel",
     __base__=_Level,
-    **{
-        name: (field.annotation, field)
-        for name, field in RecipeSettings.model_fields.items()
-        if field.json_schema_extra["Household level"] != _OF_FILES
-    },
+    **{name: (field.annotation, field) for name, field in RecipeSettings.model_fields.items() if name not in _OF_FILES},
 )
 
 
 class FileSettings(RecipeSettings):
     """A recipe, and how to read the file that it is for: options of `kanon_lab.data.read_file`."""
 
-    missing_codes: checked(dict[str, Any], _codes) = setting(
-        {}, "by column the codes that mean missing", "{income: [88, 99]}"
-    )
-    na: checked(Several, _texts) = setting((), "texts that mean missing in every column", '["NA"]')
-    text: checked(Several, _texts) = setting(
-        (), "columns of a csv file that are text, though they look like numbers", "[postcode]"
-    )
-    encoding: checked(str, _sign) = setting(None, "of a csv, SPSS, Stata or SAS file", "cp1252", unless="found")
-    separator: checked(str, _sign) = setting(None, "the sign between the cells of a csv file", '";"', unless="found")
-    decimal: checked(Literal[",", "."], _sign) = setting(
-        None, "the sign before decimals in a csv file: `,` or `.`", '","', unless="found"
-    )
-    max_bytes: checked(int, _bytes) = setting(
-        None,
-        "the memory that reading the file may take, as estimated before it is unpacked; `4 GB` where nothing is said",
-        "8000000000",
-    )
+    missing_codes: checked(dict[str, Any], _codes) = {}
+    na: checked(Several, _texts) = ()
+    text: checked(Several, _texts) = ()
+    encoding: checked(str, _sign) = None
+    separator: checked(str, _sign) = None
+    decimal: checked(Literal[",", "."], _sign) = None
+    max_bytes: checked(int, _bytes) = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -299,19 +220,10 @@ class MapSettings(Settings):
 
     such_as = "settings with a grid, such as {grid: {k: [2, 3, 5]}}"
 
-    grid: checked(dict[str, Any]) = setting(
-        REQUIRED, "by placeholder the values to try", "{k: [2, 3, 5]}", need="write one, such as grid: {k: [2, 3, 5]}"
-    )
-    steps: checked(list[Any], _steps) = setting(
-        None,
-        "the steps, with placeholders such as `$k`",
-        "[suppress: {k_required: $k}]",
-        unless="those of the report",
-    )
-    risk: checked(str) = setting(
-        None, "the measure of risk, as listed in {doc}`recipes`", "key_linkage", unless="`global_risk`"
-    )
-    loss: checked(str) = setting(None, "the measure of loss", "table_distance", unless="`non_uniform_entropy`")
+    grid: checked(dict[str, Any])
+    steps: checked(list[Any], _steps) = None
+    risk: checked(str) = None
+    loss: checked(str) = None
 
     def check(self) -> None:
         if not self.grid:
@@ -321,18 +233,10 @@ class MapSettings(Settings):
 class ReportSettings(FileSettings):
     """The configuration of a report: a recipe, and what the office wants said about the file."""
 
-    language: one_of(REPORT_LANGUAGES) = setting("en", "of the report: `en` or `es`", "es")
-    title: checked(str, _title) = setting("", "of the report", "Health survey", unless="a usual one")
-    least: checked(Annotated[int, Field(ge=LEAST)], _least) = setting(
-        LEAST,
-        f"categories of fewer records are not shown, and indicators of fewer not compared; `{LEAST}` or more",
-        "20",
-    )
-    map: MapSettings = setting(
-        None,
-        "other recipes to compare, see below",
-        "{grid: {k: [2, 3]}, steps: [suppress: {k_required: $k}]}",
-    )
+    language: one_of(REPORT_LANGUAGES) = "en"
+    title: checked(str, _title) = ""
+    least: checked(Annotated[int, Field(ge=LEAST)], _least) = LEAST
+    map: MapSettings = None
 
 
 #: The settings of a report that a recipe has no use for.
@@ -341,5 +245,5 @@ OF_REPORTS = ("title", "least", "map")
 LimitSettings: type[Settings] = create_model(
     "LimitSettings",
     __base__=Settings,
-    **{name: (checked(each.shape), setting(None, each.says, each.example, unless="")) for name, each in LIMITS.items()},
+    **{name: (checked(each.shape), None) for name, each in LIMITS.items()},
 )

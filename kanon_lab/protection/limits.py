@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_lab.arguments import as_share
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec, check_k
 
 #: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
@@ -29,14 +29,10 @@ class Limit:
         Whether it is one number, one for each sensitive variable, or one for each level of risk.
     household : bool
         Whether it needs a household.
-    says, example : str
-        What a page and an editor tell of it, and a value.
     """
 
     bound: str
     value: Callable[[object, str], int | float]
-    says: str
-    example: str
     by: str = ""
     household: bool = False
 
@@ -60,83 +56,17 @@ def _l(value: object, name: str) -> float:
 
 #: By name, in the order in which they are judged.
 LIMITS = {
-    "k": Limit(
-        "at least",
-        check_k,
-        "is met when every record is compatible with at least so many, itself included (a missing key matches any "
-        "value); with `missing: category`, when every released class has so many",
-        "3",
-    ),
-    "global_risk": Limit(
-        "at most",
-        as_share,
-        "is met when the mean of the individual risks is at most this, from `0` to `1`",
-        "0.02",
-    ),
-    "household_risk": Limit(
-        "at most",
-        as_share,
-        "is met when the mean of the risks of the records' households is at most this; needs `household`",
-        "0.05",
-        household=True,
-    ),
-    "individual_risk": Limit(
-        "at most",
-        as_share,
-        "is met when no record's individual risk is above this",
-        "0.2",
-    ),
-    "above_risk": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records have a risk above a level; a whole number will do where `risks` has "
-        "one level",
-        "{0.05: 0, 0.02: 100}",
-        by="level",
-    ),
-    "key_linkage": Limit(
-        "at most",
-        as_share,
-        "is met when an outsider who links records by true keys finds at most this share of them",
-        "0.1",
-    ),
-    "distinct": Limit(
-        "at least",
-        _l,
-        "is met when each class has at least so many values of each sensitive variable; one number for all, or one "
-        "for each",
-        "2",
-        by="variable",
-    ),
-    "entropy": Limit(
-        "at least",
-        _l,
-        "is the same with the entropy's *l* ({doc}`not-enough`)",
-        "{diagnosis: 1.5}",
-        by="variable",
-    ),
-    "t_closeness": Limit(
-        "at most",
-        as_share,
-        "is met when no class is further from the file than this, in each sensitive variable",
-        "0.4",
-        by="variable",
-    ),
-    "household_uniques": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records are unique with the size and composition of their household; needs "
-        "`household`",
-        "0",
-        household=True,
-    ),
-    "exposed_by_columns": Limit(
-        "at most",
-        _count,
-        "is met when at most so many records fall below k once a released column that tells or refines a key is "
-        "used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise",
-        "0",
-    ),
+    "k": Limit("at least", check_k),
+    "global_risk": Limit("at most", as_share),
+    "household_risk": Limit("at most", as_share, household=True),
+    "individual_risk": Limit("at most", as_share),
+    "above_risk": Limit("at most", _count, by="level"),
+    "key_linkage": Limit("at most", as_share),
+    "distinct": Limit("at least", _l, by="variable"),
+    "entropy": Limit("at least", _l, by="variable"),
+    "t_closeness": Limit("at most", as_share, by="variable"),
+    "household_uniques": Limit("at most", _count, household=True),
+    "exposed_by_columns": Limit("at most", _count),
 }
 # What others call them, where no name is near.
 _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy") | {
@@ -146,13 +76,7 @@ _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy")
 
 
 def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which.
-
-    Raises
-    ------
-    OptionError
-        The new word stands beside it.
-    """
+    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which."""
     if settings.get(OLD_WORD) is None:
         return {name: value for name, value in settings.items() if name != OLD_WORD}, ()
     named = isinstance(settings[OLD_WORD], Mapping)
@@ -166,31 +90,10 @@ def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str
 def as_limits(
     given: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
 ) -> dict[str, Any]:
-    """The limits of an office as numbers.
+    """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
 
-    Parameters
-    ----------
-    given : mapping
-        Some names of `LIMITS` with their bounds; one of None is none. ``above_risk`` is a mapping of levels (0-1) to
-        records, or a whole number where there is one level in `risks`; ``distinct``, ``entropy`` and ``t_closeness``
-        are a mapping of sensitive variables to numbers, or one number for all of them.
-    spec : KeySpec
-        The roles of the variables.
-    risks : collection of float
-        The levels that records are counted above, 0-1.
-    k_required : int, optional
-        The limit ``k`` where it is not given. With a limit ``k``, ``exposed_by_columns`` is 0 unless it is given (None:
-        no such limit).
-
-    Returns
-    -------
-    dict
-        By name, in the order of `LIMITS`: a number; by sensitive variable, or by level of risk, a mapping of numbers.
-
-    Raises
-    ------
-    OptionError
-        A name that is no limit, a bound that cannot be one, or one that needs a role that no variable has.
+    Where ``k`` is not given it is `k_required`; with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given
+    (None: no such limit).
     """
     if not isinstance(given, Mapping):
         raise OptionError(f"limits must be names with bounds, such as {{k: 3, global_risk: 0.02}}, not {_said(given)}")
@@ -205,8 +108,8 @@ def as_limits(
 def _check_name(name: object) -> None:
     if name in LIMITS:
         return
-    close = _MEANT.get(str(name).casefold()) or nearest(str(name), LIMITS)
-    remedy = f"did you mean {close}?" if close else f"there are {', '.join(LIMITS)}"
+    other = _MEANT.get(str(name).casefold())
+    remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
     raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
 
 
@@ -228,8 +131,7 @@ def _by_variable(said: str, bound: object, limit: Limit, sensitive: Collection[s
         return dict.fromkeys(sensitive, limit.value(bound, said))
     for name in bound:
         if name not in sensitive:
-            close = nearest(str(name), sensitive)
-            remedy = f"did you mean {close}?" if close else f"there are {shortened(', '.join(sensitive), 80)}"
+            remedy = meant(name, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{said}: {_said(name)} is no sensitive variable; {remedy}")
     return {name: limit.value(bound[name], f"{said}: {shortened(name)}") for name in sensitive if name in bound}
 

@@ -23,7 +23,7 @@ USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
 _ROLES = tuple(role.name for role in fields(KeySpec))
-_INHERITED = ("missing", "k_required", "k", "risks", "estimator")
+INHERITED = ("missing", "k_required", "k", "risks", "estimator")
 _Steps = tuple[tuple[str, dict[str, Any]], ...]
 
 
@@ -144,7 +144,7 @@ def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(level, Mapping):
                 level, found["notes"] = in_new_words(level)
                 of_file = {**written, "k_required": k_required}
-                level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
+                level = {**{name: of_file[name] for name in INHERITED if of_file.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
     if getattr(given, "indicators", None) is not None:

@@ -13,6 +13,7 @@ from kanon_lab.protection.file_settings import (
     RecipeSettings,
     ReportSettings,
 )
+from kanon_lab.protection.plan import INHERITED
 from kanon_lab.protection.steps import STEPS
 from kanon_lab.recode.configuration import HierarchySettings
 from kanon_lab.settings import Settings, schema, table
@@ -28,6 +29,11 @@ MODELS: dict[str, type[Settings]] = {
     "hierarchy": HierarchySettings,
     **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
 }
+# Whether the household level has a setting of its own or none, that of the file unless it has its own, or never one.
+_LEVELS = {
+    name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *INHERITED) else "own"
+    for name in RecipeSettings.model_fields
+}
 _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
@@ -35,7 +41,7 @@ def filled(page: str) -> str:
     """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
 
     def told(found: re.Match[str]) -> str:
-        return table(MODELS[found[1]], without=["Household level"] if found[1] == "report" else ())
+        return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
 
     return _PLACE.sub(told, page)
 

@@ -14,13 +14,13 @@ import pandas as pd
 from kanon_lab import perturb
 from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes.coding import coded
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.perturb.arguments import MISSING
 from kanon_lab.perturb.microaggregation import check_options
 from kanon_lab.perturb.noise import KEEPS as NOISES
 from kanon_lab.perturb.noise import MOST_NOISE
-from kanon_lab.perturb.pram import DEFAULT_KEEP, asked_matrices
+from kanon_lab.perturb.pram import asked_matrices
 from kanon_lab.protection.file_settings import SEED, HouseholdLevel, K
 from kanon_lab.protection.state import Chain, Step
 from kanon_lab.protection.truth import Rule
@@ -30,14 +30,12 @@ from kanon_lab.risk import ESTIMATORS
 from kanon_lab.settings import (
     COLUMN,
     COLUMNS,
-    REQUIRED,
     TRUTH,
     Settings,
     checked,
     names_in,
     one_of,
     read,
-    setting,
 )
 from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
 from kanon_lab.suppress.local import asked_combinations, asked_ranks
@@ -130,8 +128,7 @@ class Kind:
 def kind_of(name: object) -> Kind:
     """The kind of that name; an `OptionError` that names the nearest one where there is none."""
     if not isinstance(name, str) or name not in STEPS:
-        close = nearest(str(name), STEPS)
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
+        remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
 
@@ -152,28 +149,12 @@ class StepSettings(Settings):
         """Raise an `OptionError` for what is no key of the file."""
 
 
-_SEED = setting(None, "of this step", "5", unless="made from that of the file")
-
-
-def _strata(says: str) -> Any:
-    return setting(None, says, "[sex]", unless="those of the file")
-
-
 class Suppress(StepSettings):
     """Local suppression to k."""
 
-    k_required: K = setting(REQUIRED, "the k to be reached", "5", unless="that of the file")
-    importance: checked(dict[str, int]) = setting(
-        None,
-        "by key a whole number: `1` is the most important, and suppressed last; keys not named come after all others",
-        "{sex: 1, age: 2}",
-    )
-    combinations: checked(list[dict[str, Any]]) = setting(
-        None,
-        "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), each "
-        "with its own `k` or without",
-        "[{keys: [age, sex], k: 5}, {size: 2}]",
-    )
+    k_required: K
+    importance: checked(dict[str, int]) = None
+    combinations: checked(list[dict[str, Any]]) = None
 
     @property
     def columns(self) -> list[str]:
@@ -192,11 +173,9 @@ class Suppress(StepSettings):
 class SuppressRisk(StepSettings):
     """Suppression in records at a high risk."""
 
-    threshold: checked(float, as_share) = setting(REQUIRED, "from `0` to `1`", "0.05")
-    variables: COLUMNS = setting(REQUIRED, "keys, in the order in which they are removed", "[education, age]")
-    estimator: one_of(ESTIMATORS) = setting(
-        "benedetti-franconi", "as for the file, and not inherited from it", "inverse"
-    )
+    threshold: checked(float, as_share)
+    variables: COLUMNS
+    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
 
     def check_keys(self, spec: KeySpec) -> None:
         check_policy(spec)
@@ -207,64 +186,40 @@ class SuppressRisk(StepSettings):
 class RemoveVariables(StepSettings):
     """Columns are not released."""
 
-    variables: COLUMNS = setting(
-        REQUIRED, "columns that are not released, their ghosts with them", "[weight, birth_date]"
-    )
+    variables: COLUMNS
 
 
 class ShuffleMembers(StepSettings):
     """Members of households change places."""
 
-    line_number: COLUMN = setting(None, "a column that numbers the members; it stays where it is", "line")
-    seed: SEED = _SEED
+    line_number: COLUMN = None
+    seed: SEED = None
 
 
 class ShuffleRecords(StepSettings):
     """Records change places."""
 
-    by: one_of(SHUFFLED_BY) = setting(
-        "record",
-        "all records in random order (`record`); whole households in random order, their members together as they "
-        "stood (`household`); or members in random order within the places of their household (`within_household`)",
-        "household",
-    )
-    seed: SEED = _SEED
+    by: one_of(SHUFFLED_BY) = "record"
+    seed: SEED = None
 
 
 class Renumber(StepSettings):
     """Identifiers get new numbers."""
 
-    variables: COLUMNS = setting(
-        None,
-        "columns whose values are numbered anew from `1` on; no keys, weights or other variables that say something",
-        "[household]",
-        unless="the `household`",
-    )
-    line_number: COLUMN = setting(
-        None, "a column that numbers the members: from `1` on in each household, at random", "line"
-    )
-    seed: SEED = _SEED
+    variables: COLUMNS = None
+    line_number: COLUMN = None
+    seed: SEED = None
 
 
 class Pram(StepSettings):
     """Categories move to others at random."""
 
-    variables: COLUMNS = setting(REQUIRED, "the columns, each by itself", "[education]")
-    keep: checked(float | dict[str, Any]) = setting(
-        None, "probability to stay without a draw", "0.9", unless=f"`{DEFAULT_KEEP}`"
-    )
-    transition: checked(dict[str, Any]) = setting(
-        None,
-        "a matrix of your own: by category the probabilities of what it becomes",
-        "{woman: {woman: 0.9, man: 0.1}, man: {woman: 0.2, man: 0.8}}",
-    )
-    invariant: TRUTH = setting(
-        None,
-        "whether the shares stay as they are in expectation; `null` means so unless you give a matrix",
-        "false",
-    )
-    strata: COLUMNS = _strata("a matrix for each of these groups")
-    seed: SEED = _SEED
+    variables: COLUMNS
+    keep: checked(float | dict[str, Any]) = None
+    transition: checked(dict[str, Any]) = None
+    invariant: TRUTH = None
+    strata: COLUMNS = None
+    seed: SEED = None
 
     def check(self) -> None:
         asked_matrices(tuple(self.variables), self.transition, self.keep)
@@ -273,21 +228,13 @@ class Pram(StepSettings):
 class Microaggregate(StepSettings):
     """Quantities become the mean of their group."""
 
-    variables: COLUMNS = setting(REQUIRED, "quantities, taken together", "[income]")
-    k_required: K = setting(REQUIRED, "the least records of a group", "5", unless="that of the file")
-    method: one_of(["mdav", "optimal"]) = setting(
-        "mdav", "`mdav`, or `optimal` groups of each variable by itself", "optimal"
-    )
-    centre: one_of(["mean", "median"]) = setting("mean", "what the values become: `mean` or `median`", "median")
-    start: one_of(["mean", "robust"]) = setting(
-        "mean", "whether groups begin far from the `mean`, or far out by a `robust` distance", "robust"
-    )
-    missing: one_of(MISSING) = setting(
-        "error",
-        "whether records without any of the values are refused (`error`), or stay as they are (`leave`)",
-        "leave",
-    )
-    strata: COLUMNS = _strata("groups are formed within these")
+    variables: COLUMNS
+    k_required: K
+    method: one_of(["mdav", "optimal"]) = "mdav"
+    centre: one_of(["mean", "median"]) = "mean"
+    start: one_of(["mean", "robust"]) = "mean"
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
 
     def check(self) -> None:
         check_options(self.k_required, self.method, self.centre, self.start)
@@ -296,44 +243,31 @@ class Microaggregate(StepSettings):
 class AddNoise(StepSettings):
     """Quantities get normal noise."""
 
-    variables: COLUMNS = setting(REQUIRED, "quantities", "[income]")
-    method: one_of(NOISES) = setting(
-        "additive",
-        "`additive`, `correlated`, `restricted` (means and covariances stay exactly) or `outliers` (more for those far "
-        "out)",
-        "restricted",
-    )
-    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = setting(
-        0.1, "standard deviation of the noise, in those of the variable", "0.25"
-    )
-    missing: one_of(MISSING) = setting("error", "as in `microaggregate`", "leave")
-    strata: COLUMNS = _strata("covariances are those within these")
-    seed: SEED = _SEED
+    variables: COLUMNS
+    method: one_of(NOISES) = "additive"
+    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = 0.1
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
+    seed: SEED = None
 
 
 class RankSwap(StepSettings):
     """Values are swapped with those of a near rank."""
 
-    variables: COLUMNS = setting(
-        REQUIRED, "quantities, each by itself; in formats that know them also dates and ordered categories", "[income]"
-    )
-    window: checked(float, partial(check_positive, most=1)) = setting(
-        0.05, "how far ranks may be apart, as a share of the records", "0.1"
-    )
-    strata: COLUMNS = _strata("values are swapped within these")
-    seed: SEED = _SEED
+    variables: COLUMNS
+    window: checked(float, partial(check_positive, most=1)) = 0.05
+    strata: COLUMNS = None
+    seed: SEED = None
 
 
 class Shuffle(StepSettings):
     """Values change owners, and what they have to do with others stays."""
 
-    variables: COLUMNS = setting(REQUIRED, "quantities", "[income]")
-    given: COLUMNS = setting(
-        None, "columns whose relation with them is kept; no gaps", "[age, education]", unless="`[]`"
-    )
-    missing: one_of(MISSING) = setting("error", "as in `microaggregate`, of the variables", "leave")
-    strata: COLUMNS = _strata("values are shuffled within these")
-    seed: SEED = _SEED
+    variables: COLUMNS
+    given: COLUMNS = None
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
+    seed: SEED = None
 
 
 def _recode(frame, spec, settings, *, seed, step) -> Applied:

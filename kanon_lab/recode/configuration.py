@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import Field
+
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.recode.bands import equal_edges
-from kanon_lab.recode.dates import UNITS
 from kanon_lab.recode.hierarchy import Hierarchy
-from kanon_lab.settings import TEXT, TRUTH, Settings, checked, read, setting
+from kanon_lab.settings import TEXT, TRUTH, Settings, checked, read
 
 # Settings of which there is one entry a level.
 _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
@@ -30,60 +31,35 @@ def _level_names(value: Any, name: str) -> Any:
 class HierarchySettings(Settings):
     """A hierarchy by one of its kinds."""
 
-    kinds = ("masks", "bands", "widths", "mapping", "dates", "file")
+    kinds = {
+        "masks": ("width", "mask", "level_names"),
+        "bands": ("closed", "whole", "labels", "nested", "top", "level_names"),
+        "widths": ("from", "to", "closed", "top", "level_names"),
+        "mapping": ("nested", "top", "level_names"),
+        "dates": ("date_format", "top", "level_names"),
+        "file": ("header", "numbers", "nested"),
+    }
     such_as = "settings, such as {masks: [5, 2]}"
 
-    masks: checked(list[int], _levels) = setting(
-        None, "characters kept at each level; the first is the full length, level `0`", "[5, 2, 0]"
-    )
-    width: checked(int) = setting(None, "the full length, where numbers lost their leading zeros", "5", goes=["masks"])
-    mask: checked(str) = setting("*", "the character in place of those not kept", "x", goes=["masks"])
-    bands: checked(list[list[float | None]], _levels) = setting(
-        None, "edges, one list a level", "[[0, 15, 65, null], [0, null]]"
-    )
-    widths: checked(list[float], _levels) = setting(None, "bands of equal width, one a level", "[5, 10]")
-    start: checked(float) = setting(None, "where they begin; required", "0", unless="", goes=["widths"], alias="from")
-    to: checked(float) = setting(None, "where they end; required", "120", unless="", goes=["widths"])
-    mapping: checked(dict[str, Any]) = setting(
-        None, "for each value its label, or the list of its labels at each level", "{man: any, woman: any}"
-    )
-    dates: checked(list[str], _levels) = setting(
-        None, f"units out of {', '.join(f'`{unit}`' for unit in UNITS)}, one a level", "[month, year]"
-    )
-    file: TEXT = setting(
-        None, "a csv file beside the recipe: a row for each value, and a column for each level", "education.csv"
-    )
-    closed: checked(str) = setting("left", "the edge that belongs to a band", "right", goes=["bands", "widths"])
-    whole: TRUTH = setting(
-        None,
-        "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the edges are",
-        "true",
-        goes=["bands"],
-    )
-    labels: checked(list[list[str]]) = setting(
-        None, "own labels, one list a level", "[[child, adult, old], [any]]", goes=["bands"]
-    )
-    date_format: checked(str) = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"', goes=["dates"])
-    header: TRUTH = setting(True, "whether its first row holds the names of the levels", "false", goes=["file"])
-    numbers: TRUTH = setting(False, "whether its values are numbers; else text", "true", goes=["file"])
-    nested: TRUTH = setting(
-        True,
-        "whether each level must be made of whole groups of the one below",
-        "false",
-        goes=["bands", "mapping", "file"],
-    )
-    top: checked(str) = setting(
-        None,
-        'label of one more level, at which all are alike; with `dates` it is `"*"` unless given',
-        '"*"',
-        goes=["bands", "widths", "mapping", "dates"],
-    )
-    level_names: checked(list[str], _level_names) = setting(
-        (),
-        "a name for each level, level `0` included",
-        "[as it is, coarse]",
-        goes=["masks", "bands", "widths", "mapping", "dates"],
-    )
+    masks: checked(list[int], _levels) = None
+    width: checked(int) = None
+    mask: checked(str) = "*"
+    bands: checked(list[list[float | None]], _levels) = None
+    widths: checked(list[float], _levels) = None
+    start: checked(float) = Field(None, alias="from")
+    to: checked(float) = None
+    mapping: checked(dict[str, Any]) = None
+    dates: checked(list[str], _levels) = None
+    file: TEXT = None
+    closed: checked(str) = "left"
+    whole: TRUTH = None
+    labels: checked(list[list[str]]) = None
+    date_format: checked(str) = "%Y-%m-%d"
+    header: TRUTH = True
+    numbers: TRUTH = False
+    nested: TRUTH = True
+    top: checked(str) = None
+    level_names: checked(list[str], _level_names) = ()
 
     def check(self) -> None:
         if self.file is None:

@@ -25,7 +25,8 @@ class Hierarchy:
     """A variable at several levels of detail: level 0 as it is, each level above it coarser.
 
     Make one with `from_mapping`, `from_intervals`, `from_masks`, `from_dates` or `from_file`; each takes `name`,
-    `level_names` and `top`: the label of a last level in which all values are alike (commonly ``"*"``).
+    `level_names` and `top`: the label of a last level in which all values are alike (commonly ``"*"``). Where levels
+    need not nest, as five-year bands up to 65+ and ten-year bands up to 80+, say ``nested=False``.
 
     Attributes
     ----------
@@ -72,13 +73,13 @@ class Hierarchy:
         mapping : mapping, or sequence of mappings
             For each value its label, or its labels at levels 1, 2, ...; or one mapping for each level, from the labels
             of the level below it (from the values, at level 1). Labels are text, or whole numbers that are made text.
-        nested : bool
-            False where levels need not nest.
 
-        Raises
-        ------
-        OptionError
-            No value, values with different numbers of labels, a missing label, or levels that do not nest.
+        Examples
+        --------
+        >>> import kanon_lab
+        >>> towns = {"Lugo": ["Galicia", "Spain"], "Jaén": ["Andalucía", "Spain"]}
+        >>> kanon_lab.recode.Hierarchy.from_mapping(towns).recode(pd.Series(["Jaén"]), 1).tolist()
+        ['Andalucía']
         """
         rows = _rows(mapping) if isinstance(mapping, Mapping) else _chained(list(mapping))
         heights = {len(labels) for labels in rows.values()}
@@ -102,7 +103,7 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Bands of numbers. A value outside them is an error, never a missing value.
+        """Bands of numbers. A value outside them is an error, never a missing value; levels must nest unless said.
 
         Parameters
         ----------
@@ -117,14 +118,13 @@ class Hierarchy:
         labels : sequence of sequences of str, optional
             For each level the labels of its bands, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``,
             ``>= 65``, ``< 15``.
-        nested : bool
-            False where levels need not nest, as five-year bands up to 65+ and ten-year bands up to 80+.
 
-        Raises
-        ------
-        OptionError
-            Edges that do not rise, a level that cuts through a band of the level below or does not cover all of it, or
-            labels that are not one for each band.
+        Examples
+        --------
+        >>> import kanon_lab
+        >>> age = kanon_lab.recode.Hierarchy.from_intervals([[0, 5, 10, None], [0, 10, None]], closed="left")
+        >>> age.table([3, 7, 40]).to_numpy().tolist()
+        [[3, '0-4', '0-9'], [7, '5-9', '0-9'], [40, '10+', '10+']]
         """
         levels = list(levels)
         if not levels or any(not isinstance(edges, Iterable) or isinstance(edges, str) for edges in levels):
@@ -159,14 +159,13 @@ class Hierarchy:
         width : int, optional
             The full length, where values may be whole numbers that lost their leading zeros: they are filled up to it.
             Without it a value that has not the full length is an error.
-        mask : str
-            One character.
+        mask : str of one character
 
-        Raises
-        ------
-        OptionError
-            Numbers that do not fall, a first one that is not `width` or is above 1,000, or a mask that is not one
-            character.
+        Examples
+        --------
+        >>> import kanon_lab
+        >>> kanon_lab.recode.Hierarchy.from_masks([5, 2, 0], width=5).recode(pd.Series([8001]), 1).tolist()
+        ['08***']
         """
         keep = list(keep)
         whole = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in keep)
@@ -201,10 +200,11 @@ class Hierarchy:
         date_format : str
             How text holds a date (`datetime.strptime`).
 
-        Raises
-        ------
-        OptionError
-            Another unit or order, or a `date_format` that dates cannot be read by.
+        Examples
+        --------
+        >>> import kanon_lab
+        >>> kanon_lab.recode.Hierarchy.from_dates(["month", "decade"]).recode(pd.Series(["1987-05-30"]), 2).tolist()
+        ['1980-1989']
         """
         units = list(units)
         if not units or units != [unit for unit in UNITS if unit in units]:
@@ -215,13 +215,7 @@ class Hierarchy:
 
     @classmethod
     def from_file(
-        cls,
-        path: str | Path,
-        *,
-        header: bool,
-        numbers: bool = False,
-        nested: bool = True,
-        name: str = "",
+        cls, path: str | Path, *, header: bool, numbers: bool = False, nested: bool = True, name: str = ""
     ) -> Hierarchy:
         """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
 
@@ -233,13 +227,6 @@ class Hierarchy:
             Whether the first row holds the names of the levels.
         numbers : bool
             Whether the values are numbers; else they are text. Labels are text.
-
-        Raises
-        ------
-        DataError
-            The file cannot be read; or a row has an empty cell, another number of cells, or a value for a second time.
-        OptionError
-            Its levels do not nest, and nested=False is not said.
         """
         with about(str(path)):
             names, rows = read_levels(path, header, numbers)
@@ -252,15 +239,7 @@ class Hierarchy:
         return cls.from_mapping(rows, nested=nested, name=name, level_names=names)
 
     def to_file(self, path: str | Path, *, values: Iterable[Hashable] | None = None) -> None:
-        """Write the hierarchy to a csv file with a header, as `from_file` reads it.
-
-        Parameters
-        ----------
-        path : str or Path
-            Ends in ``.csv`` or ``.csv.gz``.
-        values : iterable, optional
-            As in `table`.
-        """
+        """Write the hierarchy of some values (see `table`) to a .csv or .csv.gz file, as `from_file` reads it."""
         write_levels(path, self.table(values).set_axis(list(self.level_names), axis=1))
 
     def recode(self, series: pd.Series, level: int) -> pd.Series:
@@ -277,13 +256,6 @@ class Hierarchy:
         -------
         Series
             Text from level 1 on; at level 0 the values as they are. Never categories.
-
-        Raises
-        ------
-        DataError
-            A value is not covered.
-        OptionError
-            There is no such level.
         """
         level = self.check_level(level)
         if level == 0:
@@ -324,13 +296,6 @@ class Hierarchy:
         -------
         DataFrame
             One row a value, one column a level from 0 to `height`.
-
-        Raises
-        ------
-        DataError
-            A value is not covered.
-        OptionError
-            No values are given, and the hierarchy lists none.
         """
         if values is None:
             if not self.rules or not isinstance(self.rules[0], Listed):

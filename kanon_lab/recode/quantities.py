@@ -20,27 +20,13 @@ _LARGEST_WHOLE = 2**62
 
 @dataclass(frozen=True)
 class Quantity:
-    """A column of numbers.
+    """A column of numbers."""
 
-    Attributes
-    ----------
-    column : Series
-        As it is.
-    codes : ndarray of int, shape (n,)
-        Position of each row's value among `values`, or -1 where it is missing.
-    values : ndarray
-        The distinct values: int64, float64, or objects such as decimals.
-    numbers : ndarray of float
-        `values` as floating-point numbers, all finite.
-    nullable : bool
-        Whether the column's type has a missing value of its own.
-    """
-
-    column: pd.Series
-    codes: np.ndarray
-    values: np.ndarray
-    numbers: np.ndarray
-    nullable: bool
+    column: pd.Series  # As it is
+    codes: np.ndarray  # (n,) Position of each row's value among `values`, or -1 where it is missing
+    values: np.ndarray  # The distinct values: int64, float64, or objects such as decimals
+    numbers: np.ndarray  # `values` as floating-point numbers, all finite
+    nullable: bool  # Whether the column's type has a missing value of its own
 
     def rows(self, which: np.ndarray) -> np.ndarray:
         """Whether each row holds one of the distinct values that `which` marks."""
@@ -65,18 +51,12 @@ class Quantity:
 
 
 def quantity(series: pd.Series) -> Quantity:
-    """The numbers of a column.
-
-    Raises
-    ------
-    DataError
-        A value is text, a truth value, a date, infinite, or too large to reckon with.
-    """
+    """The numbers of a column."""
     column = plain(series)
     if column.dtype == object:
         # To a hash table 1 and True are one value.
         truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
-        refuse(truth, series.index, series.name, _fault(True))
+        refuse(truth, series.index, series.name, _why_no_number(True))
     codes, values = distinct(column)
     found = floats_of(values)
     kind = getattr(values.dtype, "kind", "O")
@@ -84,7 +64,7 @@ def quantity(series: pd.Series) -> Quantity:
     if kind in "iu":
         bad |= np.abs(found) > _LARGEST_WHOLE
     if bad.any():
-        fault = _fault(values[int(bad.argmax())])
+        fault = _why_no_number(values[int(bad.argmax())])
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
     exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
     return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
@@ -134,7 +114,7 @@ def check_number(number: object, name: str) -> object:
     return number
 
 
-def _fault(value: object) -> str:
+def _why_no_number(value: object) -> str:
     """What is wrong with a value that is no number to reckon with, and what to do."""
     if isinstance(value, str):
         return "text, and numbers are needed; one cell that is no number makes text of a whole column"

@@ -120,23 +120,12 @@ class Dated:
 
 @dataclass(frozen=True)
 class Bands:
-    """Bands of numbers between edges that rise; the outer ones may be infinite.
-
-    Attributes
-    ----------
-    edges : tuple of float
-    closed : {"left", "right"}
-        The edge that belongs to a band.
-    whole : bool
-        Only whole numbers are covered.
-    names : tuple of str
-        One for each band.
-    """
+    """Bands of numbers between edges that rise; the outer ones may be infinite."""
 
     edges: tuple[float, ...]
-    closed: str
-    whole: bool
-    names: tuple[str, ...]
+    closed: str  # The edge that belongs to a band
+    whole: bool  # Only whole numbers are covered
+    names: tuple[str, ...]  # One for each band
 
     @classmethod
     def of(

@@ -19,11 +19,10 @@ from kanon_lab.recode.groups import group_categories
 from kanon_lab.recode.quantities import check_number
 from kanon_lab.recode.rounding import HALVES, round_values
 from kanon_lab.recode.tails import bottom_code, top_code
-from kanon_lab.settings import COLUMNS, REQUIRED, TEXT, TRUTH, Settings, checked, one_of, read, setting
+from kanon_lab.settings import COLUMNS, TEXT, TRUTH, Settings, checked, one_of, read
 
 # Whole numbers as they are written, and few enough digits for every format.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
-_OF_BANDS = ("bands", "width")
 _NO_NUMBERS = pd.Series([], dtype=float)
 
 
@@ -43,52 +42,31 @@ class Recoding(Settings):
 class Recode(Recoding):
     """Global recoding."""
 
-    kinds = ("bands", "width", "groups", "dates", "hierarchy")
+    kinds = {
+        "bands": ("closed", "whole", "labels", "outside"),
+        "width": ("start", "stop", "closed", "whole", "labels", "outside"),
+        "groups": ("others", "labels"),
+        "dates": ("reference", "date_format"),
+        "hierarchy": ("level", "labels"),
+    }
     such_as = "settings, such as {variable: age, width: 10}"
 
-    variable: COLUMNS = setting(
-        REQUIRED,
-        "the column, or several that are recoded alike",
-        "[income]",
-        need="name the column to recode, such as variable: age",
-    )
-    bands: checked(list[float | None]) = setting(
-        None, "edges, rising; `null` at either end leaves it open", "[0, 15, 65, null]"
-    )
-    width: checked(float) = setting(None, "bands of one width instead", "10")
-    start: checked(float) = setting(0, "where the bands of one width begin", "0", goes=["width"])
-    stop: checked(float) = setting(None, "where they end; else as far as the values reach", "120", goes=["width"])
-    closed: checked(str) = setting("left", "the edge that belongs to a band", "right", goes=_OF_BANDS)
-    whole: TRUTH = setting(
-        None,
-        "labels as of whole numbers (`40-49`) or not (`[40, 50)`); else by what the values and edges are",
-        "false",
-        goes=_OF_BANDS,
-    )
-    labels: checked(list[str] | dict[str, str]) = setting(
-        None,
-        "a list: own labels, one a band; or a mapping such as `{1: North, 2: South}`: what the new codes are called in "
-        "a file of SPSS or Stata",
-        "[child, adult, old]",
-        goes=["bands", "width", "groups", "hierarchy"],
-    )
-    outside: checked(str | dict[str, str]) = setting(
-        "raise",
-        "what lies outside: refused, a label, or labels `below` and `above`",
-        '{above: "75+"}',
-        goes=_OF_BANDS,
-    )
-    groups: checked(dict[str, Any]) = setting(None, "new label, and the old value or values", "{studied: university}")
-    others: checked(str) = setting(
-        "raise", "values in no group: refused, kept, or a label for all", "keep", goes=["groups"]
-    )
-    dates: one_of([*UNITS, "age"]) = setting(None, f"{', '.join(f'`{unit}`' for unit in UNITS)} or `age`", "month")
-    reference: checked(str | datetime.date) = setting(
-        None, "the day of an age, and only of an age", "2011-11-01", goes=["dates"]
-    )
-    date_format: checked(str) = setting("%Y-%m-%d", "how the file writes dates", '"%d/%m/%Y"', goes=["dates"])
-    hierarchy: HierarchySettings = setting(None, "a ladder of levels, see the next table", "{masks: [5, 2]}")
-    level: checked(int) = setting(None, "the level to go to; required", "1", unless="", goes=["hierarchy"])
+    variable: COLUMNS
+    bands: checked(list[float | None]) = None
+    width: checked(float) = None
+    start: checked(float) = 0
+    stop: checked(float) = None
+    closed: checked(str) = "left"
+    whole: TRUTH = None
+    labels: checked(list[str] | dict[str, str]) = None
+    outside: checked(str | dict[str, str]) = "raise"
+    groups: checked(dict[str, Any]) = None
+    others: checked(str) = "raise"
+    dates: one_of([*UNITS, "age"]) = None
+    reference: checked(str | datetime.date) = None
+    date_format: checked(str) = "%Y-%m-%d"
+    hierarchy: HierarchySettings = None
+    level: checked(int) = None
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
@@ -167,12 +145,10 @@ def _as_codes(found: pd.Series) -> pd.Series:
     return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), index=found.index, name=found.name)
 
 
-class _Tail(Recoding):
-    variable: COLUMNS = setting(REQUIRED, "the column, or several", "income")
-    label: TEXT = setting(None, "a text for the coded values; the column becomes text", '"85+"')
-    value: checked(float | str) = setting(
-        None, "a number for them, or `mean`; without `label` and `value` they become the limit", "mean"
-    )
+class Tail(Recoding):
+    variable: COLUMNS
+    label: TEXT = None
+    value: checked(float | str) = None
 
     def check(self) -> None:
         limit = self.options.get("above", self.options.get("below"))
@@ -182,19 +158,19 @@ class _Tail(Recoding):
             raise OptionError("give label (text) or value (a number), not both")
 
 
-class TopCode(_Tail):
+class TopCode(Tail):
     """The highest values become alike."""
 
-    above: checked(float | str) = setting(REQUIRED, "the highest value that stays", "6000", need="give it")
+    above: checked(float | str)
 
     def recoded(self, series: pd.Series) -> pd.Series:
         return top_code(series, **self.options)
 
 
-class BottomCode(_Tail):
+class BottomCode(Tail):
     """The lowest values become alike."""
 
-    below: checked(float | str) = setting(REQUIRED, "the lowest value that stays", "500", need="give it")
+    below: checked(float | str)
 
     def recoded(self, series: pd.Series) -> pd.Series:
         return bottom_code(series, **self.options)
@@ -203,11 +179,9 @@ class BottomCode(_Tail):
 class Round(Recoding):
     """Numbers are rounded."""
 
-    variable: COLUMNS = setting(REQUIRED, "the column, or several", "[income]")
-    base: checked(float, check_number) = setting(REQUIRED, "rounded to multiples of this", "100", need="give it")
-    half: one_of(HALVES) = setting(
-        "even", "where a number half-way goes: to the `even` multiple, or `up`, away from zero", "up"
-    )
+    variable: COLUMNS
+    base: checked(float, check_number)
+    half: one_of(HALVES) = "even"
 
     def check(self) -> None:
         self.recoded(_NO_NUMBERS)
@@ -254,7 +228,9 @@ def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str =
     try:
         given = read(RECODINGS[step], settings)
     except OptionError as error:
-        raise OptionError(f"{step}: {error}") from None
+        named = settings.get("variable") if isinstance(settings, Mapping) else None
+        of = f" of {shortened(named)}" if isinstance(named, str) else ""
+        raise OptionError(f"{step}{of}: {error}") from None
     return recoded(step, given, frame)
 
 

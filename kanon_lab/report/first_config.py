@@ -14,6 +14,8 @@ from kanon_lab.errors import shortened, visible
 from kanon_lab.protection.yaml_file import dump_yaml
 
 _WIDTH = 100
+# By this editors know what the settings may be; it must be the first line.
+_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
 _SINGLES = ("weight", "household")
 _LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
 # A key of more values puts most persons in classes of their own.
@@ -35,31 +37,16 @@ def first_config(
     na: Sequence[str] = (),
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
 ) -> str:
-    """A commented configuration, as YAML text that `kanon_lab.report.config.read_config` reads.
+    """A commented configuration as YAML, from guesses as `kanon_lab.report.guess.guess_roles` gives them.
 
-    Parameters
-    ----------
-    guesses : DataFrame
-        As `kanon_lab.report.guess.guess_roles` gives it.
-    file, config : str
-        Names of the file and of the configuration, for its comments.
-    language : {"en", "es"}
-        Of its comments, and of the report.
-    na : sequence of str
-        Texts that mean a missing value.
-    missing_codes : mapping of str to sequence, optional
-        Codes that do so, by variable.
-
-    Returns
-    -------
-    str
-        Nothing of the data is in it but names of columns, their kinds and how many values they have.
+    Nothing of the data is in it but names of columns, their kinds and how many values they have.
     """
     texts = config_texts(language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     named = {"file": file, "config": config}
     blocks = [
-        "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _EDITORS + "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _comment(texts["schema"], wrap=False),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),

@@ -56,19 +56,19 @@ def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataF
 
 
 def _pairs(old: pd.Series, new: pd.Series) -> pd.DataFrame:
-    texts = {"old": _texts(old), "new": _texts(new.reindex(old.index))}
+    texts = {"old": _as_labels(old), "new": _as_labels(new.reindex(old.index))}
     found = pd.DataFrame(texts).groupby(["old", "new"], dropna=False, sort=False).size().reset_index(name="records")
     return found.sort_values("records", ascending=False, kind="stable", ignore_index=True)
 
 
-def _texts(column: pd.Series) -> pd.Series:
+def _as_labels(column: pd.Series) -> pd.Series:
     return column.astype(object).map(lambda value: told_label(str(value)), na_action="ignore")
 
 
 def _riskiest(each: Risks) -> pd.DataFrame:
     table: ClassTable = each.table
     frame = table.classes
-    keys = {visible(name): _texts(frame[name]) for name in table.spec.key_variables}
+    keys = {visible(name): _as_labels(frame[name]) for name in table.spec.key_variables}
     counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": each.of_class}
     found = pd.DataFrame(keys).assign(**counts)
     return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)

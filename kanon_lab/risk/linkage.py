@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from kanon_lab.classes.coding import Coded, coded, distinct_rows, pack
+from kanon_lab.classes.coding import Coded, coded, distinct_rows, grouped
+from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec
 
@@ -92,26 +92,26 @@ def linkage_attack(
     with about(_RELEASED):
         spec.check(released)
     codes = _joint_codes(register, released, spec)
-    pattern_of_person, of_persons = _patterns(codes[: len(register)])
-    pattern_of_record, of_records = _patterns(codes[len(register) :])
-    links = _compatible(of_persons, of_records)
-    n_records, n_persons = np.bincount(pattern_of_record), np.bincount(pattern_of_person)
+    # Both tables are one: what a person is compatible with is summed over the patterns of records, and the other way.
+    group, some = distinct_rows(codes)
+    patterns, of_person, of_record = codes[some], group[: len(register)], group[len(register) :]
+    positions = np.bincount(of_record, np.arange(len(released)), len(some)).astype(np.int64)
+    each = [np.bincount(of_record, minlength=len(some)), np.bincount(of_person, minlength=len(some)), positions]
+    n_records, n_persons, position = compatible_sums(patterns, np.column_stack(each)).T
     persons = pd.DataFrame({} if identity is None else {identity: register[identity]}, index=register.index)
-    persons["records"] = (links @ n_records)[pattern_of_person]
-    records = pd.DataFrame({"persons": (links.T @ n_persons)[pattern_of_record]}, index=released.index)
-    some_record = np.empty(len(n_records), dtype=np.int64)
-    some_record[pattern_of_record] = np.arange(len(released))
+    persons["records"] = n_records[of_person]
+    records = pd.DataFrame({"persons": n_persons[of_record]}, index=released.index)
     # The sum of positions over the only record is its position.
-    only = np.where(persons["records"] == 1, (links @ some_record)[pattern_of_person], -1)
-    persons["record"] = _taken(released.index, only, persons.index)
+    only = np.where(persons["records"] == 1, position[of_person], -1)
+    persons["record"] = _labels_at(released.index, only, persons.index)
     if sensitive is not None:
         with about(_RELEASED):
             known = coded(released[sensitive])
-        _add_values(persons, links, pattern_of_person, pattern_of_record, known)
+        _add_values(persons, patterns, of_person, of_record, known)
     if truth is not None:
         ids = register.index if identity is None else pd.Index(register[identity])
-        _add_truth(persons, ids, only, _aligned(truth, ids, released), None if sensitive is None else known)
-    return LinkageResult(persons, records, _summary(persons, only, records["persons"].to_numpy()))
+        _add_truth(persons, ids, only, _person_of_record(truth, ids, released), None if sensitive is None else known)
+    return LinkageResult(persons, records, _claims(persons, only, records["persons"].to_numpy()))
 
 
 def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) -> np.ndarray:
@@ -147,68 +147,26 @@ def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
         )
 
 
-def _patterns(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pattern of each row, and the distinct patterns."""
-    group, some = distinct_rows(codes)
-    return group, codes[some]
-
-
-def _compatible(left: np.ndarray, right: np.ndarray) -> sparse.csr_array:
-    """Which patterns of one table are compatible with which of the other: ones, shape (left, right).
-
-    Patterns that miss the same keys come together; two such groups are joined on the keys that both know.
-    """
-    rows, columns = [], []
-    lefts, rights = _by_missing(left), _by_missing(right)
-    for left_known, of_left in lefts:
-        for right_known, of_right in rights:
-            shared = left_known & right_known
-            one, other = _equal_pairs(left[of_left][:, shared], right[of_right][:, shared])
-            rows.append(of_left[one])
-            columns.append(of_right[other])
-    rows, columns = np.concatenate(rows), np.concatenate(columns)
-    return sparse.coo_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(len(left), len(right))).tocsr()
-
-
-def _by_missing(codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each set of keys known together: that set, and the rows that know just these."""
-    sets, group = np.unique(codes >= 0, axis=0, return_inverse=True)
-    group = group.ravel()
-    return [(known, np.flatnonzero(group == i)) for i, known in enumerate(sets)]
-
-
-def _equal_pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of all pairs of equal rows; without columns every pair is one."""
-    both = np.concatenate([left, right])
-    packed, _ = pack([np.zeros(len(both), np.int64), *both.T], [1, *(int(top) + 1 for top in both.max(axis=0))])
-    of_left, of_right = packed[: len(left)], packed[len(left) :]
-    order = np.argsort(of_right, kind="stable")
-    first = np.searchsorted(of_right[order], of_left, side="left")
-    number = np.searchsorted(of_right[order], of_left, side="right") - first
-    one = np.repeat(np.arange(len(left)), number)
-    within = np.arange(len(one)) - np.repeat(np.cumsum(number) - number, number)
-    return one, order[first[one] + within]
-
-
 def _add_values(
-    persons: pd.DataFrame, links: sparse.csr_array, of_person: np.ndarray, of_record: np.ndarray, known: Coded
+    persons: pd.DataFrame, patterns: np.ndarray, of_person: np.ndarray, of_record: np.ndarray, known: Coded
 ) -> None:
     """Add what the records compatible with each person say of the sensitive variable."""
-    has, shape = known.codes >= 0, (links.shape[1], len(known.values))
-    pairs = (of_record[has], known.codes[has])
-    counts = links @ sparse.coo_array((np.ones(int(has.sum()), np.int64), pairs), shape=shape).tocsr()
-    values = np.diff(counts.indptr)
-    only = np.full(len(values), -1)
-    one = values == 1
-    only[one] = counts.indices[counts.indptr[:-1][one]]
-    unknown = links @ np.bincount(of_record[~has], minlength=links.shape[1])
+    has, m = known.codes >= 0, max(len(known.values), 1)
+    pair, distinct = grouped(of_record[has].astype(np.int64) * m + known.codes[has], len(patterns) * m)
+    own = (*np.divmod(distinct, m), np.bincount(pair, minlength=len(distinct)))
+    row, value, _ = compatible_counts(patterns, *own, m) if (patterns < 0).any() else own
+    values = np.bincount(row, minlength=len(patterns))
+    only = np.full(len(patterns), -1)
+    only[row] = value
+    only[values != 1] = -1
+    unknown = compatible_sums(patterns, np.bincount(of_record[~has], minlength=len(patterns)))
     persons["values"] = values[of_person]
     persons["unknown"] = unknown[of_person]
-    persons["value"] = _taken(known.values, only[of_person], persons.index)
-    persons["learned"] = (one & (unknown == 0))[of_person]
+    persons["value"] = _labels_at(known.values, only[of_person], persons.index)
+    persons["learned"] = ((values == 1) & (unknown == 0))[of_person]
 
 
-def _aligned(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
+def _person_of_record(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
     """The person of each released record, in the order of the released table."""
     if not truth.index.equals(released.index):
         if not truth.index.is_unique or set(truth.index) != set(released.index):
@@ -230,7 +188,7 @@ def _add_truth(persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd
         persons["learned_right"] = persons["learned"].to_numpy() & np.isin(mine, own)
 
 
-def _taken(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
+def _labels_at(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
     """Labels by position, None where it is -1."""
     taken = np.empty(len(position), dtype=object)
     has = position >= 0
@@ -238,7 +196,7 @@ def _taken(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series
     return pd.Series(taken, index=index, dtype=object)
 
 
-def _summary(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
+def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
     records = persons["records"].to_numpy()
     unique = records == 1
     claims = {

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
+from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
 from kanon_lab.show import markup
 from kanon_lab.show.style import DARK
@@ -143,7 +144,11 @@ def script() -> str:
     """
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle(_text("draw.js"), vl_version=_VEGALITE_VERSION)
+    draw = _text("draw.js")
+    bundle = kept_text(  # making it takes more than a second
+        lambda: vl_convert.javascript_bundle(draw, vl_version=_VEGALITE_VERSION),
+        *("figures", vl_convert.__version__, _VEGALITE_VERSION, draw),
+    )
     # A function of its own: the bundle's short names would clash with those of other scripts in the page. (A module
     # would do it too, but a browser does not load one from a file.)
     return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"

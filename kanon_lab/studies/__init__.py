@@ -14,7 +14,6 @@ from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, pub
 from kanon_lab.studies.inverse import Reconstruction, reconstruct_cells
 from kanon_lab.studies.printed import (
     PRINTED_RANGES,
-    assign_labels,
     compare_cells,
     compare_reconstructions,
     one_person_transfers,
@@ -34,7 +33,6 @@ __all__ = [
     "Census",
     "Reconstruction",
     "as_printed",
-    "assign_labels",
     "audit",
     "catalan_census",
     "catalan_codes",

@@ -21,18 +21,7 @@ FIRST, LAST = 6, 8
 
 
 def table(name: str) -> pd.DataFrame:
-    """A table as it is printed.
-
-    Parameters
-    ----------
-    name : str
-        One of `TABLES`, or `TABLE_5_AGAIN`.
-
-    Returns
-    -------
-    DataFrame
-        Index ``record``, from 1. ``postcode`` and ``cholesterol`` (str), ``age`` (int, or str where it is a range).
-    """
+    """A table (of `TABLES`, or `TABLE_5_AGAIN`) as printed, under ``record`` from 1; ages are int or texts."""
     figures = published_figures("aepd")
     cells = figures[figures["table"] == name].astype({"row": int})
     wide = cells.pivot(index="row", columns="column", values="printed")[list(HEADINGS)]
@@ -49,18 +38,7 @@ def hierarchies() -> dict[str, Hierarchy]:
 
 
 def local_levels(records: pd.DataFrame) -> pd.DataFrame:
-    """The levels of Tablas 4 and 6: ages in decades; two digits of the postcode where no other record has the same key.
-
-    Parameters
-    ----------
-    records : DataFrame
-        Original records, with the columns `KEYS`.
-
-    Returns
-    -------
-    DataFrame
-        Index as `records`; for each key variable the level (int) in `hierarchies`.
-    """
+    """The levels of Tablas 4 and 6: ages in decades; two digits of the postcode where nobody else has the same key."""
     alone = class_table(records, KEYS).f_k_of_records() < 2
     return pd.DataFrame({"postcode": alone.astype(int), "age": 1}, index=records.index)
 
@@ -102,18 +80,7 @@ def homogeneity() -> pd.DataFrame:
 
 
 def levels_used(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """The level of `hierarchies` that each printed key cell has.
-
-    Parameters
-    ----------
-    before, after : DataFrame
-        The same records, with the columns `KEYS`, before and after a generalisation.
-
-    Returns
-    -------
-    DataFrame
-        Index as `after`; for each key variable the lowest level (int) whose label of the value before is the cell.
-    """
+    """The lowest level of `hierarchies` that gives each key cell `after` from the value `before`."""
     before, ladders = before.loc[after.index], hierarchies()
     labels = {key: ladders[key].table(before[key]).set_axis(after.index) for key in KEYS}
     return pd.DataFrame(
@@ -122,17 +89,6 @@ def levels_used(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def generalisation(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """The kind of a generalisation by the note's own definition.
-
-    Parameters
-    ----------
-    before, after : DataFrame
-        The same records, with the columns `KEYS`, before and after it.
-
-    Returns
-    -------
-    str
-        ``"global"`` where equal values of a variable are always generalised alike, else ``"local"``.
-    """
+    """``global`` by the note's definition, where equal values of a variable are generalised alike; else ``local``."""
     alike = all((after[key].groupby(before[key]).nunique() == 1).all() for key in KEYS)
     return "global" if alike else "local"

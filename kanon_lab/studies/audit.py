@@ -50,16 +50,14 @@ class Audit:
     Attributes
     ----------
     figures : DataFrame
-        One row per published figure, disagreements first: ``figure_id``, ``source``, ``place`` (page or section, in
-        words), ``table``, ``row``, ``column``, ``unit``, ``printed`` (str),
-        ``published`` (float or missing), ``computed`` (float or missing), ``computed_text`` (str: the recomputed figure
-        as it would be printed, where it is words or a code; else empty), ``difference`` (computed less published),
-        ``verdict`` (a key of `VERDICTS`), ``kind`` (of evidence: a key of `KINDS`), ``noise`` and ``tolerance`` (how
-        far the figure may lie from ours, in its own unit, where it was simulated or our input is reconstructed; else
-        0), ``reason`` and ``chapter`` (of the book, the one that argues it; empty where none does).
+        One row a published figure, disagreements first: ``figure_id``, ``source``, ``place`` (page or section, in
+        words), ``table``, ``row``, ``column``, ``unit``, ``printed`` (str), ``published`` and ``computed`` (float or
+        missing), ``computed_text`` (the recomputed figure as it would be printed, where it is words or a code),
+        ``difference`` (computed less published), ``verdict`` and ``kind`` (keys of `VERDICTS` and `KINDS`), ``noise``
+        and ``tolerance`` (how far it may lie from ours, in its own unit, where it was simulated or our input is
+        reconstructed), ``reason`` and ``chapter`` (of the book, the one that argues it). Else empty, or 0.
     rows_off : DataFrame
-        Printed rows that do not add up to their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``,
-        ``difference``.
+        Printed rows that miss their printed total: ``source``, ``table``, ``row``, ``total``, ``sum``, ``difference``.
     counts_given : bool
         Whether a population was given that is no embedded one.
     """
@@ -88,24 +86,7 @@ class Audit:
         return table
 
     def figure(self, figure_id: str) -> dict[str, object]:
-        """All that is known of one figure.
-
-        Parameters
-        ----------
-        figure_id : str
-            As in `figures`.
-
-        Returns
-        -------
-        dict
-            The figure's row of `figures`, with ``citation`` (of its source, in full), what `explanation` says of it,
-            and the meaning of its kind and verdict (``kind_meaning``, ``verdict_meaning``).
-
-        Raises
-        ------
-        OptionError
-            For a figure that is not among `figures`; it names the one that was meant, if one is near.
-        """
+        """One figure: its row of `figures`, citation, explanation, meanings of kind and verdict."""
         found = self.figures[self.figures["figure_id"] == figure_id]
         if found.empty:
             raise _unknown_figure(figure_id)
@@ -137,17 +118,20 @@ def audit(source: str | None = None, counts: pd.DataFrame | None = None) -> Audi
         One key of `SOURCES`; all of them if absent.
     counts : DataFrame, optional
         A counts frame to recompute the tables of Gil Bellosta (2011) from, in place of the embedded ``spain-2010``. A
-        frame with a column ``kind`` is an embedded population, and so fitted to these tables. It concerns no other
-        source.
+        frame with a column ``kind`` is an embedded population, and so fitted to these tables.
 
     Returns
     -------
     Audit
 
-    Raises
-    ------
-    OptionError
-        For an unknown source, or counts for a source that is not recomputed from any.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> found = studies.audit("aepd")
+    >>> found.figures["verdict"].value_counts()["published-error"].item()
+    2
+    >>> found.figure("aepd/text/tabla-6-k")["computed"]
+    1.0
     """
     if counts is not None:
         check_takes_counts(source)
@@ -178,13 +162,7 @@ def check_takes_counts(source: str | None) -> None:
 
 
 def source_of(figure_id: str) -> str:
-    """The source of a figure: what its id begins with.
-
-    Raises
-    ------
-    OptionError
-        Where it is empty, or begins with no source; it names the figure that was meant, if one is near.
-    """
+    """The source of a figure: what its id begins with."""
     if not figure_id:
         raise OptionError("the figure_id is empty: kanon-lab audit --json lists every one")
     source = figure_id.partition("/")[0]

@@ -115,11 +115,6 @@ class Census:
         -------
         DataFrame
             One row a person, in random order, columns `VARIABLES`.
-
-        Raises
-        ------
-        OptionError
-            A fraction, a seed or a scheme that is none.
         """
         if isinstance(fraction, bool) or not isinstance(fraction, (int, float, np.number)) or not 0 < fraction < 1:
             raise OptionError(f"fraction must be a number above 0 and below 1, not {shortened(repr(fraction))}")
@@ -141,27 +136,31 @@ class Census:
 def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Census:
     """Generate the synthetic census of Catalonia of 1991: 6,059,494 persons who do not exist.
 
-    Its parameters were fitted to the counts of unique records in Taula 1 of Garín i Ramírez (1996), and to no record.
+    Its parameters (by default `census_parameters`) were fitted to the counts of unique records in Taula 1 of Garín i
+    Ramírez (1996), and to no record.
 
     Parameters
     ----------
     seed : int
     parameters : mapping, optional
-        In place of those of the package, as `census_parameters` gives them.
 
     Returns
     -------
     Census
 
-    Raises
-    ------
-    OptionError
-        A seed that is none.
-
     Notes
     -----
     Ages are those that persons reach in 1995, as in the study (section 4.2). The youngest, born in January and February
     of 1991, reach 4: the census was on 1 March.
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> census = studies.catalan_census(1991)
+    >>> census.persons
+    6059494
+    >>> list(census.sample(0.001, seed=1))
+    ['region', 'province', 'age', 'birthplace', 'sex', 'marital_status', 'occupation', 'study_level', 'activity']
     """
     parameters = census_parameters() if parameters is None else parameters
     chances = _Chances(parameters)
@@ -176,7 +175,14 @@ def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Ce
 
 
 def census_parameters() -> dict:
-    """The parameters of `catalan_census`: what was published, what is assumed and what was fitted."""
+    """The parameters of `catalan_census`: what was published, what is assumed and what was fitted.
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> sum(persons for _, _, persons in studies.census_parameters()["regions"].values())
+    6059494
+    """
     import yaml
 
     path = resources.files("kanon_lab.data") / "embedded" / "catalonia-1991.yml"
@@ -191,6 +197,12 @@ def catalan_codes(parameters: Mapping | None = None) -> pd.DataFrame:
     DataFrame
         One row a code: ``variable``, ``code`` (int), ``label``. The study numbers the codes of its questionnaire and
         names few of them: labels of study, activity, occupation and of all regions but 11 are assumed.
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.catalan_codes().query("variable == 'sex'")["label"].tolist()
+    ['man', 'woman']
     """
     settings = census_parameters() if parameters is None else parameters
     named = {
@@ -338,10 +350,7 @@ class _Chances:
         return found ** self._fitted["regions"]
 
     def _finished(self, table: np.ndarray, name: str) -> np.ndarray:
-        """Chances, shape (..., ages, codes), sharper or flatter as fitted, with a share of strays.
-
-        Strays have any code that is possible for them: without a few no file of real answers is.
-        """
+        """Chances (..., ages, codes), sharper or flatter as fitted; a few strays have any code that they may have."""
         table = _normal(_normal(table) ** self._fitted[f"sharpness_{name}"])
         if f"elders_{name}" in self._fitted:
             elders = table[..., _THEN >= 60, :] ** self._fitted[f"elders_{name}"]

@@ -46,23 +46,19 @@ _COUNTED = ("inhabitants", "persons", "municipalities", "combinations")
 
 
 def published_figures(source: str) -> pd.DataFrame:
-    """The figures of one source as they were printed.
-
-    Parameters
-    ----------
-    source : str
-        A key of `SOURCES`.
+    """The figures of one source (a key of `SOURCES`) as they were printed.
 
     Returns
     -------
     DataFrame
-        One row per figure: ``figure_id``, ``table``, ``row``, ``column``, ``unit``, ``printed`` (str) and
-        ``published`` (float, missing where the figure is words or illegible).
+        One row a figure: ``figure_id``, ``table``, ``row``, ``column``, ``unit``, ``printed`` (str) and ``published``
+        (float, missing where the figure is words or illegible).
 
-    Raises
-    ------
-    OptionError
-        For an unknown source.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.published_figures("garin-1996").loc[3, ["figure_id", "printed"]].tolist()
+    ['garin-1996/taula-1/catalonia/1-year/p', '0,0455%']
     """
     check_source(source)
     path = resources.files("kanon_lab.studies") / f"{source}.csv"
@@ -94,27 +90,13 @@ def check_source(source: str) -> None:
 def recomputed(
     rows: pd.DataFrame, computed: np.ndarray | Sequence[float | str] | float = np.nan, **columns: object
 ) -> pd.DataFrame:
-    """What a source's module returns for some of its figures: one row each, with what is not given left at its default.
+    """What is found for some figures (rows of `published_figures`): one row each, and what is not given at its default.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of `published_figures`.
-    computed : array of float, sequence of float and str, or float
-        The recomputed numbers, missing where the figure cannot be recomputed; where a figure is words, these as they
-        would be printed.
-    **columns
-        ``noise`` (how far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for fitted
-        or reconstructed input), ``holds`` (whether a bound holds that the source claims in place of a number, else
-        None), ``kind`` (a key of `KINDS`; ``"recomputed"`` by default), ``printing`` (how the source brought numbers to
-        their last digit: ``"rounded"``, or ``"cut"`` where it dropped what follows), ``reason`` (empty where nothing
-        needs saying) and ``verdict`` (where the comparison of numbers or words cannot give it; else empty).
-
-    Returns
-    -------
-    DataFrame
-        Index as `rows`; ``computed`` (float; missing where it is words), ``computed_text`` (str; empty where it is a
-        number) and the columns above.
+    Columns: ``computed`` (float; missing where nothing is, or words are), ``computed_text`` (words as they would be
+    printed), ``noise`` (how far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for
+    fitted or reconstructed input), ``holds`` (whether a bound holds that is claimed in place of a number, else None),
+    ``kind`` (a key of `KINDS`), ``printing`` (how numbers were brought to their last digit: ``rounded`` or ``cut``),
+    ``reason`` (empty where nothing needs saying) and ``verdict`` (where a comparison cannot give it; else empty).
     """
     frame = pd.DataFrame({**_DEFAULTS, "computed": computed, **columns}, index=rows.index).astype({"holds": object})
     words = frame["computed"].map(lambda each: isinstance(each, str))
@@ -161,10 +143,11 @@ def as_printed(number: float, printed: str, unit: str = "") -> str:
     printed, unit : str
         The figure, as in `published_figures`.
 
-    Returns
-    -------
-    str
-        For 2000 beside ``2.500`` persons ``2.000``; for 1.58235 beside ``0.1582%`` ``1.5823%``.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.as_printed(2000, "2.500", "persons"), studies.as_printed(1.58235, "0.1582%")
+    ('2.000', '1.5823%')
     """
     decimals = len(_with_point(printed, unit).partition(".")[2])
     thousands = "." if unit in _COUNTED and "." in printed else ""

@@ -52,18 +52,12 @@ def _table() -> pd.DataFrame:
 
 
 def taula() -> pd.DataFrame:
-    """Taula 1 as it is printed.
-
-    Returns
-    -------
-    DataFrame
-        Index ``geography`` and ``age``, nine scenarios; ``u1``, ``u2``, ``u`` (records) and ``p`` (text, per cent).
-    """
+    """Taula 1 as printed, by ``geography`` and ``age``: ``u1``, ``u2``, ``u`` (records), ``p`` (text, per cent)."""
     return _table().copy()
 
 
 def scenarios(fraction: float | None = None) -> pd.DataFrame:
-    """The nine scenarios of Taula 1, recomputed from its counts.
+    """The nine scenarios of Taula 1, recomputed from its counts by equations (2) and (3) with p(a) = 1.
 
     Parameters
     ----------
@@ -73,11 +67,10 @@ def scenarios(fraction: float | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns ``geography``, ``age``, ``u1``, ``u2``, ``u``; ``unique_share`` (u1 / n1), ``p_b``, ``p_c``, ``p_d`` and
-        ``p_identification``, 0-1, by equations (2) and (3) with p(a) = 1; ``printed`` (text, per cent);
-        ``relative_error`` of p, the standard deviation over subsamples divided by p; ``uniques``, records of the sample
-        that are population uniques by the study's estimate; and ``identifications``, the N p persons that an outsider
-        would identify who sought everybody in Catalonia.
+        ``geography``, ``age``, ``u1``, ``u2``, ``u``; ``unique_share`` (u1 / n1), ``p_b``, ``p_c``, ``p_d`` and
+        ``p_identification``, 0-1; ``printed`` (text, per cent); ``relative_error`` of p, the standard deviation over
+        subsamples divided by p; ``uniques``, records of the sample that are population uniques by the study's estimate;
+        and ``identifications``, the N p persons that an outsider would identify who sought everybody in Catalonia.
     """
     f = _fraction(fraction)
     found, n1 = taula().rename(columns={"p": "printed"}).reset_index(), number("n1-5")
@@ -95,19 +88,10 @@ def scenarios(fraction: float | None = None) -> pd.DataFrame:
 
 
 def fraction_range(*, last_digit: str = "cut", decimals: int | None = None) -> tuple[float, float]:
-    """The sampling fractions that give all nine p of Taula 1 as printed.
+    """The sampling fractions that give all nine p of Taula 1 as printed: the least, and the one below which all lie.
 
-    Parameters
-    ----------
-    last_digit : {"cut", "rounded"}
-        How p was printed: what follows its last digit was left off, or the digit was rounded.
-    decimals : int, optional
-        Decimals to which u/u2 was rounded before it was used; all of them if absent.
-
-    Returns
-    -------
-    tuple of float
-        The least fraction, and the one below which all lie. NaN where no fraction gives all nine.
+    ``last_digit`` says how p was printed (``"cut"``: what follows its last digit was left off, or ``"rounded"``), and
+    `decimals` to how many u/u2 was rounded before it was used (None: not). NaN where no fraction gives all nine.
     """
     low, high = _bounds(last_digit, decimals)
     return (float(low.max()), float(high.min())) if low.max() < high.min() else (np.nan, np.nan)
@@ -164,11 +148,10 @@ def steps() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an age: ``age``; ``first`` and ``second``, by how much p is multiplied from Catalonia to provinces and
-        from provinces to regions; ``first_points`` and ``second_points``, what is added (0-1); the same added for each
-        new area, ``first_per_area`` and ``second_per_area``, and as a share of what p was before the step,
-        ``first_growth_per_area`` and ``second_growth_per_area``; and ``first_per_doubling`` and
-        ``second_per_doubling``, by how much p is multiplied for each doubling of the number of areas.
+        One row an ``age``; from Catalonia to provinces (``first``) and from provinces to regions (``second``) by how
+        much p is multiplied, and with the endings ``_points`` what is added (0-1), ``_per_area`` the same for each new
+        area, ``_growth_per_area`` that as a share of p before the step, and ``_per_doubling`` by how much p is
+        multiplied for each doubling of the number of areas.
     """
     p = _published().to_numpy().reshape(len(GEOGRAPHIES), len(AGES))
     areas = np.array([1, 4, 14])
@@ -187,12 +170,7 @@ def steps() -> pd.DataFrame:
 
 
 def draws(fraction: float | None = None) -> pd.DataFrame:
-    """What u should be: each of the u1 sample uniques enters the subsample with the chance f.
-
-    Parameters
-    ----------
-    fraction : float, optional
-        As in `scenarios`.
+    """What u should be, as each of the u1 sample uniques enters the subsample with the chance f (as in `scenarios`).
 
     Returns
     -------
@@ -213,16 +191,11 @@ def shared_subsample(fraction: float | None = None) -> pd.DataFrame:
     In a chain of scenarios, each finer than the one before, uniques stay unique. In one subsample the u that a step
     adds are then drawn from the u1 that it adds; in several each u is drawn by itself.
 
-    Parameters
-    ----------
-    fraction : float, optional
-        As in `scenarios`.
-
     Returns
     -------
     DataFrame
-        One row a chain: ``chain`` (text), ``likelihood_ratio`` (above 1 speaks for one subsample) and ``z`` (tuple of
-        float, one a step: how many binomial sd the added u lie above what is expected).
+        One row a ``chain`` (text): ``likelihood_ratio`` (above 1 speaks for one subsample) and ``z`` (tuple, one a
+        step: how many binomial sd the added u lie above what is expected).
     """
     from scipy.stats import binom
 
@@ -238,16 +211,16 @@ def shared_subsample(fraction: float | None = None) -> pd.DataFrame:
 
 
 def data_dictionary() -> pd.DataFrame:
-    """The variables of the released sample of anonymous records (*MRA*).
+    """The variables of the released sample of anonymous records (*MRA*), in the study's order.
 
     Returns
     -------
     DataFrame
-        One row a variable, in the study's order; the digits of the string INFRA apart: ``variable`` (the study's name),
-        ``heading`` (its own, in Catalan), ``definition``, ``codes`` (as printed, ``absolute`` or ``3 digits``),
-        ``categories`` (how many codes there are; missing where they are not listed), ``part`` (person or dwelling),
-        ``in_key`` (bool: among the eight of the identification key, section 4.2) and ``matters`` (why it matters to
-        somebody who wants to identify a person: our words).
+        One row a variable; the digits of the string INFRA apart: ``variable`` (the study's name), ``heading`` (its own,
+        in Catalan), ``definition``, ``codes`` (as printed, ``absolute`` or ``3 digits``), ``categories`` (how many
+        codes there are; missing where they are not listed), ``part`` (person or dwelling), ``in_key`` (bool: among the
+        eight of the identification key, section 4.2) and ``matters`` (why it matters to somebody who wants to identify
+        a person: our words).
     """
     path = resources.files("kanon_lab.studies") / "garin-1996-variables.csv"
     with path.open(encoding="utf-8") as lines:
@@ -275,8 +248,8 @@ def age_codes() -> pd.DataFrame:
     -------
     DataFrame
         One row a banding: ``age``, ``width`` (years), ``named`` (codes that the study names, from 1), ``top`` (first
-        age of the last code), ``needed`` (codes that ages from 4 on need), ``needed_from_5`` (codes that the ages need
-        that whole years of births have reached, 5 and over), ``nameless`` (ages from 4 on that have none, as text).
+        age of the last code), ``needed`` and ``needed_from_5`` (codes that ages from 4 on need, and those that whole
+        years of births have reached, 5 and over), ``nameless`` (ages from 4 on that have none, as text).
     """
     rows = []
     for age, (width, first, last, top) in _BANDS.items():

@@ -115,21 +115,20 @@ def municipalities() -> tuple[int, int]:
 
 
 def crossing(national: np.ndarray, share: float, periods: int = PERIODS["day"]) -> float:
-    """The size at which a municipality with national ages has this share of 1-anonymous persons.
+    """The inhabitants at which a municipality with national ages has a share of persons who are alone.
 
     Parameters
     ----------
     national : array of int
         Persons of the nation in each cell of sex and age group.
     share : float
-        Share of persons who are alone in their key, 0-1.
+        0-1.
     periods : int
         Periods in an age group.
 
-    Returns
-    -------
-    float
-        Inhabitants. Cells are taken as fractions of the size: the law is continued between whole numbers.
+    Notes
+    -----
+    Cells are taken as fractions of the size: the law is continued between whole numbers.
     """
 
     def excess(log_size: float) -> float:
@@ -146,21 +145,10 @@ def share_alone(cells: np.ndarray, size: float, periods: int) -> float:
 
 
 def zero_whatever_the_ages(total: int, periods: int, k_range: KRange) -> bool:
-    """Whether a range of k must be printed as 0 in a place of so many inhabitants, however they share out over cells.
+    """Whether a range of k is printed as 0 in a place of `total` inhabitants, however they share out over cells.
 
-    Parameters
-    ----------
-    total : int
-        Inhabitants.
-    periods : int
-        Periods in an age group.
-    k_range : KRange
-
-    Returns
-    -------
-    bool
-        Whether for every k of the range even the worst cell size leaves less than half a person: total times the
-        greatest P(Bin(n - 1, 1/N) = k - 1) over n, since the expected persons of a cell are n times it.
+    It is where for every k of the range even the worst cell size leaves less than half a person: total times the
+    greatest P(Bin(n - 1, 1/N) = k - 1) over n, since the expected persons of a cell are n times it (N: `periods`).
     """
     if k_range.k_to is None:
         # Ever larger cells make it ever likelier that k is large.
@@ -184,9 +172,9 @@ def assumptions(counts: pd.DataFrame | None = None, alone: pd.DataFrame | None =
     Returns
     -------
     DataFrame
-        Index ``undone`` and ``dates`` (`UNDONE`); columns ``persons`` (alone with the simplification), ``change``
-        (persons more without it), ``half_width`` (of the 95 per cent interval of the first) and ``half_widths`` (the
-        change in those).
+        Index ``undone`` and ``dates`` (`UNDONE`); ``persons`` (alone with the simplification), ``change`` (persons more
+        without it), ``half_width`` (of the 95 per cent interval of the first) and ``half_widths`` (the change in
+        those).
 
     Notes
     -----

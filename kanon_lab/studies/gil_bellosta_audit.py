@@ -56,21 +56,11 @@ _PICKED = "Which of the two rules is taken is told by the printed cell: no rule 
 
 
 def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compute every figure of the study from a counts frame.
+    """Every figure of the study (rows of `published_figures`) from a counts frame, as `recomputed`.
 
-    Parameters
-    ----------
-    figures : DataFrame
-        `published_figures` of this source.
-    counts : DataFrame, optional
-        A counts frame; the nation, or the municipalities of Cuadros 2-4 that are at hand. By default the embedded
-        ``spain-2010``. One with a column ``kind`` is an embedded population, which was fitted to these very tables:
-        then figures are set against facts of INE where there are any, and marked as fitted where there are none.
-
-    Returns
-    -------
-    DataFrame
-        Index as `figures`, columns as `kanon_lab.studies.figures.recomputed`.
+    `counts` (by default the embedded ``spain-2010``) are of the nation, or of the municipalities of Cuadros 2-4 that
+    are at hand. With a column ``kind`` they are an embedded population, which was fitted to these very tables: then
+    figures are set against facts of INE where there are any, and marked as fitted where there are none.
     """
     counts = load_counts("spain-2010") if counts is None else counts
     embedded = "kind" in counts
@@ -95,13 +85,7 @@ def recompute(figures: pd.DataFrame, *, counts: pd.DataFrame | None = None) -> p
 
 
 def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
-    """Printed rows of Cuadros 2-4, and printed columns of Cuadro 1, that miss their own total.
-
-    Returns
-    -------
-    DataFrame
-        ``table``, ``row``, ``total`` (as printed; 100 for percentages), ``sum`` and ``difference`` (sum - total).
-    """
+    """Printed rows of Cuadros 2-4, and printed columns of Cuadro 1, that miss their own total (columns as `Audit`)."""
     found = []
     for (table, row), cells in figures[figures["table"].isin(CUADROS)].groupby(["table", "row"], sort=False):
         values = cells.set_index("column")["published"]

@@ -44,18 +44,8 @@ def text_claims(
 ) -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id.
 
-    Parameters
-    ----------
-    counts : DataFrame
-        Counts of the nation.
-    nation : DataFrame
-        What `anonymity` gives for them in the ranges of Cuadro 1.
-    widths : DataFrame
-        Its half-widths, as `half_widths` gives them.
-    figures : DataFrame
-        All published figures.
-    embedded : bool
-        Whether the population was fitted to Cuadro 1.
+    `counts` are those of the nation, `nation` what `anonymity` gives for them in the ranges of Cuadro 1, `widths` its
+    half-widths (`half_widths`), `figures` all that are published; `embedded`: fitted to Cuadro 1.
     """
     alone = nation[(nation["k_from"] == 1) & (nation["k_to"] == 1)]
     return {

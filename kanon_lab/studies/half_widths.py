@@ -52,8 +52,8 @@ def half_widths(counts: pd.DataFrame | None = None) -> pd.DataFrame:
     DataFrame
         Index ``dates`` and ``k`` (as printed: ``6-10``, ``>50``), 27 rows: ``printed`` and ``computed`` (ten thousand
         persons), ``cut`` and ``rounded`` (whether ours, cut or rounded to two decimals, is the printed one), ``noise``
-        (how far a simulated one may lie from ours: the others' scatter gives it; the chance that any of the 27 lies
-        farther is 5 per cent) and ``off`` (how far ours lies outside of what was cut to the printed figure; 0 inside).
+        (how far a simulated one may lie from ours, by the others' scatter; the chance that any of the 27 lies farther
+        is 5 per cent) and ``off`` (how far ours lies outside of what was cut to the printed figure; 0 inside).
     """
     nation = anonymity(load_counts("spain-2010") if counts is None else counts, dates=PERIODS, ranges=CUADRO_1_RANGES)
     return compare(nation)
@@ -77,24 +77,19 @@ def compare(nation: pd.DataFrame) -> pd.DataFrame:
 
 
 def printings(widths: pd.DataFrame) -> pd.DataFrame:
-    """How likely each way to print makes the printed half-widths, and how many runs it says there were.
-
-    Parameters
-    ----------
-    widths : DataFrame
-        As `half_widths` gives it.
+    """How likely each way to print makes the printed half-widths (as `half_widths`), and how many runs it says.
 
     Returns
     -------
     DataFrame
         Index ``printing``: ``cut``; ``rounded``; and ``rounded, all of them too small by one factor``, which is free.
-        Columns: ``factor``; ``equal`` (of the 27, those equal as printed); ``bias`` (mean relative excess of the middle
-        of what the printed figure stands for over ours, less the factor); ``log_likelihood``; ``likelihood`` (that of
-        ``rounded`` is 1); ``likelihood, quantiles`` (the same, were a half-width half the distance of R's default
-        quantiles, which lie too far inward by a share that falls with the number of runs: that favours rounding);
-        ``scatter`` (relative standard error of a half-width); and for either way to take a half-width from the runs
-        (keys of `RUNS`) ``runs, standard deviation`` and so on, with its 95 % interval by likelihood ``..., low`` and
-        ``..., high``.
+        ``factor``; ``equal`` (of the 27, those equal as printed); ``bias`` (mean relative excess of the middle of what
+        the printed figure stands for over ours, less the factor); ``log_likelihood``; ``likelihood`` (that of
+        ``rounded`` is 1); ``likelihood, quantiles`` (were a half-width half the distance of R's default quantiles,
+        which lie too far inward by a share that falls with the number of runs: that favours rounding); ``scatter``
+        (relative standard error of a half-width); and for either way to take a half-width from the runs (keys of
+        `RUNS`) ``runs, standard deviation`` and so on, with its 95 % interval by likelihood ``..., low`` and ``...,
+        high``.
 
     Notes
     -----

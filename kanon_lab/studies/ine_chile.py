@@ -68,19 +68,10 @@ def counts(name: str, column: str) -> pd.Series:
 
 
 def example(name: str) -> pd.DataFrame:
-    """One of the guide's small files, as a frame that can be measured.
+    """One of the guide's small files (a key of `SPECS`), as a frame that can be measured; records from 1.
 
-    Parameters
-    ----------
-    name : str
-        A key of `SPECS`.
-
-    Returns
-    -------
-    DataFrame
-        Index ``record``, from 1; the columns that `SPECS` names. Tablas 8.2 and 8.4 as they are before recoding and
-        suppression. A printed NA is missing. Tabla 7.3 takes keys and weights from Tabla 7.1: two of its cells are
-        lost, and it prints no weights.
+    Tablas 8.2 and 8.4 as they are before recoding and suppression. A printed NA is missing. Tabla 7.3 takes keys and
+    weights from Tabla 7.1: two of its cells are lost, and it prints no weights.
     """
     if name == "Tabla 7.3":
         return example("Tabla 7.1").assign(health=cells(name)["health"].to_numpy())
@@ -109,35 +100,13 @@ def suppressed(*, k_required: int = 2) -> Suppression:
 
 
 def recoded(ages: pd.Series) -> pd.DataFrame:
-    """Ages as the guide recodes them.
-
-    Parameters
-    ----------
-    ages : Series of int
-
-    Returns
-    -------
-    DataFrame
-        Under the index of `ages`: the band that Bloque 8.2 and Bloque 8.3 put it in, and the ten that section 8.2.1.3
-        rounds it to (all text). Half-way ages go to the even ten.
-    """
+    """The bands of Bloques 8.2 and 8.3 and the ten (8.2.1.3) of each age, as texts; half-way: the even ten."""
     bands = {name: cut_bands(ages, bands=edges, closed="right", labels=_labels(edges)) for name, edges in EDGES.items()}
     return pd.DataFrame({**bands, RAW: round_values(ages, base=10).astype(str)})
 
 
 def frequencies(persons: pd.Series) -> dict[str, pd.Series]:
-    """Persons by the recoded ages of `recoded`.
-
-    Parameters
-    ----------
-    persons : Series of int
-        Persons, under their age.
-
-    Returns
-    -------
-    dict of str to Series
-        For each table the persons under each of its labels; a band without persons has 0.
-    """
+    """Persons (a Series under their ages) by each label of `recoded`; a band without persons has 0."""
     found = {}
     for name, labels in recoded(persons.index.to_series()).items():
         sums = persons.groupby(labels).sum()
@@ -148,11 +117,8 @@ def frequencies(persons: pd.Series) -> dict[str, pd.Series]:
 def completions() -> pd.DataFrame:
     """Every way to fill the three gaps of the third line that gives all printed bands and rounded counts.
 
-    Returns
-    -------
-    DataFrame
-        Index ``age``; one column a way: persons (int). The counts that are left keep their order, and every age that
-        is named has somebody.
+    Index ``age``; one column a way: persons. The counts that are left keep their order, and every age that is named has
+    somebody.
     """
     return _completions().copy()
 

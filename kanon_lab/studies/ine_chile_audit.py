@@ -80,13 +80,7 @@ def recompute(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def rows_that_do_not_add_up(figures: pd.DataFrame) -> pd.DataFrame:
-    """The suppressions of Bloque 8.7, which miss the total that the text gives for them.
-
-    Returns
-    -------
-    DataFrame
-        ``table``, ``row``, ``total`` (as printed), ``sum`` and ``difference`` (sum - total).
-    """
+    """The suppressions of Bloque 8.7, which miss the total that the text gives for them (columns as `Audit`)."""
     cells = figures["column"] == "suppressions"
     claimed = figures["column"] == "Bloque 8.7, suppressions without importance"
     result = pd.DataFrame(

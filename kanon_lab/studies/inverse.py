@@ -47,16 +47,10 @@ class Reconstruction:
     ----------
     cells : ndarray of int64, shape (cells,)
         Cell sizes in persons, ascending: a multiset, no labels.
-    total : int
-        Persons in all cells.
-    printed : ndarray of int64, shape (3, 9)
-        The table to reproduce: rows day, month, year; columns `PRINTED_RANGES`.
-    found : ndarray of int64, shape (3, 9)
-        The table that `cells` gives.
-    rounds : int
-        Rounds of search spent.
-    seed : int
-        Seed of the search.
+    printed, found : ndarray of int64, shape (3, 9)
+        The table to reproduce, and the one that `cells` gives, as `printed_table`.
+    total, rounds, seed : int
+        Persons in all cells, rounds of search spent, seed of the search.
     """
 
     cells: np.ndarray
@@ -87,7 +81,7 @@ def reconstruct_cells(
     progress: bool = False,
     label: str = "reconstruct",
 ) -> Reconstruction:
-    """Find whole-number cell sizes that give a printed anonymity table.
+    """Find whole-number cell sizes that give a printed anonymity table (Gil Bellosta 2011, Cuadros 2-4).
 
     The total and the 27 figures are functions of the multiset of the cell sizes, so no more than the multiset can be
     found; many multisets give the same figures, and this is one of them.
@@ -100,28 +94,24 @@ def reconstruct_cells(
         Printed total of the municipality, 1 or more.
     pyramid : array, shape (cells,)
         Persons by cell of a reference population, up to scale: where the search starts, and how many cells there are.
-    seed : int, optional
-        Seed of the search, 0 or more: the same seed gives the same cells.
-    max_rounds : int, optional
+    seed : int
+        0 or more; the same seed gives the same cells.
+    max_rounds : int
         Rounds of search before the best found is returned, 0 or more.
-    progress : bool, optional
-        Show a progress bar on standard error.
-    label : str, optional
-        What the progress bar is called.
+    progress : bool
+        Show a progress bar, called `label`, on standard error.
 
     Returns
     -------
     Reconstruction
         Look at `equal`: 27 means that every figure is as printed.
 
-    Raises
-    ------
-    OptionError
-        If `printed` is not 3 x 9 or holds a negative figure, or `total` or `pyramid` cannot be used.
-
-    References
-    ----------
-    Gil Bellosta, C. J. (2011). Microdatos y k-anonimidad: un enfoque cuantitativo en el contexto español. Cuadros 2-4.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> printed = studies.printed_table([30, 40, 50])
+    >>> studies.reconstruct_cells(printed, 120, pyramid=[1, 1, 1]).cells.tolist()
+    [30, 40, 50]
     """
     from tqdm import tqdm
 
@@ -147,20 +137,7 @@ def _checked(printed: np.ndarray, total: int, pyramid: np.ndarray) -> tuple[np.n
 
 
 def apportion(total: int, weights: np.ndarray) -> np.ndarray:
-    """Split whole persons in proportion to weights by largest remainders.
-
-    Parameters
-    ----------
-    total : int
-        Persons to split, 0 or more.
-    weights : array, shape (parts,)
-        Non-negative, not all zero.
-
-    Returns
-    -------
-    ndarray of int64, shape (parts,)
-        Adds up to `total`; each part differs from its exact share by less than 1.
-    """
+    """Whole persons in proportion to non-negative weights, by largest remainders: adds up to `total` (0 or more)."""
     quotas = total * (np.asarray(weights, dtype=float) / np.sum(weights))
     whole = np.floor(quotas).astype(np.int64)
     order = np.argsort(whole - quotas, kind="stable")
@@ -169,19 +146,7 @@ def apportion(total: int, weights: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """A search for one table.
-
-    Parameters
-    ----------
-    target : array of int, shape (27,)
-        Printed figures, persons.
-    pyramid : array, shape (cells,)
-        Where to start, up to scale.
-    total : int
-        Persons in all cells.
-    seed : int or sequence of int
-        Seed of the search.
-    """
+    """A search for a table (`target`, 27 persons) from a pyramid up to scale, for `total` persons in all cells."""
 
     def __init__(self, target: np.ndarray, pyramid: np.ndarray, total: int, seed):
         self._target = target
@@ -193,10 +158,7 @@ class _Search:
         self._frozen = 0
 
     def run(self, max_rounds: int, bar) -> tuple[np.ndarray, int]:
-        """Walk from the pyramid, then from disturbed pyramids; returns the best cells and the rounds spent.
-
-        `bar` is told about each round (`update`) and each better state (`set_postfix`).
-        """
+        """The best cells and the rounds spent; `bar` is told each round and each better state."""
         best, best_off, rounds, starts = None, np.inf, 0, 0
         while True:
             cells = self._start(starts, best)

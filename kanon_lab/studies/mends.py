@@ -52,18 +52,12 @@ def smallest_mends(*, missing: str = "category") -> pd.DataFrame:
         meaning), ``fewest_matches`` (records that match the true key of a record that is left: the fewest) and
         ``changes`` (tuple of `Change`, for `mended`).
 
-    Raises
-    ------
-    OptionError
-        Another meaning.
-
     Notes
     -----
     An intruder who knows a true key finds the records whose cells cover it. Where ``fewest_matches`` is 1 some record
-    is still found for certain, even if it has k_wildcard records that it might be confused with.
-
-    Postcodes stand at different levels in Tabla 6, so a whole column at the top raises some of them by two. One level
-    more for the postcode of each record mends nothing: record 7 still stands alone.
+    is still found for certain, even if it has k_wildcard records that it might be confused with. Postcodes stand at
+    different levels in Tabla 6, so a whole column at the top raises some of them by two. One level more for the
+    postcode of each record mends nothing: record 7 still stands alone.
     """
     if missing not in ("category", "wildcard"):
         raise OptionError(f"missing must be category or wildcard, not {missing!r}")
@@ -75,21 +69,15 @@ def smallest_mends(*, missing: str = "category") -> pd.DataFrame:
 
 
 def mended(changes: Iterable[Change] = ()) -> pd.DataFrame:
-    """Tabla 6 after some changes, as `kanon_lab.studies.aepd.table` gives it."""
+    """Tabla 6 after some changes, as `aepd.table` gives it."""
     return _Start.read(table("Tabla 6").index).after(changes)
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Tabla 5 made 2-anonymous with all its records.
+    """Tabla 5 made 2-anonymous with all its records: `table`, and `mend`, as a row of `smallest_mends`.
 
-    Attributes
-    ----------
-    table : DataFrame
-        As `kanon_lab.studies.aepd.table` gives it.
-    mend : Series
-        As a row of `smallest_mends`, of the kind ``nothing removed``. Its ``cells`` are those above the levels that the
-        rule of Tablas 4 and 6 (`kanon_lab.studies.aepd.local_levels`) gives to all records of Tabla 5.
+    Its ``cells`` are those above the levels that `aepd.local_levels` gives to all records of Tabla 5.
     """
 
     table: pd.DataFrame
@@ -97,11 +85,7 @@ class Kept:
 
 
 def without_removal() -> Kept:
-    """Generalise Tabla 5 as Tabla 4 does, but the keys of the records that would stand alone to the top.
-
-    Equal values are treated alike, so that it is global by the note's own definition
-    (`kanon_lab.studies.aepd.generalisation`).
-    """
+    """Generalise Tabla 5 as Tabla 4 does, but the keys of records that would stand alone to the top: a global rule."""
     start = _Start.read(table("Tabla 5").index)
     f_k = class_table(start.after(()), KEYS).f_k_of_records()
     changes = start.to_the_top(f_k.index[f_k < _K_REQUIRED], KEYS)

@@ -22,13 +22,7 @@ _FIRST = np.array([first - 1 for first, _ in PRINTED_RANGES])
 
 
 class Expectations:
-    """Expected persons at k = 1..100 in a cell, computed once per size and kept.
-
-    Parameters
-    ----------
-    largest : int
-        Largest size that will be asked for, in persons.
-    """
+    """Expected persons at k = 1..100 in cells of up to `largest` persons, computed once per size and kept."""
 
     def __init__(self, largest: int):
         self._row_of = np.full(largest + 1, -1)
@@ -63,7 +57,7 @@ def printed_table(cells: np.ndarray, expectations: Expectations | None = None) -
     """The 27 bounded figures that Cuadros 2-4 would print for a municipality with these cells.
 
     The expected persons of the municipality are rounded for every single k and then summed into ranges, which is how
-    the printed figures came about.
+    the printed figures came about (Gil Bellosta 2011, Cuadros 2-4).
 
     Parameters
     ----------
@@ -77,9 +71,11 @@ def printed_table(cells: np.ndarray, expectations: Expectations | None = None) -
     ndarray of int64, shape (..., 3, 9)
         Persons; rows day, month, year; columns `PRINTED_RANGES`.
 
-    References
-    ----------
-    Gil Bellosta, C. J. (2011). Microdatos y k-anonimidad: un enfoque cuantitativo en el contexto español. Cuadros 2-4.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.printed_table([500, 800])[0]
+    array([897, 330,  64,   8,   1,   0,   0,   0,   0])
     """
     cells = np.asarray(cells)
     expected = expectations or Expectations(int(cells.max(initial=0)))
@@ -92,8 +88,8 @@ def printed_row(figures: pd.DataFrame, municipality: str) -> tuple[np.ndarray, i
 
     Parameters
     ----------
-    figures : pandas.DataFrame
-        Published figures: columns table, row, column and printed (str), as in the package's transcription.
+    figures : DataFrame
+        `published_figures` of ``gil-bellosta-2011``.
     municipality : str
         Its name as printed.
 
@@ -104,10 +100,12 @@ def printed_row(figures: pd.DataFrame, municipality: str) -> tuple[np.ndarray, i
     total : int
         Printed total, persons.
 
-    Raises
-    ------
-    DataError
-        If the Cuadros have no such municipality.
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> printed, total = studies.printed_row(studies.published_figures("gil-bellosta-2011"), "Benalmádena")
+    >>> printed.shape, total
+    ((3, 9), 61383)
     """
     rows = figures[(figures["row"] == municipality) & figures["table"].isin(_TABLES)]
     if rows.empty:
@@ -127,8 +125,14 @@ def compare_cells(found: np.ndarray, real: np.ndarray) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
-        One row per rank: rank (1 is the smallest), found, real, difference (found minus real; int64, persons).
+    DataFrame
+        One row a rank: ``rank`` (1 is the smallest), ``found``, ``real``, ``difference`` (found minus real; persons).
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.compare_cells([3, 1, 2], [2, 2, 2])["difference"].tolist()
+    [-1, 0, 1]
     """
     found, real = np.sort(found), np.sort(real)
     if found.shape != real.shape:
@@ -147,10 +151,16 @@ def one_person_transfers(cells: np.ndarray) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
-        One row per ordered pair of cells whose first is not empty: giver, taker (positions in `cells`), giver_persons,
-        taker_persons (before the transfer), figures_changed (0 to 27) and persons_changed (sum of the absolute changes
-        of the 27 figures). The table keeps silent on a transfer where figures_changed is 0.
+    DataFrame
+        One row an ordered pair of cells whose first is not empty: ``giver``, ``taker`` (positions), ``giver_persons``,
+        ``taker_persons`` (before it), ``figures_changed`` (0 to 27; 0 where the table keeps silent) and
+        ``persons_changed`` (sum of the absolute changes of the 27 figures).
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.one_person_transfers([10, 500])["figures_changed"].tolist()
+    [6, 6]
     """
     cells = np.asarray(cells)
     giver, taker = (part.ravel() for part in np.indices((len(cells), len(cells))))
@@ -184,10 +194,10 @@ def compare_reconstructions(reconstructions: Sequence) -> pd.DataFrame:
 
     Returns
     -------
-    pandas.DataFrame
-        One row per pair: seed_a, seed_b, equal_a, equal_b (figures equal as printed, of 27), cells_different (ranks at
-        which the sizes differ), persons_moved (fewest persons to move to get from one to the other) and
-        largest_difference (persons, at one rank).
+    DataFrame
+        One row a pair: ``seed_a``, ``seed_b``, ``equal_a``, ``equal_b`` (figures equal as printed, of 27),
+        ``cells_different`` (ranks at which sizes differ), ``persons_moved`` (fewest persons to move to get from one to
+        the other) and ``largest_difference`` (persons, at one rank).
     """
     rows = []
     for a, b in combinations(reconstructions, 2):
@@ -204,35 +214,3 @@ def compare_reconstructions(reconstructions: Sequence) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def assign_labels(cells: np.ndarray, pyramid: np.ndarray) -> np.ndarray:
-    """Order cell sizes so that they come closest to a scaled pyramid.
-
-    The rule: the largest size goes to the largest group of the pyramid, the next to the next, and so on. By the
-    rearrangement inequality no other order has a smaller sum of squared (or absolute) differences from the pyramid
-    scaled to the municipality's total. Groups of equal size are taken in the pyramid's order.
-
-    Parameters
-    ----------
-    cells : array of int, shape (cells,)
-        Sizes in any order, persons.
-    pyramid : array, shape (cells,)
-        Reference population, persons per labelled cell; its scale does not matter.
-
-    Returns
-    -------
-    ndarray of int64, shape (cells,)
-        The sizes in the pyramid's order. The labels are assigned, not recovered.
-
-    Raises
-    ------
-    OptionError
-        If the two have different lengths.
-    """
-    cells, pyramid = np.asarray(cells), np.asarray(pyramid)
-    if cells.shape != pyramid.shape or cells.ndim != 1:
-        raise OptionError(f"cells: {cells.shape} sizes for {pyramid.shape} groups; they must be as many")
-    labelled = np.empty(len(cells), dtype=np.int64)
-    labelled[np.argsort(pyramid, kind="stable")] = np.sort(cells)
-    return labelled

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_numbers, as_share
+from kanon_lab.arguments import as_numbers, as_share, check_frame
 from kanon_lab.classes.coding import Coded, coded
 from kanon_lab.errors import OptionError
 from kanon_lab.keys import KeySpec, check_k
-from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import names_of
 from kanon_lab.subsample.curve import log_uniqueness
 from kanon_lab.subsample.sizes import as_fraction, size_counts

@@ -64,12 +64,14 @@ def study_trials(
         ``sd_p_d``, the standard deviation of single estimates (NaN with fewer than two); ``failures``, the share of
         samples without an estimate (0-1), which are left out of means; ``samples`` and ``seed``.
 
-    Raises
-    ------
-    DataError
-        As in `kanon_lab.subsample.population_sizes`.
-    OptionError
-        The same, or fractions, methods, cells, a number of samples or a seed that are none.
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab import subsample
+    >>> town = pd.DataFrame({"cell": range(200), "persons": [1, 2] * 100})
+    >>> found = subsample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
+    >>> found["true_p_c"].round(4).unique().tolist()
+    [0.3333]
     """
     fractions, methods = pd.unique(as_fractions(fractions)), check_methods(methods, TRIAL_METHODS)
     samples, seed = check_whole(samples, "samples", 1, MOST_REPEATS), check_seed(seed)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kanon_lab.arguments import check_frame
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.keys import KeySpec, as_spec
-from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
 from kanon_lab.subsample.levels import at_level, check_recode, table_of
 

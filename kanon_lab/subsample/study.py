@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_whole
+from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_frame, check_whole
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_seed
-from kanon_lab.perturb.arguments import check_frame
 from kanon_lab.recode.columns import refuse
 from kanon_lab.subsample.clustering import clustering
 from kanon_lab.subsample.counting import COUNTS, MOST_REPEATS, Design, Uniques, count_subsamples

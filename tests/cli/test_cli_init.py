@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from kanon_lab.cli import run
 from kanon_lab.data.writing import write_microdata
@@ -158,7 +159,7 @@ def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_pa
         block[block.index(mark) :] for mark in ("# indicators:", "# steps:") for block in blocks if mark in block
     ]
     found = parse_yaml("\n".join(line[2:] for line in "\n".join(settings).splitlines()), "text")
-    config = as_config({**found, "key_variables": ["Sexo"], "k_required": 3})
+    config = as_config({**found, "key_variables": ["enc_region", "rph_edad", "Sexo"], "k_required": 3})
     assert [name for name, _ in config.recipe.steps] == ["recode", "suppress"]
     assert config.recipe.indicators.design.strata == ("VarStrat",)
 
@@ -281,3 +282,16 @@ def test_without_any_key_the_configuration_says_so():
     guesses = guess_roles(pd.DataFrame({"x": ["a"] * 3}))
     with pytest.raises(OptionError, match="no key variables"):
         as_config(parse_yaml(first_config(guesses, file="a.csv"), "text"))
+
+
+def test_the_schema_of_a_configuration_is_printed_without_a_file_and_takes_what_init_writes(capsys, survey, tmp_path):
+    out = tmp_path / "r.yml"
+    assert call(capsys, survey, "--out", out)[0] == 0
+    code, printed, err = call(capsys, "--schema")
+    assert (code, err) == (0, "")
+    written = out.read_text("utf-8")
+    assert written.startswith("# yaml-language-server: $schema=kanon-lab.schema.json\n")
+    assert "kanon-lab init --schema > kanon-lab.schema.json" in written
+    assert Draft202012Validator(json.loads(printed)).is_valid(parse_yaml(written, out))
+    code, _, err = call(capsys)
+    assert (code, "Missing argument 'FILE'" in err) == (2, True)

@@ -16,7 +16,7 @@ from kanon_lab.errors import NetworkError
 
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("kanon_lab.data.sets.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("kanon_lab.files.cache_folder", lambda: tmp_path)
     return tmp_path
 
 

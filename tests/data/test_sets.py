@@ -13,7 +13,7 @@ EMBEDDED = [data_set for data_set in DATA_SETS.values() if not data_set.address]
 
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr("kanon_lab.data.sets.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr("kanon_lab.files.cache_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -93,7 +93,7 @@ def test_a_fetched_table_is_read_from_the_cache(empty_cache, shared):
 
 def test_a_cache_folder_that_cannot_be_entered(tmp_path, monkeypatch):
     (tmp_path / "loop").symlink_to("loop")
-    monkeypatch.setattr("kanon_lab.data.sets.cache_folder", lambda: tmp_path / "loop")
+    monkeypatch.setattr("kanon_lab.files.cache_folder", lambda: tmp_path / "loop")
     for call in (
         catalogue,
         lambda: data_path("ine-33570"),

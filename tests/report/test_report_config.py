@@ -82,7 +82,7 @@ FAULTS = {
     "na": ({"na": [9]}, "na must be texts"),
     "estimator": ({"estimator": "best"}, "estimator must be one of"),
     "grid": ({"grid": {"k": [1]}}, "grid belongs under map"),
-    "no grid": ({"map": {"steps": []}}, "map: grid is not given; write one"),
+    "no grid": ({"map": {"steps": []}}, "map: grid is not given; write it, such as grid: "),
     "map name": ({"map": {"gird": {}}}, "map: unknown setting gird; did you mean grid?"),
     "measure": (
         {"map": {"grid": {"k": [2]}, "steps": [{"suppress": {"k_required": "$k"}}], "loss": "x"}},

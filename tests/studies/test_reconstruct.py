@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spain_model import draw_whole, fit_margins, sizes_in_class
+from spain_model import assign_labels, draw_whole, fit_margins, sizes_in_class
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.population import PERIODS, persons_by_k
 from kanon_lab.studies import (
     Reconstruction,
-    assign_labels,
     compare_cells,
     compare_reconstructions,
     one_person_transfers,
