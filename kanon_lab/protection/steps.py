@@ -14,7 +14,7 @@ import pandas as pd
 from kanon_lab import perturb
 from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes.coding import coded
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.perturb.arguments import MISSING
 from kanon_lab.perturb.microaggregation import check_options
@@ -128,8 +128,7 @@ class Kind:
 def kind_of(name: object) -> Kind:
     """The kind of that name; an `OptionError` that names the nearest one where there is none."""
     if not isinstance(name, str) or name not in STEPS:
-        close = nearest(str(name), STEPS)
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
+        remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
 
