@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import is_number
 from kanon_lab.classes.coding import Coded, coded, grouped, pack
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.errors import DataError, OptionError, shortened
@@ -309,7 +309,9 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
         return None
     column = frame[spec.weight]
     number = (
-        column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([holds_numbers(column)])
+        column.map(_number_or_missing).to_numpy(dtype=bool)
+        if column.dtype == object
+        else np.array([holds_numbers(column)])
     )
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
@@ -343,9 +345,8 @@ def _refuse_texts(column: pd.Series) -> None:
     )
 
 
-def _is_number(value: object) -> bool:
-    known = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    return known or (pd.api.types.is_scalar(value) and pd.isna(value))
+def _number_or_missing(value: object) -> bool:
+    return is_number(value) or (pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def _refuse_rows(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:

@@ -37,12 +37,8 @@ class Diversity:
 
     Attributes
     ----------
-    variable : str
-    recursive_c : float
-    distance : str
-        The distance between values behind ``t_closeness``.
-    missing : str
-        What a missing value means (`kanon_lab.keys.MISSING_POLICIES`).
+    distance, missing : str
+        Between values, behind ``t_closeness``; and what a missing value means (`kanon_lab.keys.MISSING_POLICIES`).
     values : Index
         The distinct values, in the order that the ordered distance gives them.
     classes : DataFrame

@@ -25,8 +25,6 @@ class Linked:
 
     Attributes
     ----------
-    variables : tuple of str
-    scale : {"sd", "mahalanobis", "none"}
     records : DataFrame
         Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
         the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is

@@ -30,9 +30,6 @@ class Robust:
     ----------
     variables : tuple of str
         Those that were compared: the values of the others are all equal.
-    width, near : float
-    neighbours, seed : int
-        As given.
     records : DataFrame
         Under the index of the files: ``distance`` (robust Mahalanobis distance of the original values; not a number
         where one is missing), ``rmdid1`` (some released value lies in the interval about its original), ``rmdid2`` (the
@@ -135,7 +132,6 @@ class Outliers:
         The outliers.
     records, share : int, float
         Their number, and the same among the records with a distance, 0-1.
-    seed : int
     """
 
     variables: tuple[str, ...]

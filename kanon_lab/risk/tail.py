@@ -19,8 +19,6 @@ class UpperTail:
 
     Attributes
     ----------
-    quantile : float
-        As given, 0-1.
     threshold : float
         The value at the quantile: one of the file's own, so not to be published as it stands.
     records, share : int, float

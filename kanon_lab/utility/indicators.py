@@ -51,8 +51,8 @@ def indicators(
     """Estimate rates and means in the whole file and in groups, with intervals from the survey's design.
 
     Records without a value of the variable are left out, as are those without one of the variables that make the
-    groups. Every estimate is of a part of the full design; see `kanon_lab.utility.design.ratios`. A group of few
-    records gives their values away: these figures are for the office, until they are checked as tables are.
+    groups. Every estimate is of a part of the full design; see `kanon_lab.utility.design.ratios`. A group of
+    few records gives their values away: these figures are for the office, until they are checked as tables are.
 
     Parameters
     ----------

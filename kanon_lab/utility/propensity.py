@@ -48,11 +48,8 @@ class Propensity:
     ----------
     variables, numeric : tuple of str
         What the model was given, and which of it as quantities.
-    model : {"logistic", "tree"}
-    records : int
-        Of both files together.
-    released_share : float
-        Share of them that are released, 0-1.
+    records, released_share : int, float
+        Of both files together, and the share of them that are released, 0-1.
     parameters : int or None
         Free parameters of the logistic model, the intercept among them; None for a tree.
     pmse : float
