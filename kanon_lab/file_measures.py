@@ -91,7 +91,7 @@ class Measures:
             "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
             "with_household_size": self.with_household_size,
             "sum_population_frequency": risk.sum_population_frequency,
-            "diversity": {name: _diversity(each) for name, each in self.diversity.items()},
+            "diversity": {name: _diversity_of_file(each) for name, each in self.diversity.items()},
             "notes": list(self.notes),
         }
 
@@ -164,7 +164,7 @@ def measure(
     notes = [UNWEIGHTED] if table.spec.weight is None else []
     notes += _size_notes(table, counted)
     for each in by_variable.values():
-        notes += _notes(each, table, bands)
+        notes += _notes_on_diversity(each, table, bands)
     return Measures(table, violations, risk, above, counted, by_variable, tuple(notes))
 
 
@@ -189,7 +189,7 @@ def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[s
         )
 
 
-def _notes(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
+def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
     name = shortened(each.variable)
     absent = int(table.column(each.variable).isna().sum())
     if absent and each.missing == "wildcard":
@@ -208,6 +208,6 @@ def _notes(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> It
         yield f"{name}: a missing value is the last in order for the ordered distance"
 
 
-def _diversity(each: Diversity) -> dict:
+def _diversity_of_file(each: Diversity) -> dict:
     file = {name: None if value is None or not np.isfinite(value) else value for name, value in each.file.items()}
     return {**{name: file[name] for name in MEASURES}, "recursive_c": each.recursive_c, "distance": each.distance}

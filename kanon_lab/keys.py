@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import DataError, OptionError, nearest, shortened
+from kanon_lab.errors import DataError, OptionError, meant, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,11 +46,12 @@ class KeySpec:
     missing : {"wildcard", "category", "error"}
         What a missing key value means; see `MISSING_POLICIES`.
 
-    Raises
-    ------
-    OptionError
-        No key variable, a name given twice or that none can be, a variable in two roles that exclude each other, ghosts
-        of what is no key variable, or another policy.
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> spec = kanon_lab.KeySpec(["age", "sex"], weight="weight", sensitive_variables="diagnosis")
+    >>> spec.variables
+    ('age', 'sex', 'weight', 'diagnosis')
     """
 
     key_variables: tuple[str, ...]
@@ -93,7 +94,8 @@ class KeySpec:
         for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
             if (count := columns.count(name)) != 1:
                 fault = "stands twice" if count else "is not there"
-                raise DataError(f"column {shortened(str(name))} {fault}{_remedy(name, columns)}")
+                remedy = "give every column its own name" if count else meant(name, columns, "check the name")
+                raise DataError(f"column {shortened(str(name))} {fault}; {remedy}")
         if len(frame) == 0:
             raise DataError("has no records; nothing can be measured")
 
@@ -166,10 +168,3 @@ def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
 def _check_name(name: object, role: str) -> None:
     if not isinstance(name, Hashable):
         raise OptionError(f"{role}: {shortened(repr(name))} is no name of a column")
-
-
-def _remedy(name: str, columns: list) -> str:
-    if name in columns:
-        return "; give every column its own name"
-    close = nearest(name, columns)
-    return f"; did you mean {shortened(close)}?" if close else "; check the name"

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 
 Check = Callable[[Any, str], Any]
@@ -123,8 +123,8 @@ def read(model: type[Model], given: Any) -> Model:
 def unknown(name: object, known: Iterable[str]) -> str:
     """What to say of a setting that is none of those known: which one was meant."""
     known = sorted(known)
-    close = _same_word(name, known) or nearest(str(name), known)
-    remedy = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
+    word = _same_word(name, known)
+    remedy = f"did you mean {word}?" if word else meant(name, known, f"there are {', '.join(known)}")
     return f"unknown setting {shortened(str(name))}; {remedy}"
 
 
@@ -173,9 +173,8 @@ def one_of(choices: Iterable[str]) -> Any:
 
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in choices:
-            close = nearest(value, choices) if isinstance(value, str) else None
-            remedy = f"; did you mean {close}?" if close else ""
-            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{remedy}")
+            close = f"; {near}" if (near := meant(value, choices, "")) else ""
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{close}")
         return value
 
     return checked(Literal[choices], check)

@@ -55,7 +55,7 @@ def compatible_counts(
         blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
         sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
     else:
-        found = [(row, other) for _, _, row, other in _pairs(codes)]
+        found = [(row, other) for _, _, row, other in _compatible_pairs(codes)]
         row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
         sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
     sums = sums.tocoo()
@@ -84,11 +84,11 @@ def _by_masks(codes: np.ndarray, numbers: np.ndarray, missing: np.ndarray) -> np
     largest_first = np.argsort(-sizes, kind="stable")
     for i, large in enumerate(largest_first):
         for small in largest_first[i + 1 :]:
-            _join(codes, numbers, sums, rows_of_mask[large], rows_of_mask[small], known[large] & known[small])
+            _join_groups(codes, numbers, sums, rows_of_mask[large], rows_of_mask[small], known[large] & known[small])
     return sums
 
 
-def _join(
+def _join_groups(
     codes: np.ndarray, numbers: np.ndarray, sums: np.ndarray, large: np.ndarray, small: np.ndarray, shared: np.ndarray
 ) -> None:
     """Add to the sums of each of two groups the values of the other's rows that agree on the `shared` keys."""
@@ -136,12 +136,12 @@ def _cost_of_comparing(codes: np.ndarray, missing: np.ndarray) -> float:
 def _compared(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The sums by comparing every row with every other."""
     sums = np.empty_like(numbers)
-    for start, stop, row, other in _pairs(codes):
+    for start, stop, row, other in _compatible_pairs(codes):
         sums[start:stop] = _totals(row - start, numbers[other], stop - start)
     return sums
 
 
-def _pairs(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+def _compatible_pairs(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """All pairs of compatible rows, in blocks: the rows from one to another, and for each pair these and those.
 
     Every row is compared with 64 others at a time: one bit each, set while no key speaks against the pair.

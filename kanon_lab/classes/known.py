@@ -46,7 +46,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
         raise OptionError(f"count: {shortened(str(count))} is a key variable; name the column of persons")
     with about("the population"):
         KeySpec(spec.key_variables, weight=count, missing=spec.missing).check(population)
-        persons, aligned = _persons(population, count), _aligned(population, table)
+        persons, aligned = _persons_of_rows(population, count), _codes_of_population(population, table)
     sample = table.policy_codes.astype(np.int64)
     both = np.concatenate([sample, aligned])
     group, some = distinct_rows(both)
@@ -63,7 +63,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     return replace(table, F_k=F_k)
 
 
-def _persons(population: pd.DataFrame, count: str | None) -> np.ndarray:
+def _persons_of_rows(population: pd.DataFrame, count: str | None) -> np.ndarray:
     if count is None:
         return np.ones(len(population))
     column = population[count]
@@ -77,7 +77,7 @@ def _persons(population: pd.DataFrame, count: str | None) -> np.ndarray:
     return persons
 
 
-def _aligned(population: pd.DataFrame, table: ClassTable) -> np.ndarray:
+def _codes_of_population(population: pd.DataFrame, table: ClassTable) -> np.ndarray:
     """Key codes of the population: those of the table, or beyond them for values that the sample does not have."""
     columns = []
     for name, labels in zip(table.spec.key_variables, table.labels, strict=True):

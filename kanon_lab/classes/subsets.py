@@ -56,7 +56,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
     subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
     rows = []
     for subset in subsets:
-        codes, records = _merged(table.codes[:, subset], table.records)
+        codes, records = _merged_patterns(table.codes[:, subset], table.records)
         wildcard = spec.missing == "wildcard" and (codes < 0).any()
         f_k = compatible_sums(codes, records) if wildcard else records
         up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
@@ -64,7 +64,7 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
     return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
 
 
-def _merged(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _merged_patterns(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct rows, and the records of each."""
     group, some = distinct_rows(codes)
     return codes[some], np.bincount(group, weights=records).astype(np.int64)

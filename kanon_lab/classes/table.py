@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,10 +9,12 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import is_number
 from kanon_lab.classes.coding import Coded, coded, grouped, pack
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec, check_k
+from kanon_lab.recode.columns import holds_numbers
 
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
 _MISSING_REMEDY = "fill it in, or choose another policy for missing values"
@@ -132,7 +133,7 @@ class ClassTable:
     @cached_property
     def codes(self) -> np.ndarray:
         """Key values of each class, shape (n_classes, keys): positions in `labels`, or -1 where missing. Sorted."""
-        return _codes(self._keys, self.class_of_record, self.n_classes)
+        return _codes_of_classes(self._keys, self.class_of_record, self.n_classes)
 
     @cached_property
     def policy_codes(self) -> np.ndarray:
@@ -244,7 +245,7 @@ class ClassTable:
 
     def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
         if rows.any():
-            _refuse(rows, self.index, column, fault, remedy)
+            _refuse_rows(rows, self.index, column, fault, remedy)
 
 
 def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:
@@ -277,8 +278,8 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         name = spec.key_variables[at]
-        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY)
-    weights = _weights(frame, spec)
+        _refuse_rows(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY)
+    weights = _checked_weights(frame, spec)
     radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
     class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
@@ -286,14 +287,14 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
     sums = records.astype(float) if weights is None else np.bincount(class_of_record, weights, minlength=classes)
     f_k, F_k = records, sums
     if spec.missing == "wildcard" and any(absent):
-        codes = _codes(columns, class_of_record, classes)
+        codes = _codes_of_classes(columns, class_of_record, classes)
         f_k = compatible_sums(codes, records)
         F_k = f_k.astype(float) if weights is None else compatible_sums(codes, sums)
     others = frame[[name for name in spec.variables if name not in spec.key_variables]].copy(deep=False)
     return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others)
 
 
-def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
+def _codes_of_classes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
     """The key values of each class, from any one of its records."""
     some = np.empty(classes, dtype=np.int64)
     some[class_of_record] = np.arange(len(class_of_record))
@@ -303,28 +304,30 @@ def _codes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) 
     return codes
 
 
-def _weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
+def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     if spec.weight is None:
         return None
     column = frame[spec.weight]
     number = (
-        column.map(_is_number).to_numpy(dtype=bool) if column.dtype == object else np.array([_holds_numbers(column)])
+        column.map(_number_or_missing).to_numpy(dtype=bool)
+        if column.dtype == object
+        else np.array([holds_numbers(column)])
     )
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
-    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
+    _refuse_rows(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     for fault, rows in {
         "a missing weight": np.isnan(weights),
         "an infinite weight": np.isinf(weights),
         "a weight that is not above 0": weights <= 0,
     }.items():
-        _refuse(rows, frame.index, spec.weight, fault, _MEND)
+        _refuse_rows(rows, frame.index, spec.weight, fault, _MEND)
     with np.errstate(over="ignore"):
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
         largest = weights == weights.max()
-        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
+        _refuse_rows(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
     return weights
 
 
@@ -335,24 +338,18 @@ def _refuse_texts(column: pd.Series) -> None:
     fault, remedy = "a weight that is no number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
-    _refuse(bad, column.index, column.name, fault, remedy)
+    _refuse_rows(bad, column.index, column.name, fault, remedy)
     raise DataError(
         f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
         "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
     )
 
 
-def _holds_numbers(column: pd.Series) -> bool:
-    kinds = pd.api.types
-    return kinds.is_integer_dtype(column) or kinds.is_float_dtype(column)
+def _number_or_missing(value: object) -> bool:
+    return is_number(value) or (pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _is_number(value: object) -> bool:
-    known = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    return known or (pd.api.types.is_scalar(value) and pd.isna(value))
-
-
-def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
+def _refuse_rows(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
     if rows.any():
         row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
         more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""

@@ -13,7 +13,7 @@ from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.diversity.bands import Bands
 from kanon_lab.diversity.closeness import DISTANCES, Hierarchy, equal_distance, hierarchical_distance, ordered_distance
 from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
-from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
+from kanon_lab.diversity.variety import LAST_DIGITS, distinct_l, entropy_l, largest_share, recursive_l
 from kanon_lab.errors import OptionError
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
@@ -28,9 +28,7 @@ MEASURES = {
     "enhanced_beta_likeness": False,
 }
 
-_WHOLE = ("distinct", "recursive")
-# A threshold that rounding alone would miss is met.
-_ROUNDING = 1e-12
+_WHOLE_MEASURES = ("distinct", "recursive")
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,8 @@ class Diversity:
 
     Attributes
     ----------
-    variable : str
-    recursive_c : float
-    distance : str
-        The distance between values behind ``t_closeness``.
-    missing : str
-        What a missing value means (`kanon_lab.keys.MISSING_POLICIES`).
+    distance, missing : str
+        Between values, behind ``t_closeness``; and what a missing value means (`kanon_lab.keys.MISSING_POLICIES`).
     values : Index
         The distinct values, in the order that the ordered distance gives them.
     classes : DataFrame
@@ -91,11 +85,11 @@ class Diversity:
                 raise OptionError(f"{name}: what is required must be a number, not {bound!r}")
             measured = self.classes[name].to_numpy(dtype=float, na_value=np.nan)
             if MEASURES[name]:
-                missed |= measured < bound * (1 - _ROUNDING)
+                missed |= measured < bound * (1 - LAST_DIGITS)
             elif name == "delta_disclosure":
                 missed |= measured >= bound
             else:
-                missed |= measured > bound * (1 + _ROUNDING)
+                missed |= measured > bound * (1 + LAST_DIGITS)
         return self.classes[missed]
 
 
@@ -166,7 +160,7 @@ def diversity(
     column = table.column(variable)
     if bands is not None:
         column = bands.cut(column)
-    counts = _counts(table, column)
+    counts = _counts_in_order(table, column)
     if distance == "hierarchical":
         _check_covered(column, hierarchy)
         t_closeness = hierarchical_distance(counts, hierarchy)
@@ -184,7 +178,7 @@ def diversity(
     }
     file = {each: _worst(each, numbers) for each, numbers in measured.items()}
     known = np.bincount(counts.class_, weights=counts.count, minlength=counts.n_classes).astype(np.int64)
-    for each in _WHOLE:
+    for each in _WHOLE_MEASURES:
         measured[each] = pd.array(measured[each], dtype="Int64")
     classes = pd.DataFrame({"records": table.records, "known": known, **measured})
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
@@ -241,7 +235,7 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
     return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
 
 
-def _counts(table: ClassTable, column: pd.Series) -> ValueCounts:
+def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:
     """The counts of a variable, its values in the order of its categories if they have one."""
     counts = table.sensitive_counts(column)
     if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
@@ -280,4 +274,4 @@ def _worst(measure: str, numbers: np.ndarray) -> float | None:
     if not len(numbers):
         return None
     worst = numbers.min() if MEASURES[measure] else numbers.max()
-    return int(worst) if measure in _WHOLE else float(worst)
+    return int(worst) if measure in _WHOLE_MEASURES else float(worst)

@@ -11,8 +11,8 @@ import numpy as np
 from kanon_lab.classes import ValueCounts
 from kanon_lab.errors import OptionError
 
-# Rounding moves the entropy of an even class off its whole number by far less than this.
-_ROUNDING = 1e-12
+#: Rounding moves a measure, such as the entropy of an even class, by far less than this share of it.
+LAST_DIGITS = 1e-12
 
 
 def distinct_l(counts: ValueCounts) -> np.ndarray:
@@ -31,7 +31,7 @@ def entropy_l(counts: ValueCounts) -> np.ndarray:
     l_values = np.exp(entropy)
     whole = np.rint(l_values)
     # An even class of three has 3, not 2.9999999999999996, which a threshold of 3 would refuse.
-    l_values = np.where(np.abs(l_values - whole) < _ROUNDING * whole, whole, l_values)
+    l_values = np.where(np.abs(l_values - whole) < LAST_DIGITS * whole, whole, l_values)
     return counts.by_class(l_values)
 
 

@@ -25,7 +25,7 @@ LOSSES = {
     "weighted_level": "weight times level by height; a removed record counts nothing",
 }
 
-_COLUMNS = ("classes", "k_achieved", "suppressed", "satisfied", *LOSSES, "loss")
+_NODE_COLUMNS = ("classes", "k_achieved", "suppressed", "satisfied", *LOSSES, "loss")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def search(
     spec = spec or KeySpec(tuple(hierarchies))
     if sensitive is not None:
         spec = replace(spec, sensitive_variables=sensitive)
-    check_names(spec, _COLUMNS)
+    check_names(spec, _NODE_COLUMNS)
     if required.needs_values and not spec.sensitive_variables:
         raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
     names = spec.sensitive_variables if required.needs_values else ()

@@ -113,7 +113,7 @@ def mondrian(
         dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
-    return _result(frame, spec, dimensions, parts, k_required)
+    return _protected(frame, spec, dimensions, parts, k_required)
 
 
 def _parts(records: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool) -> list[np.ndarray]:
@@ -121,7 +121,7 @@ def _parts(records: np.ndarray, dimensions: Sequence[Dimension], k: int, strict:
     parts, waiting = [], [records]
     while waiting:
         part = waiting.pop()
-        sides = _cut(part, dimensions, k, strict) if len(part) >= 2 * k else None
+        sides = _sides(part, dimensions, k, strict) if len(part) >= 2 * k else None
         if sides is None:
             parts.append(part)
         else:
@@ -129,7 +129,7 @@ def _parts(records: np.ndarray, dimensions: Sequence[Dimension], k: int, strict:
     return parts
 
 
-def _cut(part: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool) -> np.ndarray | None:
+def _sides(part: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool) -> np.ndarray | None:
     codes = [each.codes[part] for each in dimensions]
     widths = np.array([each.width(column) for each, column in zip(dimensions, codes)])
     for j in np.argsort(-widths, kind="stable"):
@@ -138,7 +138,7 @@ def _cut(part: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool
     return None
 
 
-def _result(
+def _protected(
     frame: pd.DataFrame, spec: KeySpec, dimensions: Sequence[Dimension], parts: list[np.ndarray], k_required: int
 ) -> MondrianResult:
     part_of_record = np.empty(len(frame), dtype=np.intp)

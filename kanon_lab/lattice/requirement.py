@@ -21,7 +21,7 @@ from kanon_lab.recode import Hierarchy
 L_KINDS = ("distinct", "entropy", "recursive")
 
 # A threshold that rounding alone would miss is met.
-_ROUNDING = 1e-12
+_THRESHOLD_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Requirement:
             here = met[counts.class_]
             counts = replace(counts, class_=counts.class_[here], value=counts.value[here], count=counts.count[here])
             if self.l_required is not None:
-                met &= self._l(counts) >= self.l_required * (1 - _ROUNDING)
+                met &= self._l(counts) >= self.l_required * (1 - _THRESHOLD_ROUNDING)
             if self.t_required is not None:
-                met &= self._t(counts) <= self.t_required + _ROUNDING
+                met &= self._t(counts) <= self.t_required + _THRESHOLD_ROUNDING
         return met
 
     def _l(self, counts: ValueCounts) -> np.ndarray:

@@ -17,16 +17,16 @@ from kanon_lab.perturb.result import EXACTLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
 
 _MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
-_TOGETHER = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
-_EACH = Keep("group size", EXACTLY, "at least k records share each released value, of each variable by itself")
+_SIZE_OF_ALL = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
+_SIZE_OF_EACH = Keep("group size", EXACTLY, "at least k records share each released value, of each variable by itself")
 _ORDER = Keep("order", EXACTLY, "each variable, in each stratum: no value overtakes another, though some become equal")
 
 #: By method, and by what stands for the values where it is the median, what microaggregation keeps.
 KEEPS = {
-    "mdav": (_MEANS, _TOGETHER),
-    "optimal": (_MEANS, _EACH, _ORDER),
-    "mdav, median": (_TOGETHER,),
-    "optimal, median": (_EACH, _ORDER),
+    "mdav": (_MEANS, _SIZE_OF_ALL),
+    "optimal": (_MEANS, _SIZE_OF_EACH, _ORDER),
+    "mdav, median": (_SIZE_OF_ALL,),
+    "optimal, median": (_SIZE_OF_EACH, _ORDER),
 }
 
 
@@ -114,13 +114,13 @@ def microaggregate(
     k, seed = check_options(k_required, method, centre, start), check_seed(seed)
     numbers = numeric_columns(frame, variables, missing=missing)
     strata_rows = strata_groups(frame, strata, rows=numbers.rows)
-    _refuse_small(strata_rows, k)
+    _refuse_small_strata(strata_rows, k)
     robust = start == "robust"
     distance = outlying(numbers, slice(None), seed).distances.to_numpy() if robust else None
     groups = _groups(numbers.values, strata_rows, k, method, distance)
     released, lost = np.empty_like(numbers.values), np.empty(len(numbers.names))
     for column, values in enumerate(numbers.values.T):
-        released[:, column], lost[column] = _replaced(values, groups[:, column % groups.shape[1]], centre)
+        released[:, column], lost[column] = _centred(values, groups[:, column % groups.shape[1]], centre)
     result = with_numbers(frame, numbers, released)
     everyone = np.full((len(frame), groups.shape[1]), -1)
     everyone[numbers.rows] = groups
@@ -156,7 +156,7 @@ def check_options(k_required: object, method: object, centre: object, start: obj
     return k
 
 
-def _refuse_small(strata: list[np.ndarray], k: int) -> None:
+def _refuse_small_strata(strata: list[np.ndarray], k: int) -> None:
     least, small = min(map(len, strata)), sum(len(rows) < k for rows in strata)
     if small and len(strata) > 1:
         raise DataError(
@@ -189,7 +189,7 @@ def _groups(
     return groups
 
 
-def _replaced(values: np.ndarray, groups: np.ndarray, centre: str) -> tuple[np.ndarray, float]:
+def _centred(values: np.ndarray, groups: np.ndarray, centre: str) -> tuple[np.ndarray, float]:
     """The centre of each record's group, and the share of the sum of squares that is within groups."""
     inner, sizes = values[np.lexsort((values, groups))], np.bincount(groups)
     first = np.cumsum(sizes) - sizes

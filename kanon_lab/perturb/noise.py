@@ -17,15 +17,15 @@ from kanon_lab.perturb.ranks import refuse_constant
 from kanon_lab.perturb.result import EXACTLY, EXPECTED, NEARLY, Keep, Perturbed
 from kanon_lab.recode.columns import names_of
 
-_MEANS = Keep("means", EXPECTED, "each variable")
+_MEANS_EXPECTED = Keep("means", EXPECTED, "each variable")
 _PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
 _SUMS = Keep("linear relations", EXACTLY, "variables of which one is the sum of others, up to rounding")
 
 #: By method, what noise keeps: in each stratum and in the file, but for correlations.
 KEEPS = {
-    "additive": (_MEANS, _PAIRS),
+    "additive": (_MEANS_EXPECTED, _PAIRS),
     "correlated": (
-        _MEANS,
+        _MEANS_EXPECTED,
         Keep("correlations", NEARLY, "each two variables, within strata; variances grow"),
         _SUMS,
     ),
@@ -34,7 +34,7 @@ KEEPS = {
         Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding"),
         _SUMS,
     ),
-    "outliers": (_MEANS, _PAIRS),
+    "outliers": (_MEANS_EXPECTED, _PAIRS),
 }
 
 # Noise so strong leaves nothing of a value, and costs the digits by which means and covariances are kept exactly.
@@ -125,7 +125,7 @@ def add_noise(
     for name, column in zip(numbers.names, numbers.values.T):
         refuse_constant(name, column, groups)
     if method == "restricted":
-        _refuse_small(groups, len(numbers.names))
+        _refuse_few_records(groups, len(numbers.names))
     factors = np.ones(len(numbers.rows))
     if method == "outliers":
         with about("within strata", part=True) if len(groups) > 1 else nullcontext():
@@ -145,7 +145,7 @@ def add_noise(
     return Perturbed(result, method, numbers.names, named, seed, cells, KEEPS[method], details)
 
 
-def _refuse_small(groups: list[np.ndarray], variables: int) -> None:
+def _refuse_few_records(groups: list[np.ndarray], variables: int) -> None:
     least, found = 2 * variables + 2, min(map(len, groups))
     if found < least:
         place, remedy = (" in each stratum", "join strata, or ") if len(groups) > 1 else ("", "")

@@ -38,7 +38,7 @@ KEEPS = {
 #: Share of the variance of a variable's normal scores that those given may explain, at most.
 MOST_EXPLAINED = 0.95
 # With fewer records than this for each column and category, those given would tell a record's own values.
-_EACH = 10
+_RECORDS_EACH = 10
 # The time to fit columns grows with the cube of their number.
 _MOST_COLUMNS = 1000
 
@@ -180,17 +180,17 @@ def _regressed(scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]]) -
             columns.append(sparse.csr_array(_scores(position[:, None])))
             continue
         category, times = np.unique(position, return_inverse=True, return_counts=True)[1:]
-        if times.min() < _EACH:
+        if times.min() < _RECORDS_EACH:
             raise DataError(
-                f"column {shortened(one.name)}: a category of fewer than {_EACH} records, in the file or in a "
+                f"column {shortened(one.name)}: a category of fewer than {_RECORDS_EACH} records, in the file or in a "
                 "stratum, would tell their own values; group it with another"
             )
         columns.append(sparse.csr_array((np.ones(records), (np.arange(records), category))))
     design = sparse.hstack(columns, format="csr")
     needed = design.shape[1] - 1 + scores.shape[1]
-    if records < _EACH * needed or needed > _MOST_COLUMNS:
+    if records < _RECORDS_EACH * needed or needed > _MOST_COLUMNS:
         raise DataError(
-            f"shuffling with {needed} variables, categories of those given counted, needs {_EACH * needed} "
+            f"shuffling with {needed} variables, categories of those given counted, needs {_RECORDS_EACH * needed} "
             f"records in each stratum and at most {_MOST_COLUMNS} variables, and there are {records} records; join "
             "strata, group categories, or give fewer variables"
         )

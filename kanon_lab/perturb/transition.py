@@ -57,7 +57,7 @@ def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[H
     b  0.1  0.8  0.1
     c  0.1  0.1  0.8
     """
-    labels = _labels(categories, "categories")
+    labels = _category_texts(categories, "categories")
     if len(labels) < 2:
         raise OptionError("categories: give two or more; one alone cannot change")
     return framed(evenly(stay_probabilities(labels, keep)), labels)
@@ -67,7 +67,7 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
     """Probability to stay of each category, shape (categories,), from one number or one for each category."""
     if not isinstance(keep, Mapping):
         return np.full(len(labels), as_share(keep, "keep"))
-    of = dict(zip(_labels(keep, "keep"), keep.values()))
+    of = dict(zip(_category_texts(keep, "keep"), keep.values()))
     _check_known(of, labels, "keep")
     if lacking := [label for label in labels if label not in of]:
         raise OptionError(f"keep: category {shortened(lacking[0])!r} has no probability to stay; give it one")
@@ -88,12 +88,12 @@ def check_transition(transition: object, *, name: str = "transition") -> pd.Data
         rows = transition
     if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()) or not rows:
         raise OptionError(f"{name}: give a mapping of each category to its {{category: probability}}, or a DataFrame")
-    labels = _labels(rows, name)
+    labels = _category_texts(rows, name)
     matrix = np.zeros((len(labels), len(labels)))
     position = {label: i for i, label in enumerate(labels)}
     for i, row in enumerate(rows.values()):
         of = f"{name}: the row of category {shortened(labels[i])!r}"
-        to = _labels(row, of)
+        to = _category_texts(row, of)
         _check_known(to, labels, of)
         for label, value in zip(to, row.values()):
             matrix[i, position[label]] = as_share(value, f"{of}: the probability of {shortened(label)!r}")
@@ -130,7 +130,7 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     """
     if not isinstance(shares, (Mapping, pd.Series)):
         raise OptionError(f"shares must be a mapping of category to share, not {shortened(repr(shares))}")
-    labels = _labels(list(shares.keys()), "shares")
+    labels = _category_texts(list(shares.keys()), "shares")
     if len(labels) < 2:
         raise OptionError("shares: give two categories or more; one alone cannot change")
     found = _shares(shares, pd.Index(labels), "shares")
@@ -304,7 +304,7 @@ def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.minimum(matrix @ back, 1)
 
 
-def _labels(categories: Iterable[Hashable], name: str) -> list[str]:
+def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
     """Categories as texts; an `OptionError` where one is missing or stands twice."""
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise OptionError(f"{name} must be a list of categories, not {shortened(repr(categories))}")
@@ -332,7 +332,7 @@ def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None
 def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np.ndarray:
     """Shares in the order of `labels`, adding to 1."""
     if isinstance(shares, (Mapping, pd.Series)):
-        given = _labels(list(shares.keys()), name)
+        given = _category_texts(list(shares.keys()), name)
         _check_known(given, labels, name)
         of = dict(zip(given, list(shares.values() if isinstance(shares, Mapping) else shares)))
         shares = [of.get(label, 0) for label in labels]

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population.ranges import KRange, as_ranges
@@ -106,6 +105,8 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
     >>> population.persons_by_k([2], periods=4, k_max=2)
     array([[1.5, 0.5]])
     """
+    from scipy.stats import binom  # it takes half a second to load
+
     n, law = _check_cells(n), BirthLaw.of(periods)
     if not all(isinstance(k, (int, np.integer)) for k in (k_min, k_max)) or not 1 <= k_min <= k_max:
         raise OptionError(f"k runs over whole numbers from 1 or more upwards, not from {k_min!r} to {k_max!r}")
@@ -217,6 +218,8 @@ def _intersection(a: IntegerSet, b: IntegerSet) -> IntegerSet:
 
 def _between(first: np.ndarray | float, last: np.ndarray | float, m: np.ndarray, p: float | np.ndarray) -> np.ndarray:
     """P(first <= Bin(m, p) <= last), each tail computed from its own end so that small values keep their digits."""
+    from scipy.stats import binom
+
     first, last, m, p = np.broadcast_arrays(first, last, m, p)
     low, high = np.maximum(first, 0), np.minimum(last, m)
     below = high < m * p
@@ -297,6 +300,8 @@ def _pairs_of_periods(law: BirthLaw, symmetric: bool) -> tuple[np.ndarray, np.nd
 
 def _many_pairs(m: int, p: np.ndarray, q: np.ndarray, weight: np.ndarray, a: IntegerSet, b: IntegerSet) -> float:
     """The weighted sum of `_two_periods` over pairs of periods, for one cell."""
+    from scipy.stats import binom
+
     either = np.minimum(p + q, 1.0)
     s = _sums(m, m, either.min(), either.max(), a, b)
     total = 0.0
@@ -311,6 +316,8 @@ def _many_pairs(m: int, p: np.ndarray, q: np.ndarray, weight: np.ndarray, a: Int
 
 def _two_periods(m: np.ndarray, p: float, q: float, a: IntegerSet, b: IntegerSet) -> np.ndarray:
     """P(B1 + 1 in a, B2 + 1 in b) for the births B1, B2 of m persons in two periods of probabilities p and q."""
+    from scipy.stats import binom
+
     result = np.zeros(m.size)
     either = min(p + q, 1.0)
     order = np.argsort(m, kind="stable")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from kanon_lab.errors import KanonLabError, OptionError, UnfitOptionError, nearest, shortened
+from kanon_lab.errors import KanonLabError, OptionError, UnfitOptionError, meant, shortened
 
 
 def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
@@ -15,8 +15,7 @@ def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
     columns = list(columns)
     for name in names:
         if name not in columns:
-            close = nearest(name, columns)
-            remedy = f"did you mean {shortened(close)}?" if close else "check the name"
+            remedy = meant(name, columns, "check the name")
             raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
 
 

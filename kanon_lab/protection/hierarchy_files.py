@@ -11,13 +11,7 @@ from kanon_lab.errors import AbsentFileError, shortened
 
 
 def beside(settings: dict, recipe: str | Path) -> dict:
-    """Settings in which the files of hierarchies, named as seen from the recipe, are named as seen from here.
-
-    Raises
-    ------
-    AbsentFileError
-        One of them is not there.
-    """
+    """Settings in which the files of hierarchies, named as seen from the recipe, are named as seen from here."""
     folder = Path(recipe).parent
 
     def here(name: str) -> str:

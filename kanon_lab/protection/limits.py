@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_lab.arguments import as_share
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec, check_k
 
 #: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
@@ -76,13 +76,7 @@ _MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy")
 
 
 def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which.
-
-    Raises
-    ------
-    OptionError
-        The new word stands beside it.
-    """
+    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which."""
     if settings.get(OLD_WORD) is None:
         return {name: value for name, value in settings.items() if name != OLD_WORD}, ()
     named = isinstance(settings[OLD_WORD], Mapping)
@@ -96,31 +90,10 @@ def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str
 def as_limits(
     given: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
 ) -> dict[str, Any]:
-    """The limits of an office as numbers.
+    """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
 
-    Parameters
-    ----------
-    given : mapping
-        Some names of `LIMITS` with their bounds; one of None is none. ``above_risk`` is a mapping of levels (0-1) to
-        records, or a whole number where there is one level in `risks`; ``distinct``, ``entropy`` and ``t_closeness``
-        are a mapping of sensitive variables to numbers, or one number for all of them.
-    spec : KeySpec
-        The roles of the variables.
-    risks : collection of float
-        The levels that records are counted above, 0-1.
-    k_required : int, optional
-        The limit ``k`` where it is not given. With a limit ``k``, ``exposed_by_columns`` is 0 unless it is given (None:
-        no such limit).
-
-    Returns
-    -------
-    dict
-        By name, in the order of `LIMITS`: a number; by sensitive variable, or by level of risk, a mapping of numbers.
-
-    Raises
-    ------
-    OptionError
-        A name that is no limit, a bound that cannot be one, or one that needs a role that no variable has.
+    Where ``k`` is not given it is `k_required`; with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given
+    (None: no such limit).
     """
     if not isinstance(given, Mapping):
         raise OptionError(f"limits must be names with bounds, such as {{k: 3, global_risk: 0.02}}, not {_said(given)}")
@@ -135,8 +108,8 @@ def as_limits(
 def _check_name(name: object) -> None:
     if name in LIMITS:
         return
-    close = _MEANT.get(str(name).casefold()) or nearest(str(name), LIMITS)
-    remedy = f"did you mean {close}?" if close else f"there are {', '.join(LIMITS)}"
+    other = _MEANT.get(str(name).casefold())
+    remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
     raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
 
 
@@ -158,8 +131,7 @@ def _by_variable(said: str, bound: object, limit: Limit, sensitive: Collection[s
         return dict.fromkeys(sensitive, limit.value(bound, said))
     for name in bound:
         if name not in sensitive:
-            close = nearest(str(name), sensitive)
-            remedy = f"did you mean {close}?" if close else f"there are {shortened(', '.join(sensitive), 80)}"
+            remedy = meant(name, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{said}: {_said(name)} is no sensitive variable; {remedy}")
     return {name: limit.value(bound[name], f"{said}: {shortened(name)}") for name in sensitive if name in bound}
 

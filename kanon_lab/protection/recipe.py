@@ -59,11 +59,6 @@ def as_recipe(settings: Mapping[str, Any], *, where: str = "the recipe") -> Reci
     where : str
         What to call the settings in messages.
 
-    Raises
-    ------
-    OptionError
-        A setting or step that is not known or cannot be used.
-
     Examples
     --------
     >>> import kanon_lab
@@ -84,13 +79,6 @@ def read_recipe(path: str | Path) -> Recipe:
     ----------
     path : str or Path
         A YAML file of at most a million bytes. A file of a hierarchy in it is looked for in the folder of the recipe.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is no YAML, or has a key twice; or a file of a hierarchy is not there.
-    OptionError
-        A setting or step that is not known or cannot be used.
     """
     return as_recipe(beside(read_yaml(path), path), where=str(path))
 

@@ -14,7 +14,7 @@ import pandas as pd
 from kanon_lab import perturb
 from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.classes.coding import coded
-from kanon_lab.errors import OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.keys import KeySpec
 from kanon_lab.perturb.arguments import MISSING
 from kanon_lab.perturb.microaggregation import check_options
@@ -37,7 +37,7 @@ from kanon_lab.settings import (
     one_of,
     read,
 )
-from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
+from kanon_lab.suppress import local_suppression, suppress_above_risk
 from kanon_lab.suppress.local import asked_combinations, asked_ranks
 from kanon_lab.suppress.options import check_key, check_policy
 
@@ -128,8 +128,7 @@ class Kind:
 def kind_of(name: object) -> Kind:
     """The kind of that name; an `OptionError` that names the nearest one where there is none."""
     if not isinstance(name, str) or name not in STEPS:
-        close = nearest(str(name), STEPS)
-        remedy = f"did you mean {close}?" if close else f"there are {', '.join(STEPS)}"
+        remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
 
@@ -275,15 +274,8 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
     return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed) -> Applied:
-    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said))
-
-
-def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
-    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said))
-
-
-def _suppressed(result: Suppression) -> Applied:
+def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
+    result = function(frame, spec, **read(model, settings).said)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -416,8 +408,10 @@ _QUANTITIES = {"within_strata": True, "perturbs": True, "as_quantities": True}
 #: Name of a step -> its kind.
 STEPS: dict[str, Kind] = {
     **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
-    "suppress": Kind(Suppress, _suppress, needs_k=True, within_strata=True),
-    "suppress_risk": Kind(SuppressRisk, _suppress_risk),
+    "suppress": Kind(
+        Suppress, partial(_suppress, function=local_suppression, model=Suppress), needs_k=True, within_strata=True
+    ),
+    "suppress_risk": Kind(SuppressRisk, partial(_suppress, function=suppress_above_risk, model=SuppressRisk)),
     "remove_variables": Kind(RemoveVariables, _remove_variables),
     "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
     "pram": Kind(Pram, partial(_perturb, step="pram"), random=True, within_strata=True, perturbs=True),

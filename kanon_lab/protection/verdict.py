@@ -100,6 +100,16 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     DataFrame
         As `kanon_lab.utility.compare_indicators`, and ``records`` of the file as it came; without rows where none is
         asked for. An estimate of few records tells their values: it is for those who hold the file.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.protection import final_indicators
+    >>> survey = pd.DataFrame({"region": [*"NNSS"], "income": [10, 20, 31, 40]})
+    >>> chain = kanon_lab.protect(survey, ["region"], indicators={"means": ["income"]})
+    >>> found = final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
+    >>> found[["estimate_before", "estimate_after"]].values.tolist()
+    [[25.25, 25.0]]
     """
     baseline = protection.baseline
     if baseline.wanted is None:

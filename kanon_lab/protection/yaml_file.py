@@ -23,13 +23,7 @@ def read_yaml(path: str | Path) -> dict:
     else YAML may take for one of them is the text that it looks like: codes such as 010, 0x1F, 1_000 and 12:30, the
     words yes, no, on and off, dates, and .nan. Letters with accents are composed (NFC), as those in the names of
     columns of a file that is read.
-
-    Raises
-    ------
-    DataError
-        The file is absent, no text in UTF-8, larger than a million bytes, no YAML, or no mapping; a key stands twice;
-        a number that is a key would be written in another way; or it has anchors, whose copies of copies may be
-        endless. The line is named.
+    Anchors are refused, since copies of copies may be endless.
     """
     settings = parse_yaml(text := _text(path), path)
     if settings is None:

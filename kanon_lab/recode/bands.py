@@ -85,7 +85,7 @@ def cut_bands(
         raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
     if whole is None and (np.floor(held.numbers) != held.numbers).any():
         whole = False
-    return _cut(held, Bands.of(edges, closed, whole, labels, "bands"), outside)
+    return _banded(held, Bands.of(edges, closed, whole, labels, "bands"), outside)
 
 
 def equal_edges(width: float, start: float, stop: float) -> list[float]:
@@ -119,8 +119,8 @@ def _written(number: float) -> Fraction:
     return Fraction(as_decimal(number))
 
 
-def _cut(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.Series:
-    below, above = _categories(outside, bands)
+def _banded(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.Series:
+    below, above = _outside_categories(outside, bands)
     if bands.whole:
         fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
         held.refuse(np.floor(held.numbers) != held.numbers, fraction)
@@ -140,7 +140,7 @@ def _cut(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.S
     return spread([*bands.names, below, above], codes, held.column)
 
 
-def _categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
+def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
     """Names of the categories below and above the bands; None where such a number raises."""
     if isinstance(outside, str):
         sides = {} if outside == "raise" else {"below": outside, "above": outside}

@@ -48,6 +48,12 @@ def one_column(frame: pd.DataFrame, name: str) -> pd.Series:
     return frame[name]
 
 
+def holds_numbers(column: pd.Series) -> bool:
+    """Whether a column is of a type of real numbers; truth values are none."""
+    types = pd.api.types
+    return types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column))
+
+
 def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
     """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
     try:

@@ -51,7 +51,7 @@ def group_categories(
     """
     if not isinstance(others, str) or not others:
         raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")
-    label_of = _labels(groups)
+    label_of = _label_of_value(groups)
     codes, values = distinct(series)
     labels = [label_of.get(_matched(value)) for value in values]
     rest = np.array([label is None for label in labels], dtype=bool)
@@ -69,7 +69,7 @@ def _matched(value: Hashable) -> tuple[bool, Hashable]:
     return isinstance(value, (bool, np.bool_)), composed(value)
 
 
-def _labels(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
+def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
     if not isinstance(groups, Mapping) or not groups:
         raise OptionError("groups: give a mapping of new label to the values it stands for")
     label_of = {}

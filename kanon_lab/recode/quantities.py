@@ -56,7 +56,7 @@ def quantity(series: pd.Series) -> Quantity:
     if column.dtype == object:
         # To a hash table 1 and True are one value.
         truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
-        refuse(truth, series.index, series.name, _fault(True))
+        refuse(truth, series.index, series.name, _why_no_number(True))
     codes, values = distinct(column)
     found = floats_of(values)
     kind = getattr(values.dtype, "kind", "O")
@@ -64,7 +64,7 @@ def quantity(series: pd.Series) -> Quantity:
     if kind in "iu":
         bad |= np.abs(found) > _LARGEST_WHOLE
     if bad.any():
-        fault = _fault(values[int(bad.argmax())])
+        fault = _why_no_number(values[int(bad.argmax())])
         refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
     exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
     return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
@@ -114,7 +114,7 @@ def check_number(number: object, name: str) -> object:
     return number
 
 
-def _fault(value: object) -> str:
+def _why_no_number(value: object) -> str:
     """What is wrong with a value that is no number to reckon with, and what to do."""
     if isinstance(value, str):
         return "text, and numbers are needed; one cell that is no number makes text of a whole column"

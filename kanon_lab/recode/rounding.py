@@ -18,7 +18,7 @@ HALVES = {"even": "to the even multiple", "up": "to the multiple farther from 0"
 
 _BASES = (1e-15, 1e15)
 # Numbers of so many digits, and no more, have floating-point numbers of their own.
-_EXACT = 10**15
+_EXACT_DIGITS = 10**15
 # Powers of 10 up to this are floating-point numbers.
 _EXACT_POWER = 10**22
 # More than the largest quotient of a floating-point number and a base has.
@@ -95,7 +95,7 @@ def _floats(values: np.ndarray, step: Decimal, half: str) -> np.ndarray:
     units = over * power // (2 * under)
     with np.errstate(over="ignore"):
         lower = np.floor(values * float(under) / float(over))
-        sure = ((np.abs(lower) + 1) * float(2 * units) < _EXACT) & (power <= _EXACT_POWER)
+        sure = ((np.abs(lower) + 1) * float(2 * units) < _EXACT_DIGITS) & (power <= _EXACT_POWER)
     lower = np.where(sure, lower, 0)
     # Division of whole numbers that floats hold exactly gives the float next to the quotient, and of all numbers with
     # up to 15 digits each has a float of its own: so floats compare as the numbers that they are written as.

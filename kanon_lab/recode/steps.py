@@ -228,7 +228,9 @@ def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str =
     try:
         given = read(RECODINGS[step], settings)
     except OptionError as error:
-        raise OptionError(f"{step}: {error}") from None
+        named = settings.get("variable") if isinstance(settings, Mapping) else None
+        of = f" of {shortened(named)}" if isinstance(named, str) else ""
+        raise OptionError(f"{step}{of}: {error}") from None
     return recoded(step, given, frame)
 
 

@@ -93,7 +93,7 @@ def _coded(series: pd.Series, limit: object, label: str | None, value: float | s
         raise OptionError(f"label must be text, such as '65+', not {shortened(repr(label))}; a number goes under value")
     name = "above" if top else "below"
     if _ranked(series):
-        return _categories(series, limit, label if value is None else value, name)
+        return _coded_categories(series, limit, label if value is None else value, name)
     check_number(limit, name)
     held = quantity(series)
     coded = held.numbers > float(limit) if top else held.numbers < float(limit)
@@ -101,11 +101,11 @@ def _coded(series: pd.Series, limit: object, label: str | None, value: float | s
         texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]
         return spread(texts, held.codes, series)
     if value == "mean":
-        return _replaced(held, coded, _mean(held, coded), whole=False)
+        return _with_value(held, coded, _mean(held, coded), whole=False)
     value = limit if value is None else check_number(value, "value")
     if float(value) < float(limit) if top else float(value) > float(limit):
         raise OptionError(f"value {value!r} lies on the other side of {name} {limit!r}; the order would be lost")
-    return _replaced(held, coded, value, whole=float(value).is_integer() and abs(value) < 2**62)
+    return _with_value(held, coded, value, whole=float(value).is_integer() and abs(value) < 2**62)
 
 
 def _ranked(series: pd.Series) -> bool:
@@ -116,7 +116,7 @@ def _ranked(series: pd.Series) -> bool:
     return not (pd.api.types.is_numeric_dtype(categories.dtype) and categories.is_monotonic_increasing)
 
 
-def _replaced(held: Quantity, coded: np.ndarray, value: object, *, whole: bool) -> pd.Series:
+def _with_value(held: Quantity, coded: np.ndarray, value: object, *, whole: bool) -> pd.Series:
     if held.values.dtype == object:
         new = held.values.copy()
         new[coded] = [like(as_decimal(value), each) for each in new[coded]]
@@ -137,7 +137,7 @@ def _mean(held: Quantity, coded: np.ndarray) -> float:
     return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0
 
 
-def _categories(series: pd.Series, limit: object, new: object, name: str) -> pd.Series:
+def _coded_categories(series: pd.Series, limit: object, new: object, name: str) -> pd.Series:
     old = list(series.cat.categories)
     if limit not in old:
         raise OptionError(f"{name} must be one of the ordered categories, not {shortened(repr(limit))}")

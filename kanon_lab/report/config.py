@@ -15,6 +15,7 @@ from kanon_lab.protection import Recipe, as_recipe
 from kanon_lab.protection.file_settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
 from kanon_lab.protection.limits import OLD_WORD, in_new_words
+from kanon_lab.protection.plan import named
 from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
 from kanon_lab.settings import read
 from kanon_lab.tradeoff import measure_of, planned
@@ -97,24 +98,21 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
         Settings to put in place of the file's, such as ``language=es`` or ``limits.k=5``: what stands after the
         first ``=`` is YAML, and dots lead into mappings.
 
-    Raises
-    ------
-    DataError
-        The file cannot be read, is no YAML, or has a key twice; or a file of a hierarchy is not there.
-    OptionError
-        A setting, step or override that is not known or cannot be used. Errors call files by their names only.
+    Notes
+    -----
+    Errors call files by their names only.
     """
     path = Path(path)
     with names_only(path, path.absolute()):
         settings = read_yaml(path)
-        with _begun(path.name):
+        with named(path.name):
             settings, notes = in_new_words(settings)
         for override in overrides:
             settings = _overridden(settings, override)
         written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
         with _called(written):
             for file in written:
-                with _begun(f"{path.name}: hierarchy file"), files.reading_errors(file):
+                with named(f"{path.name}: hierarchy file"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
             config = as_config(beside(settings, path.absolute()), where=path.name)
@@ -132,13 +130,8 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
         way round.
     where : str
         What to call the settings in messages.
-
-    Raises
-    ------
-    OptionError
-        A setting or step that is not known or cannot be used.
     """
-    with _begun(where):
+    with named(where):
         notes: tuple[str, ...] = ()
         if isinstance(settings, Mapping):
             settings = {name: value for name, value in settings.items() if value is not None}
@@ -151,7 +144,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     recipe = replace(recipe, notes=(*notes, *recipe.notes))
     options: dict[str, Any] = {"title": given.title, "least": given.least}
     if given.map is not None:
-        with _begun(where), _begun("map"):
+        with named(where), named("map"):
             of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
             options |= _map(given.map.said, of_recipe)
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
@@ -174,15 +167,6 @@ def _called(names: Mapping[Path, str]) -> Iterator[None]:
         for path, name in names.items():
             text = text.replace(str(KanonLabError(str(path))), name)
         raise type(error)(text) from None
-
-
-@contextmanager
-def _begun(where: str) -> Iterator[None]:
-    """Put the name of the configuration before what is said against it."""
-    try:
-        yield
-    except KanonLabError as error:
-        raise type(error)(f"{where}: {error}") from None
 
 
 def _check_plain(settings: Mapping[str, Any]) -> None:

@@ -37,25 +37,9 @@ def first_config(
     na: Sequence[str] = (),
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
 ) -> str:
-    """A commented configuration, as YAML text that `kanon_lab.report.config.read_config` reads.
+    """A commented configuration as YAML, from guesses as `kanon_lab.report.guess.guess_roles` gives them.
 
-    Parameters
-    ----------
-    guesses : DataFrame
-        As `kanon_lab.report.guess.guess_roles` gives it.
-    file, config : str
-        Names of the file and of the configuration, for its comments.
-    language : {"en", "es"}
-        Of its comments, and of the report.
-    na : sequence of str
-        Texts that mean a missing value.
-    missing_codes : mapping of str to sequence, optional
-        Codes that do so, by variable.
-
-    Returns
-    -------
-    str
-        Nothing of the data is in it but names of columns, their kinds and how many values they have.
+    Nothing of the data is in it but names of columns, their kinds and how many values they have.
     """
     texts = config_texts(language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}

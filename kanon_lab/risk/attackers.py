@@ -11,7 +11,7 @@ from kanon_lab.risk.individual import individual_risk
 from kanon_lab.risk.thresholds import records_above
 from kanon_lab.risk.weights import refuse_light_classes
 
-_MEANINGS = {
+_ATTACKERS = {
     "prosecutor": "knows that the target is in the file: 1/f_k",
     "journalist": "picks any record of the file and looks for its person in the population: 1/F_k, mean over records",
     "marketer": "links every record of the file to a person of the population: share of the links that are right",
@@ -66,8 +66,8 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     for attacker, of_class in risks.items():
         risk = of_class[table.class_of_record]
         above = records_above(risk, threshold=threshold)
-        rows[attacker] = (_MEANINGS[attacker], risk.max(), risk.mean(), above.records, above.share)
-    rows["marketer"] = (_MEANINGS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
+        rows[attacker] = (_ATTACKERS[attacker], risk.max(), risk.mean(), above.records, above.share)
+    rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
     columns = ["meaning", "highest", "mean", "records_above", "share_above"]
     found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     return found.astype({"highest": float, "mean": float, "records_above": "Int64", "share_above": float})

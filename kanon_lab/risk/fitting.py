@@ -65,7 +65,7 @@ def fitted_counts(codes: np.ndarray, counts: np.ndarray, parts: list[Block]) -> 
             )
         observed = np.bincount(np.ravel_multi_index(here.T, shape), weights=counts, minlength=int(cells)).reshape(shape)
         if len(block.margins) > 1:
-            observed, used, off = _scaled(observed, block)
+            observed, used, off = _fitted_to_margins(observed, block)
             rounds, gap = max(rounds, used), max(gap, off)
         expected *= observed[tuple(here.T)] / total
     return expected, rounds, gap
@@ -95,7 +95,7 @@ def raked(codes: np.ndarray, counts: np.ndarray, totals: np.ndarray, parts: list
     return found
 
 
-def _scaled(observed: np.ndarray, block: Block) -> tuple[np.ndarray, int, float]:
+def _fitted_to_margins(observed: np.ndarray, block: Block) -> tuple[np.ndarray, int, float]:
     """Cells scaled from 1 until each margin is the observed one, the rounds used, and the gap left."""
     others = [tuple(set(range(observed.ndim)) - set(margin)) for margin in block.margins]
     targets = [observed.sum(axis=axes, keepdims=True) for axes in others]

@@ -34,7 +34,7 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     >>> kanon_lab.risk.household_risk([0.1, 0.2, 0.5], [7, 7, 8]).round(4).tolist()
     [0.28, 0.28, 0.5]
     """
-    risk, homes = _checked(risk, household)
+    risk, homes = _risks_and_homes(risk, household)
     return _some_member(risk, homes)[homes.codes]
 
 
@@ -67,7 +67,7 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     >>> kanon_lab.risk.household_risks([0.1, 0.2, 0.5], [7, 7, 8]).round(4).loc[7].to_dict()
     {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
-    risk, homes = _checked(risk, household)
+    risk, homes = _risks_and_homes(risk, household)
     lower = np.zeros(len(homes.values))
     np.maximum.at(lower, homes.codes, risk)
     upper = np.minimum(np.bincount(homes.codes, weights=risk, minlength=len(lower)), 1)
@@ -103,7 +103,7 @@ def household_size(household: pd.Series) -> pd.Series:
     [2, 1, 2]
     """
     household = pd.Series(household)
-    homes = _homes(household)
+    homes = _coded_homes(household)
     return pd.Series(np.bincount(homes.codes)[homes.codes], index=household.index, name="household_size")
 
 
@@ -128,7 +128,7 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     >>> kanon_lab.risk.with_household_size(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home")))
     {'classes': 2, 'k_achieved': 1, 'sample_uniques': 1}
     """
-    household = _named(table)
+    household = _household_of(table)
     members = np.bincount(household)[household]
     size, sizes = grouped(members, int(members.max()) + 1)
     number, distinct = grouped(table.class_of_record.astype(np.int64) * len(sizes) + size, table.n_classes * len(sizes))
@@ -162,7 +162,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     >>> kanon_lab.risk.with_household_composition(table)
     {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
-    household = _named(table)
+    household = _household_of(table)
     members, class_ = np.bincount(household), table.class_of_record[np.lexsort((table.class_of_record, household))]
     start, composition, found = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
     for size in np.unique(members):
@@ -177,20 +177,20 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     return {"classes": len(distinct), "k_achieved": int(records.min()), "sample_uniques": uniques}
 
 
-def _named(table: ClassTable) -> np.ndarray:
+def _household_of(table: ClassTable) -> np.ndarray:
     if (household := table.household_of_record) is None:
         raise OptionError("no household: name the variable that identifies it in the spec")
     return household
 
 
-def _checked(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
+def _risks_and_homes(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
     risk = as_risk(risk)
     if len(risk) != len(household):
         raise OptionError(f"there are {len(risk)} risks and {len(household)} households: give one of each per record")
-    return risk, _homes(household)
+    return risk, _coded_homes(household)
 
 
-def _homes(household: np.ndarray | pd.Series) -> Coded:
+def _coded_homes(household: np.ndarray | pd.Series) -> Coded:
     """The households by number; none is without members."""
     household = pd.Series(household)
     if household.empty:

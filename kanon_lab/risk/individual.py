@@ -15,7 +15,7 @@ ESTIMATORS = {
 }
 
 # From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
-_MANY = 32
+_MANY_RECORDS = 32
 _LAST_TERM = 1e-17
 
 
@@ -46,8 +46,8 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
     Neither holds to the letter: whole households are drawn together, and a sum of few weights is a rough estimate. A
     record alone in its class has the risk that its own weight gives, however rare its key is, so that the mean risk of
-    such records may be wrong by half or more. `kanon_lab.risk.loglinear` learns from the classes around. Where F_k was
-    counted, ``inverse`` is the risk.
+    such records may be wrong by half or more. `kanon_lab.risk.loglinear` learns from the classes around. Where F_k
+    was counted, ``inverse`` is the risk.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     f, F = as_numbers(f_k, "f_k"), as_numbers(F_k, "F_k")
     if f.shape != F.shape:
         raise OptionError("f_k and F_k must be two arrays of the same length")
-    _check(f, F)
+    _refuse_impossible(f, F)
     F = np.maximum(F, f)
     if estimator == "inverse":
         return 1 / F
@@ -77,7 +77,7 @@ def too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
     return F_k < f_k * (1 - ROUNDING)
 
 
-def _check(f: np.ndarray, F: np.ndarray) -> None:
+def _refuse_impossible(f: np.ndarray, F: np.ndarray) -> None:
     faults = {
         "an f_k below 1; it counts the record itself": ~(f >= 1),
         "an F_k that is not finite; mend the weights": ~np.isfinite(F) | ~np.isfinite(f),
@@ -97,7 +97,7 @@ def _exact(f: np.ndarray, F: np.ndarray) -> np.ndarray:
     """
     p, q = f / F, (F - f) / F
     risk = np.empty_like(f)
-    series = (p >= 0.5) | (f >= _MANY)
+    series = (p >= 0.5) | (f >= _MANY_RECORDS)
     risk[series] = p[series] / f[series] * _series(f[series], q[series])
     risk[~series] = p[~series] * _recursion(f[~series], p[~series], q[~series])
     return risk

@@ -18,8 +18,6 @@ class Interval:
 
     Attributes
     ----------
-    width, by : float, {"sd", "rank"}
-        As given.
     inside : DataFrame
         Under the index of the files, one column a variable: whether the original value lies within the interval.
         Missing where there is no original value, and so nothing to be disclosed.

@@ -103,15 +103,15 @@ def linkage_attack(
     records = pd.DataFrame({"persons": n_persons[of_record]}, index=released.index)
     # The sum of positions over the only record is its position.
     only = np.where(persons["records"] == 1, position[of_person], -1)
-    persons["record"] = _taken(released.index, only, persons.index)
+    persons["record"] = _labels_at(released.index, only, persons.index)
     if sensitive is not None:
         with about(_RELEASED):
             known = coded(released[sensitive])
         _add_values(persons, patterns, of_person, of_record, known)
     if truth is not None:
         ids = register.index if identity is None else pd.Index(register[identity])
-        _add_truth(persons, ids, only, _aligned(truth, ids, released), None if sensitive is None else known)
-    return LinkageResult(persons, records, _summary(persons, only, records["persons"].to_numpy()))
+        _add_truth(persons, ids, only, _person_of_record(truth, ids, released), None if sensitive is None else known)
+    return LinkageResult(persons, records, _claims(persons, only, records["persons"].to_numpy()))
 
 
 def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) -> np.ndarray:
@@ -162,11 +162,11 @@ def _add_values(
     unknown = compatible_sums(patterns, np.bincount(of_record[~has], minlength=len(patterns)))
     persons["values"] = values[of_person]
     persons["unknown"] = unknown[of_person]
-    persons["value"] = _taken(known.values, only[of_person], persons.index)
+    persons["value"] = _labels_at(known.values, only[of_person], persons.index)
     persons["learned"] = ((values == 1) & (unknown == 0))[of_person]
 
 
-def _aligned(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
+def _person_of_record(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
     """The person of each released record, in the order of the released table."""
     if not truth.index.equals(released.index):
         if not truth.index.is_unique or set(truth.index) != set(released.index):
@@ -188,7 +188,7 @@ def _add_truth(persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd
         persons["learned_right"] = persons["learned"].to_numpy() & np.isin(mine, own)
 
 
-def _taken(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
+def _labels_at(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
     """Labels by position, None where it is -1."""
     taken = np.empty(len(position), dtype=object)
     has = position >= 0
@@ -196,7 +196,7 @@ def _taken(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series
     return pd.Series(taken, index=index, dtype=object)
 
 
-def _summary(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
+def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
     records = persons["records"].to_numpy()
     unique = records == 1
     claims = {

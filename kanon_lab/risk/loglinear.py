@@ -108,10 +108,10 @@ def loglinear(
     """
     terms = _terms(interactions, table.spec.key_variables)
     parts = blocks(terms, table.spec.key_variables)
-    codes, overall = _known_codes(table), _fraction(table, sampling_fraction)
+    codes, overall = _complete_codes(table), _sampling_fraction(table, sampling_fraction)
     expected, iterations, gap = fitted_counts(codes, table.records, parts)
     given = sampling_fraction is not None
-    fractions = np.full(table.n_classes, overall) if given else _fractions(table, codes, parts)
+    fractions = np.full(table.n_classes, overall) if given else _inclusion_probabilities(table, codes, parts)
     others = np.minimum(expected * ((1 - fractions) / fractions), 1e300)
     risk = _mean_inverse(table.f_k.astype(float), others)
     alone = table.f_k == 1
@@ -152,7 +152,7 @@ def _terms(interactions: object, keys: tuple[str, ...]) -> tuple[tuple[str, ...]
     return tuple(dict.fromkeys(terms))
 
 
-def _fraction(table: ClassTable, given: object) -> float:
+def _sampling_fraction(table: ClassTable, given: object) -> float:
     """The share of the population that is in the sample."""
     fraction = fraction_by_weights(table) if given is None else check_positive(given, "sampling_fraction", 1)
     if fraction is None:
@@ -160,7 +160,7 @@ def _fraction(table: ClassTable, given: object) -> float:
     return fraction
 
 
-def _fractions(table: ClassTable, codes: np.ndarray, parts: list[Block]) -> np.ndarray:
+def _inclusion_probabilities(table: ClassTable, codes: np.ndarray, parts: list[Block]) -> np.ndarray:
     """The probability of being in the sample in each class: 1 over 1 and the mean of w - 1, smoothed by the model."""
     sums = np.bincount(table.class_of_record, weights=table.weight_of_record, minlength=table.n_classes)
     refuse_light_classes(table, table.records, sums)
@@ -168,7 +168,7 @@ def _fractions(table: ClassTable, codes: np.ndarray, parts: list[Block]) -> np.n
     return table.records / (table.records + beyond)
 
 
-def _known_codes(table: ClassTable) -> np.ndarray:
+def _complete_codes(table: ClassTable) -> np.ndarray:
     """Key codes of the classes, shape (n_classes, keys), from 0 on."""
     absent = table.policy_codes < 0
     if absent.any():

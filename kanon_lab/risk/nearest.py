@@ -14,9 +14,9 @@ from kanon_lab.risk.paired import paired
 
 SCALES = ("sd", "mahalanobis", "none")
 # Variances so small beside the largest one are rounding.
-_FLAT = 1e-10
+_FLAT_AXIS = 1e-10
 # Released points whose nearest original points are looked up at a time.
-_BLOCK = 4096
+_RECORDS_AT_A_TIME = 4096
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Linked:
 
     Attributes
     ----------
-    variables : tuple of str
-    scale : {"sd", "mahalanobis", "none"}
     records : DataFrame
         Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
         the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is
@@ -122,7 +120,7 @@ def _axes(points: np.ndarray) -> np.ndarray:
     if len(points) < 2 or not points.shape[1]:
         return np.eye(points.shape[1])
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(points, rowvar=False)))
-    known = values > _FLAT * values[-1]
+    known = values > _FLAT_AXIS * values[-1]
     return vectors[:, known] / np.sqrt(values[known])
 
 
@@ -139,8 +137,8 @@ def _nearest(candidates: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, n
     tree = cKDTree(points, balanced_tree=False)
     distance, number = np.empty(len(asked)), np.empty(len(asked), dtype=np.int64)
     with tqdm(total=len(asked), desc="records linked", disable=None, delay=2, leave=False) as bar:
-        for start in range(0, len(asked), _BLOCK):
-            block = asked[start : start + _BLOCK]
+        for start in range(0, len(asked), _RECORDS_AT_A_TIME):
+            block = asked[start : start + _RECORDS_AT_A_TIME]
             (near, second), at = (found.T for found in tree.query(block, k=2))
             reach = near * (1 + ROUNDING)
             # Nothing is found at a distance too large to be reckoned with.

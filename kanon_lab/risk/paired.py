@@ -46,7 +46,7 @@ def numbers_of(
     frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
-    names = tuple(frame.columns) if variables is None else _names(variables)
+    names = tuple(frame.columns) if variables is None else _names_of_quantities(variables)
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")
     if len(frame) == 0:
@@ -61,7 +61,7 @@ def numbers_of(
     return names, np.column_stack(columns)
 
 
-def _names(variables: Iterable[str] | str) -> tuple[str, ...]:
+def _names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
     if not isinstance(variables, Iterable):
         raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}")
     names = (variables,) if isinstance(variables, str) else tuple(variables)

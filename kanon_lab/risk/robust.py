@@ -17,9 +17,9 @@ from kanon_lab.keys import check_k
 from kanon_lab.risk.paired import ORIGINAL, numbers_of, paired, spread_of
 
 # A direction with less variance than this, where others have about 1, has none.
-_FLAT = 1e-10
+_FLAT_DIRECTION = 1e-10
 # Location and spread are estimated from no more records than this: time grows faster than they get better.
-_MOST_RECORDS = 10_000
+_MOST_FITTED = 10_000
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,6 @@ class Robust:
     ----------
     variables : tuple of str
         Those that were compared: the values of the others are all equal.
-    width, near : float
-    neighbours, seed : int
-        As given.
     records : DataFrame
         Under the index of the files: ``distance`` (robust Mahalanobis distance of the original values; not a number
         where one is missing), ``rmdid1`` (some released value lies in the interval about its original), ``rmdid2`` (the
@@ -112,7 +109,7 @@ def robust_disclosure(
     x, y = both.original[:, varies] / both.sd[varies], both.released[:, varies] / both.sd[varies]
     inside = np.abs(x - y) <= width * distance[:, None] ** 2
     first = inside.any(axis=1)
-    second = first & ~_hidden(y, near, neighbours)
+    second = first & ~_hidden_among_others(y, near, neighbours)
     records = pd.DataFrame({"distance": distance, "rmdid1": first, "rmdid2": second}, index=both.index)
     measured = int((~np.isnan(distance)).sum())
     shares = float(first.sum() / measured), float(second.sum() / measured)
@@ -135,7 +132,6 @@ class Outliers:
         The outliers.
     records, share : int, float
         Their number, and the same among the records with a distance, 0-1.
-    seed : int
     """
 
     variables: tuple[str, ...]
@@ -203,14 +199,14 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
         raise DataError("every value of each variable is the same; nobody is an outlier")
     seed = check_whole(seed, "seed", 0, 2**32 - 1)
     has = ~np.isnan(values).any(axis=1)
-    some = _scaled(values[has], names)
-    drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_RECORDS]
+    some = _scaled_by_medians(values[has], names)
+    drawn = np.random.default_rng(seed).permutation(len(some))[:_MOST_FITTED]
     flat = True
     # What scikit-learn raises or warns of where there is no spread is said below.
     with warnings.catch_warnings(), contextlib.suppress(ValueError):
         warnings.simplefilter("ignore")
         found = MinCovDet(random_state=seed).fit(some[np.sort(drawn)])
-        flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT
+        flat = not np.linalg.eigvalsh(found.raw_covariance_)[0] > _FLAT_DIRECTION
     if flat:
         raise DataError(
             f"in half of the records or more, some of the columns {shortened(', '.join(map(str, names)))} "
@@ -221,7 +217,7 @@ def _distances(values: np.ndarray, names: tuple[str, ...], seed: int) -> np.ndar
     return distance
 
 
-def _scaled(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+def _scaled_by_medians(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Values less their median, over the median of what is left without its sign."""
     least = 2 * (len(names) + 1)
     if len(values) < least:
@@ -240,7 +236,7 @@ def _scaled(values: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     return apart / scale
 
 
-def _hidden(released: np.ndarray, near: float, neighbours: int) -> np.ndarray:
+def _hidden_among_others(released: np.ndarray, near: float, neighbours: int) -> np.ndarray:
     """Whether enough other records are near; no record that misses a value is near another."""
     from scipy.spatial import cKDTree
 

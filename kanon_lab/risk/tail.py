@@ -19,8 +19,6 @@ class UpperTail:
 
     Attributes
     ----------
-    quantile : float
-        As given, 0-1.
     threshold : float
         The value at the quantile: one of the file's own, so not to be published as it stands.
     records, share : int, float
@@ -63,7 +61,7 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
     quantile = check_positive(quantile, "quantile", 1)
     _, column = numbers_of(values.to_frame(), None)
     numbers = column[:, 0]
-    weights = np.ones(len(numbers)) if weight is None else _weights(weight, values.index)
+    weights = np.ones(len(numbers)) if weight is None else _weights_above_0(weight, values.index)
     known = ~np.isnan(numbers)
     order = np.argsort(numbers[known], kind="stable")
     reached = np.cumsum(weights[known][order])
@@ -75,7 +73,7 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
     return UpperTail(quantile, threshold, number, float(number / known.sum()), int((~known).sum()), which)
 
 
-def _weights(weight: pd.Series, index: pd.Index) -> np.ndarray:
+def _weights_above_0(weight: pd.Series, index: pd.Index) -> np.ndarray:
     if not weight.index.equals(index):
         raise OptionError("the weights must have the index of the values: one weight a record")
     _, column = numbers_of(weight.to_frame(), None)

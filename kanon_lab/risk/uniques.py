@@ -33,10 +33,10 @@ def minimal_uniques(
     _refuse_too_many(keys, max_size, len(codes))
     nobody = np.zeros(-(-len(codes) // 8), dtype=np.uint8)
     by_key = np.ascontiguousarray(codes.T)
-    search = _Search(by_key, tuple(radices), candidates, max_size, _incomplete(codes), {0: nobody})
+    search = _SearchForUniques(by_key, tuple(radices), candidates, max_size, _incomplete(codes), {0: nobody})
     total = sum(comb(keys, size) for size in range(1, max_size + 1))
     everything = _Node(0, keys, np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64), 1)
-    with _bar(total) as bar:
+    with _progress(total) as bar:
         yield from search.below(everything, bar)
 
 
@@ -52,7 +52,7 @@ class _Node:
 
 
 @dataclass
-class _Search:
+class _SearchForUniques:
     codes: np.ndarray  # shape (keys, P)
     radices: tuple[int, ...]
     candidates: np.ndarray
@@ -151,7 +151,7 @@ def _refuse_too_many(keys: int, max_size: int, rows: int) -> None:
         )
 
 
-def _bar(total: int):
+def _progress(total: int):
     from tqdm import tqdm
 
     return tqdm(total=total, desc="sets of keys", disable=None, delay=2, leave=False)

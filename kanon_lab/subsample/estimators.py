@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.keys import KeySpec, as_spec
@@ -20,8 +21,6 @@ from kanon_lab.subsample.sizes import MOST_RECORDS, SizeCounts, as_fraction, siz
 if TYPE_CHECKING:
     import numpy as np
 
-# By how much rounding may carry a chance beyond 1.
-_ROUNDING = 1e-9
 # Patterns that a missing key joins are no classes, which models of class sizes need.
 _POLICY = {"wildcard": "category"}
 
@@ -174,6 +173,6 @@ def check_cells(cells: object, counts: SizeCounts) -> int | None:
 
 
 def _chance(value: float) -> float:
-    if not 0 <= value <= 1 + _ROUNDING:
+    if not 0 <= value <= 1 + ROUNDING:
         raise NoEstimateError("the estimate is no probability")
     return min(float(value), 1.0)

@@ -20,7 +20,7 @@ from kanon_lab.subsample.study import checked, collected, completed
 
 _REPORTED = ["n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
 _WITH_SD = ["u2", "u", "p_identification"]
-_COLUMNS = ["repeat", *COUNTS, *_REPORTED, *(f"{name}_sd" for name in _WITH_SD)]
+_SCENARIO_COLUMNS = ["repeat", *COUNTS, *_REPORTED, *(f"{name}_sd" for name in _WITH_SD)]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def scenario_grid(
     """
     asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
     spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
-    levels = check_levels(levels, spec, _COLUMNS)
+    levels = check_levels(levels, spec, _SCENARIO_COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
         columns[name] = {label: at_level(frame, name, settings) for label, settings in labels.items()}
@@ -111,7 +111,7 @@ def scenario_grid(
     counts = count_subsamples(uniques, design)
     risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
     warnings = () if design.units else clustering(frame, spec, class_table(frame, spec))
-    return _result(tuple(levels), chosen, tuple(risks), warnings)
+    return _collected_scenarios(tuple(levels), chosen, tuple(risks), warnings)
 
 
 def _numbered(column: pd.Series | None) -> pd.Series | None:
@@ -121,7 +121,7 @@ def _numbered(column: pd.Series | None) -> pd.Series | None:
     return pd.Series(pd.Categorical.from_codes(numbers.codes, numbers.values), index=column.index)
 
 
-def _result(
+def _collected_scenarios(
     variables: tuple[str, ...],
     chosen: list[dict[str, str | int]],
     risks: tuple[SubsampleRisk, ...],

@@ -69,13 +69,12 @@ def planned(
     path : str or Path, optional
         The recipe file: files of hierarchies are looked for beside it.
 
-    Raises
-    ------
-    OptionError
-        A placeholder without values, a name in the grid without a placeholder or that a measure has, an empty list, two
-        values of one name, more than `MOST` recipes, or one of them cannot be used; then its label is named.
-    AbsentFileError
-        A file of a hierarchy is not there.
+    Examples
+    --------
+    >>> from kanon_lab.tradeoff import planned
+    >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
+    >>> [each.label for each in planned(recipe, {"w": [10, 20]})]
+    ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")

@@ -96,11 +96,11 @@ def read_survey(frame: pd.DataFrame, design: Design) -> Survey:
     if len(frame) == 0:
         raise DataError("has no records; nothing can be estimated")
     every = np.arange(len(frame))
-    strata = [_known_codes(frame, name, "stratum") for name in design.strata]
+    strata = [_codes_without_gap(frame, name, "stratum") for name in design.strata]
     stratum, _ = distinct_rows(np.column_stack([np.zeros_like(every), *strata]))
     unit = every
     if design.sampling_unit is not None:
-        label = _known_codes(frame, design.sampling_unit, "sampling unit")
+        label = _codes_without_gap(frame, design.sampling_unit, "sampling unit")
         unit, some = distinct_rows(np.column_stack([stratum, label]))
         stratum = stratum[some]
     return Survey(weights_of(frame, design.weight), unit, stratum, np.bincount(stratum))
@@ -226,7 +226,7 @@ def weights_of_both(
         return before, weights_of(released, weight)
 
 
-def _known_codes(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
+def _codes_without_gap(frame: pd.DataFrame, name: str, what: str) -> np.ndarray:
     codes = coded(one_column(frame, name)).codes
     refuse(codes < 0, frame.index, name, f"no {what}; fill it in, or drop the record")
     return codes

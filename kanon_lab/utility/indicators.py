@@ -22,7 +22,7 @@ _FIGURES = ("records", "population", "estimate", "se", "lower", "upper", "df", "
 
 
 @dataclass(frozen=True)
-class _Texts:
+class _Labelled:
     """A column as text, making the groups of a file or the categories of a variable; -1 where a record has no label."""
 
     name: str
@@ -51,8 +51,8 @@ def indicators(
     """Estimate rates and means in the whole file and in groups, with intervals from the survey's design.
 
     Records without a value of the variable are left out, as are those without one of the variables that make the
-    groups. Every estimate is of a part of the full design; see `kanon_lab.utility.design.ratios`. A group of few
-    records gives their values away: these figures are for the office, until they are checked as tables are.
+    groups. Every estimate is of a part of the full design; see `kanon_lab.utility.design.ratios`. A group of
+    few records gives their values away: these figures are for the office, until they are checked as tables are.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def indicators(
         raise DataError("its index is not that of the file its design is read from; give both the same records")
     survey = read_survey(source, wanted.design)
     made = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
-    groupings = [_texts(frame, names) for names in made]
+    groupings = [_labelled(frame, names) for names in made]
     if absent == "error":
         _refuse_empty(groupings)
     rows: dict[str, list] = {name: [] for name in (*KEYS, *_FIGURES)}
@@ -107,7 +107,7 @@ def indicators(
     return pd.DataFrame({name: np.concatenate(parts) if parts else [] for name, parts in rows.items()})
 
 
-def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Texts, level: float) -> None:
+def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Labelled, level: float) -> None:
     """Add the estimates of one variable in the groups that have records with a value of it."""
     within = domains(survey, np.where(outcome.known, grouping.codes, -1), len(grouping.labels))
     some = within.records > 0
@@ -129,26 +129,26 @@ def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Te
 def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str) -> Iterator[_Outcome]:
     for name, categories in wanted.rates.items():
         if absent == "error" or name in frame:
-            yield _rate(frame, source, name, categories, absent)
+            yield _outcome_of_rate(frame, source, name, categories, absent)
     for name in wanted.means:
         if absent == "error" or name in frame:
             try:
-                yield _mean(frame, name, absent)
+                yield _outcome_of_mean(frame, name, absent)
             except DataError:
                 if absent == "error":
                     raise
 
 
-def _rate(
+def _outcome_of_rate(
     frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str
 ) -> _Outcome:
-    found = _texts(frame, (name,))
+    found = _labelled(frame, (name,))
     if absent == "error":
         _refuse_empty([found])
     there = [str(label) for label in found.labels]
     known = there
     if absent == "skip" and name in source:
-        before = _texts(source, (name,)).labels
+        before = _labelled(source, (name,)).labels
         known = list(dict.fromkeys([*before, *there])) if {*there} <= {*before} else there
     unknown = [category for category in wanted or () if category not in there]
     if absent == "error" and unknown:
@@ -165,17 +165,17 @@ def _rate(
     return _Outcome("rate", name, found.codes >= 0, 0.0, values)
 
 
-def _mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
+def _outcome_of_mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
     values = numbers_of(frame, name, may_lack_values=absent == "skip")[1][:, 0]
     known = ~np.isnan(values)
     shift = float(values[known].mean()) if known.any() else 0.0
     return _Outcome("mean", name, known, shift, lambda: iter([("", values)]))
 
 
-def _texts(frame: pd.DataFrame, names: tuple[str, ...]) -> _Texts:
+def _labelled(frame: pd.DataFrame, names: tuple[str, ...]) -> _Labelled:
     """Groups of records with the same values, as text, of all of some columns; without columns all records are one."""
     if not names:
-        return _Texts("", np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object))
+        return _Labelled("", np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object))
     columns, texts = [], []
     for name in names:
         column = coded(one_column(frame, name))
@@ -188,10 +188,10 @@ def _texts(frame: pd.DataFrame, names: tuple[str, ...]) -> _Texts:
         BETWEEN.join(text[code] for text, code in zip(texts, row)) if row.min() >= 0 else None for row in rows[some]
     ]
     numbers, labels = pd.factorize(np.array(crossed, dtype=object))
-    return _Texts(BETWEEN.join(names), numbers[group], labels)
+    return _Labelled(BETWEEN.join(names), numbers[group], labels)
 
 
-def _refuse_empty(columns: list[_Texts]) -> None:
+def _refuse_empty(columns: list[_Labelled]) -> None:
     for column in columns:
         if not len(column.labels):
             raise DataError(f"no record has a value of {shortened(column.name)}; leave it out")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_whole
 from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
-from kanon_lab.recode.columns import one_column
+from kanon_lab.recode.columns import holds_numbers, one_column
 from kanon_lab.risk.paired import ORIGINAL, RELEASED, numbers_of
 from kanon_lab.utility.tables import both_coded, refuse_empty, variables_of
 
@@ -33,9 +33,9 @@ _RARE, _MOST_CATEGORIES = 20, 100
 # A leaf of a tree has this share of the records, and this number, at least.
 _LEAF, _LEAST_LEAF = 0.005, 20
 # Newton steps; without separation a handful is enough, with it each adds about 1 to the linear predictor.
-_STEPS = 100
+_NEWTON_STEPS = 100
 # A column of which the others leave less than this share of the variance unexplained says nothing new.
-_FLAT = 1e-9
+_UNEXPLAINED = 1e-9
 # Probability of the own file from which a record counts as told apart.
 _SURE = 0.999
 
@@ -48,11 +48,8 @@ class Propensity:
     ----------
     variables, numeric : tuple of str
         What the model was given, and which of it as quantities.
-    model : {"logistic", "tree"}
-    records : int
-        Of both files together.
-    released_share : float
-        Share of them that are released, 0-1.
+    records, released_share : int, float
+        Of both files together, and the share of them that are released, 0-1.
     parameters : int or None
         Free parameters of the logistic model, the intercept among them; None for a tree.
     pmse : float
@@ -160,15 +157,15 @@ def propensity(
     quantities = _quantities(original, released, names, numeric)
     source = np.repeat([0, 1], [len(original), len(released)])
     c = len(released) / len(source)
-    columns = {name: _numbers(original, released, name) for name in quantities}
+    columns = {name: _both_numbers(original, released, name) for name in quantities}
     coded = {name: both_coded(original, released, name)[0] for name in names if name not in quantities}
     if model == "tree":
         # A tree cares for the order of numbers only, and scikit-learn keeps few of their digits.
         ranks = [pd.Series(values).rank(method="dense") for values in columns.values()]
-        fit, parameters = _tree(np.column_stack([*ranks, *coded.values()]), seed), None
+        fit, parameters = _tree_fit(np.column_stack([*ranks, *coded.values()]), seed), None
     else:
         design = _independent(_design(columns.values(), coded.values()))
-        fit, parameters = _logistic(design), design.shape[1] + 1
+        fit, parameters = _logistic_fit(design), design.shape[1] + 1
     p, converged = fit(source)
     pmse = float(((p - c) ** 2).mean())
     null, expected, sd = _null(fit, source, parameters, repeats, seed)
@@ -217,8 +214,8 @@ def _quantities(
             numeric = [
                 name
                 for name, column in columns.items()
-                if _holds_numbers(column)
-                and (name not in released.columns or _holds_numbers(one_column(released, name)))
+                if holds_numbers(column)
+                and (name not in released.columns or holds_numbers(one_column(released, name)))
                 and column.nunique() > _MOST_CODES
             ]
     else:
@@ -231,11 +228,7 @@ def _quantities(
     return tuple(name for name in names if name in numeric)
 
 
-def _holds_numbers(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-
-
-def _numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
+def _both_numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
     """A quantity in both files, one below the other; not a number where missing."""
     with about(ORIGINAL):
         _, before = numbers_of(original, (name,), may_lack_values=True)
@@ -276,32 +269,32 @@ def _independent(design: sparse.csr_array) -> sparse.csr_array:
     mean = np.asarray(design.mean(axis=0)).ravel()
     covariance = (design.T @ design).toarray() / design.shape[0] - np.outer(mean, mean)
     scale = np.sqrt(np.maximum(covariance.diagonal(), 0))
-    varies = np.flatnonzero(scale**2 > _FLAT)
+    varies = np.flatnonzero(scale**2 > _UNEXPLAINED)
     if not len(varies):
         return design[:, varies]
     correlation = covariance[np.ix_(varies, varies)] / np.outer(scale[varies], scale[varies])
-    _, order, rank, _ = dpstrf(correlation, tol=_FLAT)
+    _, order, rank, _ = dpstrf(correlation, tol=_UNEXPLAINED)
     return design[:, np.sort(varies[order[:rank] - 1])]
 
 
-def _logistic(design: sparse.csr_array) -> Fit:
+def _logistic_fit(design: sparse.csr_array) -> Fit:
     """Logistic regression on some columns."""
     linear_model = _sklearn("linear_model")
 
     def fit(source: np.ndarray) -> tuple[np.ndarray, bool]:
         if not design.shape[1]:
             return np.full(len(source), source.mean()), True
-        model = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_STEPS)
+        model = linear_model.LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=_NEWTON_STEPS)
         # What it warns of where records are told apart is in the result.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(design, source)
-        return model.predict_proba(design)[:, 1], bool(model.n_iter_[0] < _STEPS)
+        return model.predict_proba(design)[:, 1], bool(model.n_iter_[0] < _NEWTON_STEPS)
 
     return fit
 
 
-def _tree(columns: np.ndarray, seed: int) -> Fit:
+def _tree_fit(columns: np.ndarray, seed: int) -> Fit:
     """A classification tree on some columns."""
     tree = _sklearn("tree")
 

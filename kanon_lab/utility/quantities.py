@@ -16,7 +16,7 @@ from kanon_lab.utility.design import Design, weights_of_both
 from kanon_lab.utility.tables import refuse_empty
 
 # A direction with less variance than this, where a variable has 1, has none.
-_FLAT = 1e-10
+_FLAT_EIGENVALUE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ def quantity_loss(
     except TypeError:
         raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}") from None
     both = paired(original, _with_gone(released, original, variables), variables)
-    sds = both.sd, _spread(both.released)
+    sds = both.sd, _spread_where_known(both.released)
     weights = None
     if weight is not None:
         weights = weights_of_both(original, released, weight)
-    rows, il1s, il1 = _cells(both)
+    rows, il1s, il1 = _cell_losses(both)
     rows = rows.assign(**_moments(both, sds, weights))
-    pairs, eigenvalues = _pairs(both, sds)
+    pairs, eigenvalues = _pair_losses(both, sds)
     mean, sd = ([rows[f"{name}_{when}"].to_numpy() for when in ("before", "after")] for name in ("mean", "sd"))
     covariance = pairs["covariance_before"].to_numpy(), pairs["covariance_after"].to_numpy()
     return QuantityLoss(
@@ -153,7 +153,7 @@ def _with_gone(released: pd.DataFrame, original: pd.DataFrame, variables: Iterab
     return with_columns(released, dict.fromkeys(gone, np.nan)) if gone else released
 
 
-def _spread(values: np.ndarray) -> np.ndarray:
+def _spread_where_known(values: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of each column; not a number without values."""
     known = ~np.isnan(values).all(axis=0)
     sd = np.full(values.shape[1], np.nan)
@@ -161,7 +161,7 @@ def _spread(values: np.ndarray) -> np.ndarray:
     return sd
 
 
-def _cells(both: Paired) -> tuple[pd.DataFrame, float, float]:
+def _cell_losses(both: Paired) -> tuple[pd.DataFrame, float, float]:
     """The counts and losses of the cells by variable, and the two losses over all of them."""
     x, gap = both.original, np.abs(both.original - both.released)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -178,7 +178,7 @@ def _cells(both: Paired) -> tuple[pd.DataFrame, float, float]:
             "il1": pd.DataFrame(relative).mean().to_numpy(),
         }
     )
-    return rows, _mean(scaled), _mean(relative)
+    return rows, _mean_of_known(scaled), _mean_of_known(relative)
 
 
 def _moments(
@@ -196,7 +196,7 @@ def _moments(
     return {f"{name}_{when}": moments[name] for name in found[0] for when, moments in zip(("before", "after"), found)}
 
 
-def _pairs(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.DataFrame, float]:
+def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.DataFrame, float]:
     """Covariances and correlations of all pairs of variables, and the difference of the eigenvalues."""
     correlations, covariances, spectra = [], [], []
     for values, sd in zip((both.original, both.released), sds):
@@ -224,7 +224,7 @@ def _pairs(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.DataFra
     )
     before, after = spectra
     # Without the smallest of them, which covariances of different records may even make negative, there is no sum.
-    defined = len(before) and before.min() > _FLAT
+    defined = len(before) and before.min() > _FLAT_EIGENVALUE
     return frame, float((np.abs(before - after) / before).sum()) if defined else np.nan
 
 
@@ -238,10 +238,10 @@ def _spectrum(covariances: np.ndarray) -> np.ndarray:
 def _variation(before: np.ndarray, after: np.ndarray) -> float:
     """Mean of the absolute differences relative to what was before, without what was 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return _mean(np.where(before != 0, np.abs(before - after) / np.abs(before), np.nan))
+        return _mean_of_known(np.where(before != 0, np.abs(before - after) / np.abs(before), np.nan))
 
 
-def _mean(values: np.ndarray) -> float:
+def _mean_of_known(values: np.ndarray) -> float:
     """Mean of those that are numbers; not a number where none is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else np.nan

@@ -76,7 +76,10 @@ def table_distances(
     group, some = distinct_rows(codes)
     codes, n = codes[some], len(original)
     weights = weights_of_both(original, released, weight)
-    before, after = _shares(group[:n], weights[0], len(some)), _shares(group[n:], weights[1], len(some))
+    before, after = (
+        _weighted_shares(group[:n], weights[0], len(some)),
+        _weighted_shares(group[n:], weights[1], len(some)),
+    )
     rows = []
     for way in ways:
         for columns in combinations(range(len(names)), way):
@@ -122,7 +125,7 @@ def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tup
     return np.append(number, -1)[np.concatenate([before, after])], labels
 
 
-def _shares(group: np.ndarray, weights: np.ndarray, groups: int) -> np.ndarray:
+def _weighted_shares(group: np.ndarray, weights: np.ndarray, groups: int) -> np.ndarray:
     return np.bincount(group, weights=weights / weights.sum(), minlength=groups)
 
 
