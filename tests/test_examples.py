@@ -2,6 +2,8 @@
 
 import doctest
 import importlib
+import inspect
+import pkgutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,22 @@ import kanon_lab
 
 PACKAGE = Path(kanon_lab.__file__).parent
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
+# They are about files, pages and notebooks that an example does not have.
+WITHOUT = """fetch national_totals read_counts read_microdata write_microdata check_parameters find_notebooks
+of_failed_run recorded run_notebook read_recipe write_recipe as_config make_report opened read_config analyse section
+enable explorer compare_reconstructions""".split()
+
+
+def public_functions() -> dict[str, object]:
+    """By room and name, what the rooms export."""
+    rooms = [importlib.import_module(f"kanon_lab.{each.name}") for each in pkgutil.iter_modules([str(PACKAGE)])]
+    found = {f"{room.__name__}.{name}": getattr(room, name) for room in rooms for name in getattr(room, "__all__", ())}
+    return {name: each for name, each in found.items() if inspect.isfunction(each)}
+
+
+def test_every_public_function_has_an_example():
+    absent = [name for name, each in public_functions().items() if ">>> " not in (each.__doc__ or "")]
+    assert [name for name in absent if name.rpartition(".")[2] not in WITHOUT] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -25,3 +43,4 @@ def test_examples_are_true(path, tmp_path, monkeypatch):
     for example in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"np": np, "pd": pd}):
         runner.run(example, out=said.append)
     assert not runner.failures, "".join(said)
+    assert runner.tries and "# doctest: +SKIP" not in path.read_text("utf-8")

@@ -77,11 +77,7 @@ def test_imports_go_one_way(path):
     assert not later, f"{path.relative_to(ROOT)} imports {later}, which stand below it"
 
 
-# Rooms in which modules still import each other in a circle.
-CIRCLES = {"protection", "report"}
-
-
-@pytest.mark.parametrize("room", sorted({*map(room_of, MODULES)} - CIRCLES))
+@pytest.mark.parametrize("room", sorted({*map(room_of, MODULES)}))
 def test_no_circle_is_inside_a_room(room):
     """Whoever reads a module reads what it imports: that must come to an end, also where it is imported when used."""
     paths = {name_of(path): path for path in MODULES if room_of(path) == room}
