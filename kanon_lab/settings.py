@@ -173,8 +173,8 @@ def one_of(choices: Iterable[str]) -> Any:
 
     def check(value: Any, name: str) -> str:
         if not isinstance(value, str) or value not in choices:
-            remedy = meant(value, choices, "choose one")
-            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}; {remedy}")
+            close = f"; {near}" if (near := meant(value, choices, "")) else ""
+            raise OptionError(f"{name} must be one of {', '.join(choices)}, not {shortened(repr(value))}{close}")
         return value
 
     return checked(Literal[choices], check)

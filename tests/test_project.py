@@ -124,9 +124,11 @@ def test_wheel_holds_notebooks_and_data(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
     notebooks = {f"kanon_lab/_notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    figures = {f"kanon_lab/_figures/{path.name}" for path in (ROOT / "book" / "figures").glob("*.py")}
     files = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     assert notebooks
-    assert notebooks | files <= inside
+    assert figures
+    assert notebooks | figures | files <= inside
     assert not [name for name in inside if not name.startswith(("kanon_lab/", "kanon_lab-"))]
 
 

@@ -94,7 +94,7 @@ def test_lists_of_formats_are_complete(page):
         if "SPSS" in sentence:
             missing = [each for each in file.READ_FORMATS if WORDS.get(each, each) not in sentence]
         elif re.search(r"counts|age group|PC-Axis", sentence):
-            missing = [each for each in counts.FORMATS if each.replace("px", "PC-Axis") not in sentence]
+            missing = [each for each in counts.COUNTS_FORMATS if each.replace("px", "PC-Axis") not in sentence]
         else:
             missing = []
         assert not missing, f"{page}: {sentence.strip()}"

@@ -1,4 +1,7 @@
-"""Kernels forked from a process that has imported what notebooks import: each is as new as one that imported it."""
+"""Notebooks run in processes forked from one that has imported what they import: each is as new as one that did it.
+
+That a notebook imports all it needs in a kernel that has nothing is shown by making the book.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,82 @@ import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import kanon_lab
 
-# That notebooks import what they need in a kernel that has nothing is shown by making the book.
-PACKAGES = "ipykernel.kernelapp ipykernel.ipkernel IPython pandas scipy.stats scipy.optimize altair pyarrow".split()
+PACKAGES = "ipykernel.kernelapp ipykernel.ipkernel IPython nbformat pandas scipy.stats altair pyarrow".split()
 PACKAGES += [each.name for each in pkgutil.walk_packages(kanon_lab.__path__, "kanon_lab.") if "__" not in each.name]
+
+
+def _forking() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PACKAGES)
+    return context
+
+
+@contextmanager
+def forked_notebooks() -> Iterator[None]:
+    """Let a forked process run the cells that papermill would send to a kernel; on Linux only, elsewhere it does."""
+    if sys.platform != "linux":
+        yield
+        return
+    import nbformat
+    from papermill.exceptions import PapermillExecutionError
+
+    context = _forking()
+
+    def execute(notebook: Any, output: str, *, cwd: str, **_: Any) -> None:
+        ready, told = context.Pipe(duplex=False)
+        target = output.replace("{{", "{").replace("}}", "}")
+        process = context.Process(target=_run_cells, args=(told, nbformat.writes(notebook), target, cwd))
+        process.start()
+        told.close()
+        try:
+            failed = ready.recv()
+        except EOFError:
+            raise RuntimeError("the process died") from None
+        finally:
+            process.join()
+        if failed is not None:
+            raise PapermillExecutionError(**failed)
+
+    with patch("papermill.execute_notebook", execute):
+        yield
+
+
+def _run_cells(told: Any, content: str, target: str, cwd: str) -> None:
+    """Run a notebook's cells up to the first that fails, write it, and send what failed, or None."""
+    import nbformat
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from nbformat.v4 import new_output
+
+    _begin(cwd, os.environ)
+    notebook, failed = nbformat.reads(content, as_version=4), None
+    shell = InteractiveShell.instance()
+    shell.history_manager.enabled = False
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            continue
+        with capture_output() as shown:
+            result = shell.run_cell(cell.source, store_history=True)
+        streams = {"stdout": shown.stdout, "stderr": shown.stderr}
+        cell.outputs = [new_output("stream", name=name, text=text) for name, text in streams.items() if text]
+        cell.outputs += [new_output("display_data", each.data, metadata=each.metadata or {}) for each in shown.outputs]
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None:
+            words = {"ename": type(error).__name__, "evalue": str(error), "traceback": [shown.stdout]}
+            cell.outputs.append(new_output("error", **words))
+            failed = {"cell_index": index, "exec_count": index, "source": cell.source, **words}
+            break
+    nbformat.write(notebook, target)
+    told.send(failed)
+    told.close()
+    os._exit(0)  # as a kernel ends: whatever the notebook began does not keep it
 
 
 @contextmanager
@@ -26,8 +95,7 @@ def warm_kernels() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PACKAGES)
+    context = _forking()
 
     def launch(command: list[str], *, cwd: str | None = None, env: dict[str, str] | None = None, **_: Any) -> Kernel:
         assert command[1:3] == ["-m", "ipykernel_launcher"], command
@@ -73,13 +141,21 @@ def _serve(told: Any, arguments: list[str], cwd: str, env: dict[str, str]) -> No
     os.setsid()
     told.send("ready")
     told.close()
-    os.chdir(cwd)
-    os.environ.clear()
     # It ends with its parent, which is the process that forked it.
-    os.environ.update(env, JPY_PARENT_PID=str(os.getppid()))
+    _begin(cwd, {**env, "JPY_PARENT_PID": str(os.getppid())})
     sys.argv = ["ipykernel_launcher", *arguments]
-    # Nothing of the tests can be imported, and what lies in the working folder can.
-    sys.path[:] = ["", *(each for each in sys.path if each and "tests" not in Path(each).parts)]
     from ipykernel.kernelapp import IPKernelApp
 
     IPKernelApp.launch_instance(argv=arguments)
+
+
+def _begin(cwd: str, env: Any) -> None:
+    """Be what a kernel is: nothing of the tests can be imported, and what lies in the working folder can."""
+    multiprocessing.current_process().daemon = False  # it may have processes of its own
+    os.chdir(cwd)
+    given = dict(env)
+    os.environ.clear()
+    os.environ.update(given)
+    with suppress(ValueError):
+        sys.path.remove("")
+    sys.path[:] = ["", *(each for each in sys.path if each and "tests" not in Path(each).parts)]

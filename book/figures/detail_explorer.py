@@ -25,6 +25,7 @@ from kanon_lab.show.style import (
     params,
     share_expression,
     signals,
+    words_at,
 )
 from kanon_lab.subsample import detail_grid
 
@@ -153,7 +154,9 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     # With a name of its own, altair leaves the data where the words find them.
     data = alt.InlineData(name="detail", values=state.rows())
     return live(
-        alt.layer(*_drawn(state), _numbers(), data=data).add_params(*_controls(state)),
+        alt.layer(*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE), data=data).add_params(
+            *_controls(state)
+        ),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
         subject=state.subject,
         state=state.told,
@@ -248,15 +251,6 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
     return [*params(state.values(), bindings), *signals(words)]
-
-
-def _numbers() -> alt.Chart:
-    """The other numbers of the chosen row, below the axis and its title."""
-    alt = altair()
-    text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
-        align="left", baseline="top", lineHeight=LINE, text=alt.ExprRef("numbers")
-    )
-    return text.encode(x=alt.value(0), y=alt.value(_HEIGHT + _BELOW))
 
 
 def _told(name: str, column: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from kanon_lab.errors import DataError
 _CODES_TO = 30
 
 
-def pooled(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Cells by five-year age group, each at the place of its first one, and notes on what was added up."""
     groups = [group for group in cells["age_group"].unique() if group != labels.TOTAL]
     _check_overlap(groups)

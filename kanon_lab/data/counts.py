@@ -6,11 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data import age_groups, labels, px, table
+from kanon_lab.data import labels, px
+from kanon_lab.data.age_groups import in_five_year_groups
 from kanon_lab.data.checks import CELL, check_unique, checked, first_row
+from kanon_lab.data.table import TABLE_FORMATS, read_table
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 
-FORMATS = ("px", *table.FORMATS)
+COUNTS_FORMATS = ("px", *TABLE_FORMATS)
 """Extensions of the files that `read_counts` reads; .gz may follow."""
 
 
@@ -110,13 +112,13 @@ def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None
         if columns:
             raise UnfitOptionError("a PC-Axis file has no columns to name; leave out columns (--columns)")
         cells = checked(px.year_frame(px.read_px(path), year))
-    elif form in table.FORMATS:
-        cells = _with_labels_read(checked(table.read_table(path, year, columns)))
+    elif form in TABLE_FORMATS:
+        cells = _with_labels_read(checked(read_table(path, year, columns)))
     else:
         files.check_file(path)
-        known = ", ".join(f".{known}" for known in FORMATS)
+        known = ", ".join(f".{known}" for known in COUNTS_FORMATS)
         raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
-    cells, notes = age_groups.pooled(cells)
+    cells, notes = in_five_year_groups(cells)
     _check_totals(cells)
     _check_hidden_total(cells)
     return cells[(cells["sex"] != labels.TOTAL) & (cells["age_group"] != labels.TOTAL)], notes

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_lab import files
-from kanon_lab.data import px, sets
+from kanon_lab.data import px
+from kanon_lab.data.sets import data_path, find
 from kanon_lab.errors import DataError, NetworkError
 from kanon_lab.files import is_file, storage_errors
 
@@ -72,9 +73,9 @@ def fetch(
     bool
         Whether it was downloaded by this call; False when it was there.
     """
-    data_set = sets.find(name)
+    data_set = find(name)
     if data_set.address is None:
-        return sets.data_path(name), False
+        return data_path(name), False
     target = (Path(folder) if folder else files.cache_folder()) / data_set.file
     if is_file(target) and not force:
         return target, False

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data import sets, statistical
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.names import chosen, composed, listed, wanting
+from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.sheet import check_cells
 from kanon_lab.data.signature import check_signature
-from kanon_lab.data.statistical import Labels, Missing, read_statistical
+from kanon_lab.data.statistical import STATISTICAL_FORMATS, Labels, Missing, read_statistical
 from kanon_lab.data.table import NO_PARQUET, check_parquet, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, settled, spelt
 from kanon_lab.errors import DataError, OptionError, about, shortened
@@ -121,15 +121,15 @@ def read_file(
 def _read_named(
     path_or_name: str | Path, dialect: Dialect, text: Iterable[str] | str, options: dict[str, object]
 ) -> MicrodataFile:
-    data_set = sets.DATA_SETS.get(str(path_or_name))
-    offered = ", ".join(name for name, other in sets.DATA_SETS.items() if other.kind == _KIND)
+    data_set = DATA_SETS.get(str(path_or_name))
+    offered = ", ".join(name for name, other in DATA_SETS.items() if other.kind == _KIND)
     if data_set is None:
         if files.file_format(path_or_name) not in READ_FORMATS and files.status(path_or_name) is None:
             raise OptionError(f"{path_or_name}: neither a data set ({offered}) nor a file; check the name or path")
         return read_path(path_or_name, Path(path_or_name).name, dialect, text=text, **options)
     if data_set.kind != _KIND:
         raise OptionError(f"{data_set.name}: holds no records of persons; choose from {offered}")
-    return read_path(sets.data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
+    return read_path(data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
 
 
 def read_path(path: str | Path, name: str, dialect: Dialect, **options: object) -> MicrodataFile:
@@ -170,7 +170,7 @@ def _read(
     if form == "csv":
         frame, seen = read_delimited(content, choose, dialect, text, na, codes)
         found, notes = vars(seen), [seen.note] if seen.note else []
-    elif form in statistical.FORMATS:
+    elif form in STATISTICAL_FORMATS:
         read = read_statistical(content, form, choose, dialect.encoding)
         frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
         missing, found["encoding"] = read.missing, read.encoding

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data import sets
 from kanon_lab.data.checks import COLUMNS
-from kanon_lab.data.counts import FORMATS, pool_ages, read_counts
+from kanon_lab.data.counts import COUNTS_FORMATS, pool_ages, read_counts
+from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.errors import OptionError
 
 
@@ -47,14 +47,14 @@ def load_counts(
     >>> len(counts), int(counts["persons"].sum())
     (292104, 47021031)
     """
-    data_set = sets.DATA_SETS.get(str(name_or_path))
+    data_set = DATA_SETS.get(str(name_or_path))
     if data_set is None:
         _check_file(name_or_path)
         return read_counts(name_or_path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
     if not data_set.counts:
-        with_counts = ", ".join(name for name, other in sets.DATA_SETS.items() if other.counts)
+        with_counts = ", ".join(name for name, other in DATA_SETS.items() if other.counts)
         raise OptionError(f"{data_set.name}: has no persons by place, sex and age group; choose from {with_counts}")
-    path = sets.data_path(data_set.name)
+    path = data_path(data_set.name)
     if data_set.address:
         return read_counts(path, year=year, pool_from=pool_from, columns=columns, max_bytes=max_bytes)
     if year not in (None, data_set.year):
@@ -69,8 +69,8 @@ def _check_file(path: str | Path) -> None:
     """A name that is neither a data set nor looks like a file was meant as one or the other: offer both."""
     if not str(path):
         raise OptionError("the name of the population is empty; write that of a data set, or the path of a file")
-    if files.status(path) is None and files.file_format(path) not in FORMATS:
-        names = ", ".join(sets.DATA_SETS)
+    if files.status(path) is None and files.file_format(path) not in COUNTS_FORMATS:
+        names = ", ".join(DATA_SETS)
         raise OptionError(f"{path}: neither a data set ({names}) nor a file; check the name or path")
 
 

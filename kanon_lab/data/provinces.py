@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def _read() -> dict[str, str]:
-    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as table:
+    with (Path(__file__).parent / "provinces.csv").open(encoding="utf-8", newline="") as table:
         return {row["code"]: row["name"] for row in csv.DictReader(table)}
 
 

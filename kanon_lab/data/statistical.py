@@ -12,7 +12,7 @@ from kanon_lab.data.names import composed
 from kanon_lab.data.values import Code
 from kanon_lab.errors import DataError
 
-FORMATS = ("sav", "dta", "sas7bdat")
+STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
 """Extensions of these files."""
 
 Labels = dict[str, dict[Code, str]]

@@ -196,7 +196,7 @@ def _xls_value(cell, xlrd) -> object:
 # How the cells of the first sheet are read, and what is said of a damaged file.
 _SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
 _READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx, "xls": _read_xls}
-FORMATS = tuple(_READERS)
+TABLE_FORMATS = tuple(_READERS)
 
 
 def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
     ----------
     name : str
         Lower-case letters, digits and single hyphens; unique in the notebook.
-    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.page.Figure or Listing
+    value : bool, int, float, str, None, list or dict of these, pandas.DataFrame, kanon_lab.show.Figure or Listing
         The result. A number of numpy counts as a number.
     text : str or pandas.DataFrame, optional
         How the value is shown, and inserted with the format ``s``: a string in place of a number or string, a frame

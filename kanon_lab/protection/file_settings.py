@@ -62,9 +62,10 @@ def _texts(values: Any, name: str) -> tuple[str, ...]:
 
 
 def _sign(value: Any, name: str) -> str:
-    (text,) = _texts([value], name)
-    Dialect(**{name: text})
-    return text
+    if not isinstance(value, str):
+        raise OptionError(f"{name} must be a text, in quotes, not {shortened(repr(value))}")
+    Dialect(**{name: value})
+    return value
 
 
 def _bytes(value: Any, name: str) -> Any:

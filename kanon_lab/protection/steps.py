@@ -37,7 +37,7 @@ from kanon_lab.settings import (
     one_of,
     read,
 )
-from kanon_lab.suppress import Suppression, local_suppression, suppress_above_risk
+from kanon_lab.suppress import local_suppression, suppress_above_risk
 from kanon_lab.suppress.local import asked_combinations, asked_ranks
 from kanon_lab.suppress.options import check_key, check_policy
 
@@ -274,15 +274,8 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
     return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed) -> Applied:
-    return _suppressed(local_suppression(frame, spec, **read(Suppress, settings).said))
-
-
-def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
-    return _suppressed(suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said))
-
-
-def _suppressed(result: Suppression) -> Applied:
+def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
+    result = function(frame, spec, **read(model, settings).said)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -415,8 +408,10 @@ _QUANTITIES = {"within_strata": True, "perturbs": True, "as_quantities": True}
 #: Name of a step -> its kind.
 STEPS: dict[str, Kind] = {
     **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
-    "suppress": Kind(Suppress, _suppress, needs_k=True, within_strata=True),
-    "suppress_risk": Kind(SuppressRisk, _suppress_risk),
+    "suppress": Kind(
+        Suppress, partial(_suppress, function=local_suppression, model=Suppress), needs_k=True, within_strata=True
+    ),
+    "suppress_risk": Kind(SuppressRisk, partial(_suppress, function=suppress_above_risk, model=SuppressRisk)),
     "remove_variables": Kind(RemoveVariables, _remove_variables),
     "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
     "pram": Kind(Pram, partial(_perturb, step="pram"), random=True, within_strata=True, perturbs=True),

@@ -15,7 +15,8 @@ _MODULES = {
     "levels": "explore_levels level_explorer nodes",
     "markup": "Listing scrolling_table",
     "page": "Figure enable figure",
-    "tradeoff": "explore_recipes risk_utility tradeoff_explorer",
+    "recipes": "explore_recipes",
+    "tradeoff": "risk_utility tradeoff_explorer",
 }
 _PUBLIC = {name: module for module, names in _MODULES.items() for name in names.split()}
 

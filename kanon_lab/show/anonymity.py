@@ -121,6 +121,13 @@ def explore(
     Explorer
         Of ``k``, ``dates``, ``province`` and ``municipality``; the municipalities follow the province. As the last line
         of a cell it shows itself.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
+    >>> list(kanon_lab.show.explore(counts).values.values())
+    [5, 'month', 'all', '']
     """
     if isinstance(counts, str):
         from kanon_lab.data import load_counts

@@ -51,6 +51,13 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
         Bars, each with its share in words; where there are several versions, a legend above them.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> sizes = pd.DataFrame({"label": ["1", "2 to 4"], "records": [1, 3], "share": [0.25, 0.75]})
+    >>> kanon_lab.show.class_sizes(sizes).description.split(". ")[-1]
+    'In classes of 1: 25%.'
     """
     alt = altair()
     check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
@@ -133,6 +140,13 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = pd.DataFrame({"variable": ["age", "sex"], "contribution": [0.8, 0.2]})
+    >>> kanon_lab.show.contributions(found).description.split(": ")[-1]
+    'age 80%, sex 20%.'
     """
     alt = altair()
     check_columns(frame, ("variable", "contribution"), "suda(table)")
@@ -173,6 +187,13 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     -------
     altair.LayerChart
         A bar a range, and a diamond for what is known.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> risks = pd.DataFrame({"low": [0.01, 0.1], "high": [0.1, 1], "records": [90, 10]})
+    >>> kanon_lab.show.risk_distribution(risks).description.split(". ")[-1]
+    'Most, 90, have a risk above 1% and up to 10%.'
     """
     alt = altair()
     check_columns(frame, ("low", "high", "records"), "the records by range of risk")

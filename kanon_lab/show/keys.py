@@ -74,6 +74,14 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
     -------
     altair.LayerChart
         The curve of the chosen set and that of all key variables. It carries one row for each set of key variables.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
+    >>> grid = kanon_lab.classes.key_grid(survey, kanon_lab.KeySpec(["age", "sex"]))
+    >>> kanon_lab.show.key_explorer(grid, known=["age"]).description.split(". ")[-1]
+    'At k = 1, known age: 33.3%.'
     """
     check_columns(grid, ("keys", "n", 1), "key_grid(frame, spec)")
     keys, k_max = grid["keys"].iloc[-1], _last_k(grid)
@@ -121,6 +129,15 @@ def explore_keys(
     Explorer
         Of ``k_class`` and, for each key variable by its number, ``knows0``, ``knows1`` ... As the last line of a cell
         it shows itself.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
+    >>> explorer = kanon_lab.show.explore_keys(survey, ["age", "sex"])
+    >>> explorer.controls["knows1"].value = False
+    >>> explorer.values
+    {'k_class': 1, 'knows0': True, 'knows1': False}
     """
     grid = key_grid(frame, as_spec(spec), k_max=_K_MAX)
     template = drawn(key_explorer(grid, k=k, known=known), _TITLE, _CLASS)

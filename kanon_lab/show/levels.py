@@ -13,19 +13,19 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.lattice import LOSSES, level_grid, search
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORANGE,
     altair,
+    by_verdict,
     check_columns,
+    diamond_at,
     finish,
+    line_at,
     live,
     params,
     share_expression,
     shares_axis,
     signals,
     title,
+    words_at,
 )
 
 if TYPE_CHECKING:
@@ -93,6 +93,15 @@ def level_explorer(
     altair.LayerChart
         A mark for each node, the chosen one in front, with its result in words. It carries each node's counts as one
         array: 500 nodes and k to 20 are about 80 kB.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> grid = kanon_lab.lattice.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
+    >>> chart = kanon_lab.show.level_explorer(grid, {"age": ["years", "decades"]}, k=2, levels={"age": 1})
+    >>> chart.description.split(". ")[-1]
+    'At k = 2, 33.3% of the records must be removed with age: decades.'
     """
     alt = altair()
     state = _State.of(grid, level_names, k, suppression_limit, levels or {})
@@ -127,6 +136,14 @@ def nodes(
     Returns
     -------
     altair.LayerChart
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> grid = kanon_lab.lattice.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
+    >>> kanon_lab.show.nodes(grid, k_required=2, suppression_limit=0.4).description.split(". ")[-1]
+    'At k = 2, where at most 40% of records may be removed: 1 of them stay within that limit.'
     """
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
     return finish(
@@ -170,6 +187,15 @@ def explore_levels(
     Explorer
         Of ``k_required``, ``limit`` (in per cent) and, for each variable that has a choice, ``level0``, ``level1`` ...
         Its button moves these to the optimum of `kanon_lab.lattice.search`. As the last line of a cell it shows itself.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> explorer = kanon_lab.show.explore_levels(pd.DataFrame({"age": [1, 2, 21, 22]}), ages, k=2)
+    >>> explorer.button.click()
+    >>> explorer.values
+    {'k_required': 2, 'limit': 0.0, 'level0': 1}
     """
     if not isinstance(k, int) or k < 1:
         raise OptionError(f"k must be a whole number, at least 1, not {k!r}")
@@ -349,7 +375,11 @@ def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
         title="Generalisation (0: none; 1: all at the top)",
     )
     y = shares_axis("Y", "share", "Records to be removed (%)", nice=False, padding=6)
-    layers = [_limit(y), _marks(state, x, y), *(_chosen(x, y) if words else [])]
+    layers = [line_at(y, share="limit / 100"), _marks(state, x, y)]
+    if words:
+        node = alt.Chart().transform_filter("datum.node == node")
+        node = node.transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
+        layers += [diamond_at(node, x, y), words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE)]
     # With a name of its own, altair leaves the data where the words find them.
     return alt.layer(*layers, data=alt.InlineData(name="levels", values=_compact(state))).add_params(
         *params({"records": int(state.grid["n"].iloc[0]), **state.values()}, bindings), *signals(words)
@@ -389,16 +419,9 @@ def _compact(state: _State) -> list[dict]:
     ]
 
 
-def _limit(y: alt.Y) -> alt.Chart:
-    alt = altair()
-    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(share="limit / 100")
-    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
-
-
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     alt = altair()
     yes, no = _VERDICTS
-    scale = {"color": [BLUE, ORANGE], "shape": ["circle", "triangle-down"]}
     told = {f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())}
     marks = (
         alt.Chart()
@@ -412,8 +435,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(
         x=x,
         y=y,
-        color=alt.Color("verdict:N", scale=alt.Scale(domain=_VERDICTS, range=scale["color"]), title=None),
-        shape=alt.Shape("verdict:N", scale=alt.Scale(domain=_VERDICTS, range=scale["shape"]), title=None),
+        **by_verdict(_VERDICTS, ["circle", "triangle-down"]),
         tooltip=[
             *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
             alt.Tooltip("removed:Q", title="records to be removed", format=","),
@@ -422,20 +444,3 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
             alt.Tooltip("k:Q", title="smallest class", format=","),
         ],
     )
-
-
-def _chosen(x: alt.X, y: alt.Y) -> tuple:
-    """The chosen node, and its words below the axis."""
-    alt = altair()
-    node = (
-        alt.Chart()
-        .transform_filter("datum.node == node")
-        .transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
-    )
-    diamond = node.mark_point(
-        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
-    )
-    words = alt.Chart(alt.InlineData(values=[{}])).mark_text(
-        align="left", baseline="top", lineHeight=_LINE, text=alt.ExprRef("lines")
-    )
-    return diamond.encode(x=x, y=y), words.encode(x=alt.value(0), y=alt.value(_HEIGHT + _BELOW))

@@ -55,6 +55,13 @@ def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: s
     labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
     with as many decimals as their column needs, six at most (each `Decimal` with its own), and commas between
     thousands. Keyboards reach it too (``tabindex``).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> html = kanon_lab.show.scrolling_table(pd.DataFrame({"place": ["A"], "persons": [1234]}), "Persons")
+    >>> "1,234" in html
+    True
     """
     are_numbers = _are_numbers(frame)
     columns = [

@@ -84,6 +84,14 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
     Returns
     -------
     Figure
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"variable": ["age"], "contribution": [1.0]})
+    >>> chart = kanon_lab.show.contributions(frame)
+    >>> kanon_lab.show.figure(chart, table=frame, alt="All scores come from age.").alt
+    'All scores come from age.'
     """
     alt = " ".join(alt.split())
     if not alt:

@@ -212,3 +212,37 @@ def mark_at(chosen: alt.Chart, x: alt.X, y: alt.Y, **place: str) -> tuple[alt.Ch
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="floor:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
     return rule, point.encode(x=x, y=y)
+
+
+def diamond_at(chosen: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
+    """The mark of the one that is chosen among many."""
+    mark = chosen.mark_point(
+        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
+    )
+    return mark.encode(x=x, y=y)
+
+
+def line_at(y: alt.Y, /, **place: str) -> alt.Chart:
+    """A line across, where an expression says."""
+    alt = altair()
+    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(**place)
+    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
+
+
+def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> alt.Chart:
+    """The words of a signal, such as below the axis."""
+    alt = altair()
+    text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
+        align=align, baseline="top", lineHeight=line, text=alt.ExprRef(signal)
+    )
+    return text.encode(x=alt.value(x), y=alt.value(y))
+
+
+def by_verdict(verdicts: Sequence[str], shapes: Sequence[str]) -> dict[str, Any]:
+    """Colour and shape of marks that a verdict, of two, tells apart."""
+    alt = altair()
+    color, shape = (alt.Scale(domain=verdicts, range=looks) for looks in ([BLUE, ORANGE], shapes))
+    return {
+        "color": alt.Color("verdict:N", scale=color, title=None),
+        "shape": alt.Shape("verdict:N", scale=shape, title=None),
+    }

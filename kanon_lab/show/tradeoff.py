@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon_lab.digits import number, percent
-from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.show.style import (
-    BLACK,
     BLUE,
-    GREY,
     LIGHT_GREY,
-    ORANGE,
     TITLE_WIDTH,
     altair,
+    by_verdict,
     check_columns,
+    diamond_at,
     finish,
     inline,
+    line_at,
     live,
     params,
     signals,
     title,
+    words_at,
 )
-from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, frontier, measure_of, risk_utility_map
+from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, frontier, measure_of
 from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, check_required, least_loss, middle_step, risk_steps
 
 if TYPE_CHECKING:
@@ -43,11 +42,9 @@ _NAME, _BELOW = 30, 56
 _VERDICTS = ("beaten by none", "beaten by another")
 _HEADING = "Risk left, utility lost"
 _MARKS = "Line: the least risk for each loss"
-_KIND = "Scatter plot"
+KIND = "Scatter plot"
 # Characters of a line of words, at most; digits of a number, at least, and steps of an axis, at most.
 _WIDEST, _DIGITS, _TICKS = 46, 4, 10
-# Rows of the table in JupyterLab, at most: the chosen recipe and those beside it on the frontier.
-_ROWS = 9
 
 # The result in words.
 _WORDS = {
@@ -86,8 +83,16 @@ def risk_utility(
     References
     ----------
     Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> recipes = pd.DataFrame({"label": ["a", "b"], "repeats": 1, "error": None})
+    >>> recipes = recipes.assign(global_risk=[0.1, 0.02], non_uniform_entropy=[0.1, 0.3])
+    >>> kanon_lab.show.risk_utility(recipes, at_most=0.05).description.split(". ")[-1]
+    'With global risk at most 5%, the cheapest is b: information lost (non-uniform entropy) 30%.'
     """
-    state = _State.of(_points_of(found), risk, [loss], at_most)
+    state = MapState.of(points_of(found), risk, [loss], at_most)
     marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
     spread = _spread(state, found.spread) if isinstance(found, RiskUtilityMap) else []
     if spread:
@@ -95,7 +100,7 @@ def risk_utility(
     return finish(
         _drawn(state, spread=spread),
         title=title(_HEADING, marks),
-        description=f"{state.subject(_KIND)} {state.told()}",
+        description=f"{state.subject(KIND)} {state.told()}",
         height=_HEIGHT,
     )
 
@@ -125,154 +130,32 @@ def tradeoff_explorer(
     -------
     altair.LayerChart
         It carries a row for each recipe: 500 recipes and 8 losses are about 100 kB.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> recipes = pd.DataFrame({"label": ["a", "b"], "repeats": 1, "error": None})
+    >>> recipes = recipes.assign(global_risk=[0.1, 0.02], non_uniform_entropy=[0.1, 0.3])
+    >>> kanon_lab.show.tradeoff_explorer(recipes, at_most=0.2).description.split(". ")[-1]
+    'With global risk at most 10%, the cheapest is a: information lost (non-uniform entropy) 10%.'
     """
     alt = altair()
-    points = _points_of(found)
+    points = points_of(found)
     losses = _varied_losses(points, risk) if losses is None else list(dict.fromkeys(losses))
-    state = _State.of(points, risk, losses, at_most, loss).on_slider()
+    state = MapState.of(points, risk, losses, at_most, loss).on_slider()
     return live(
         _drawn(state, controls=True),
         title=alt.TitleParams(
             alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the cheapest at or below the rule"]
         ),
-        subject=state.subject(f"{_KIND} with controls"),
+        subject=state.subject(f"{KIND} with controls"),
         state=state.told(),
         height=_HEIGHT,
     )
 
 
-def explore_recipes(
-    frame: pd.DataFrame | RiskUtilityMap,
-    recipe: Mapping[str, Any] | None = None,
-    grid: Mapping[str, Any] | None = None,
-    *,
-    repeats: int = 1,
-    workers: int | None = None,
-    risk: str = USUAL_RISK,
-    loss: str = USUAL_LOSS,
-    at_most: float = 0.05,
-) -> Explorer:
-    """An explorer of many recipes on one file, for JupyterLab.
-
-    Parameters
-    ----------
-    frame, recipe, grid, repeats, workers
-        As in `kanon_lab.tradeoff.risk_utility_map`; or, as `frame` alone, a finished map.
-    risk, loss : str
-        The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
-    at_most : float
-        The required risk shown first, taken down to a step of the slider.
-
-    Returns
-    -------
-    Explorer
-        Of ``risk``, ``loss`` and ``limit``, the required risk (of a share in per cent). The recipe stands below the
-        table, as text of a recipe file. As the last line of a cell it shows itself.
-    """
-    ipywidgets()
-    found = frame
-    if not isinstance(found, RiskUtilityMap):
-        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
-    points, templates = found.points, {}
-    start = _State.of(points, risk, [loss], at_most).on_slider()
-
-    def tell(values: dict[str, Any]) -> Shown:
-        risk, loss = values["risk"], values["loss"]
-        try:
-            state = _State.of(points, risk, [loss], None)
-        except DataError as error:  # no recipe has both
-            return Shown(escape(str(error)))
-        state = _required_at(state, values["limit"])
-        if (risk, loss) not in templates:
-            templates[risk, loss] = drawn(risk_utility(found, risk=risk, loss=loss, at_most=state.at_most))
-        drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.told()}")
-        front = found.frontier(risk=risk, loss=loss)
-        try:
-            best = found.cheapest(at_most=state.at_most, risk=risk, loss=loss)
-        except OptionError as error:
-            return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
-        sentence = _sentence(found, best, len(front), {"risk": risk, "loss": loss})
-        return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(found.recipes[best["label"]]))
-
-    def follow(name: str, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        if name == "limit":
-            return {}
-        try:
-            # The required risk of another measure says nothing.
-            state = _State.of(points, values["risk"], [values["loss"]], None)
-        except DataError:
-            return {"limit": slider | {"disabled": True}}
-        return {"limit": _slider(_required_at(state, values["limit"]) if name == "loss" else state.on_slider())}
-
-    slider = _slider(start)
-    chosen = {"risk": _measures(points, "risk") | {"value": risk}, "loss": _measures(points, "loss") | {"value": loss}}
-    return Explorer(chosen | {"limit": slider}, tell, follow=follow)
-
-
-def _measures(points: pd.DataFrame, kind: str) -> dict[str, Any]:
-    """A list of the measures of a kind that this map has, each by its words."""
-    names = [name for name in points if points[name].notna().any() and _is_measure_of(name, kind)]
-    order = list(MEASURES)
-    names.sort(key=lambda name: order.index(name) if name in order else len(order))
-    return {
-        "input": "select",
-        "name": kind,
-        "options": names,
-        "labels": [measure_of(name).label for name in names],
-    }
-
-
-def _is_measure_of(name: str, kind: str) -> bool:
-    try:
-        return bool(measure_of(name, kind))
-    except OptionError:
-        return False
-
-
-def _slider(state: _State) -> dict[str, Any]:
-    """The required risk, as a page binds it."""
-    return _limit(state).to_dict() | {"value": state.values()["limit"]}
-
-
-def _required_at(state: _State, limit: float) -> _State:
-    """The state with the required risk where the slider stands."""
-    step = round(limit * state.unit / state.steps[1])
-    return replace(state, at_most=state.steps[min(step, len(state.steps) - 1)])
-
-
-def _sentence(found: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
-    risk, loss = (f"{escape(measure_of(name).label)} <b>{_worded(name, best[kind])}</b>" for kind, name in axes.items())
-    return (
-        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(found.points):,} recipes "
-        f"{of_front:,} {'is' if of_front == 1 else 'are'} beaten by no other."
-        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in found.notes(axes['risk']))}"
-    )
-
-
-def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) -> str:
-    place = 0 if best is None else front.index.get_loc(best.name)
-    first = max(0, min(place - _ROWS // 2, len(front) - _ROWS))
-    rows = [
-        (shortened(row["label"], 80), _worded(risk, row["risk"]), _worded(loss, row["loss"]))
-        for _, row in front.iloc[first : first + _ROWS].iterrows()
-    ]
-    heads = ("Recipe", measure_of(risk).label, measure_of(loss).label)
-    chosen = -1 if best is None else place - first
-    return table("Beaten by no other, the least risk first", heads, rows, chosen=chosen)
-
-
-def _recipe(recipe: Mapping[str, Any]) -> str:
-    from kanon_lab.protection.yaml_file import dump_yaml
-
-    return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
-
-
-def _worded(name: str, value: float) -> str:
-    return percent(value) if measure_of(name).share else f"{value:,.4g}"
-
-
 @dataclass(frozen=True)
-class _State:
+class MapState:
     """What is shown: the recipes with the cost of each measure under its name, and one required risk and loss."""
 
     rows: pd.DataFrame
@@ -284,7 +167,7 @@ class _State:
     @classmethod
     def of(
         cls, points: pd.DataFrame, risk: str, losses: list[str], at_most: float | None, loss: str | None = None
-    ) -> _State:
+    ) -> MapState:
         if at_most is not None:
             check_required(at_most, measure_of(risk, "risk"))
         if not losses or loss not in (None, *losses):
@@ -297,7 +180,7 @@ class _State:
         usual = USUAL_LOSS if USUAL_LOSS in losses else losses[0]
         return cls(rows, fronts, risk, usual if loss is None else loss, at_most)
 
-    def on_slider(self) -> _State:
+    def on_slider(self) -> MapState:
         """The same with the required risk at a step of the slider: by default the middle of the frontier."""
         if self.at_most is None:
             return replace(self, at_most=middle_step(self.fronts[self.loss], self.steps))
@@ -361,7 +244,7 @@ class _State:
         return f"{best} {asked}, the cheapest is {row['label']}: {loss}."
 
 
-def _points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
+def points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
     points = found.points if isinstance(found, RiskUtilityMap) else found
     check_columns(points, ("label", "repeats", "error"), "risk_utility_map(...).points")
     return points
@@ -383,7 +266,7 @@ def _told_of(row: dict[str, Any]) -> list[str]:
     return [shortened(f"{name}: {row[name]}", _WIDEST) for name in names] or [shortened(row["label"], _WIDEST)]
 
 
-def _drawn(state: _State, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
+def _drawn(state: MapState, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
     alt = altair()
     spread = list(spread)
     # Given, since a diamond that no recipe earns would leave the axis without ends.
@@ -411,19 +294,25 @@ def _drawn(state: _State, *, spread: Iterable[pd.DataFrame] = (), controls: bool
     )
     layers = [*_whiskers(spread, x, y), _line(x, y), _marks(state, x, y)]
     if state.at_most is not None:
-        layers += [_required(y), _diamond(x, y)]
+        layers += [
+            line_at(y, y="limit * unit"),
+            diamond_at(_placed().transform_filter("datum.number == chosen"), x, y),
+        ]
     if controls:
-        layers += _words()
+        # The name of the loss below its axis, and below that the cheapest recipe.
+        middle = alt.ExprRef("width / 2")
+        layers.append(words_at("names[loss]", middle, _HEIGHT + _NAME, line=_LINE, align="center"))
+        layers.append(words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE))
     # With a name of its own, altair leaves the data where the words find them.
     return alt.layer(*layers, data=alt.InlineData(name="recipes", values=_compact(state))).add_params(*given)
 
 
-def _controls(state: _State) -> list[alt.Parameter]:
+def _controls(state: MapState) -> list[alt.Parameter]:
     alt = altair()
     losses = list(state.fronts)
     names = [measure_of(loss).label for loss in losses]
     bindings = {
-        "limit": _limit(state),
+        "limit": required_slider(state),
         "loss": alt.binding_select(options=list(range(len(losses))), labels=names, name="loss: "),
     }
     fixed = {
@@ -441,14 +330,14 @@ def _controls(state: _State) -> list[alt.Parameter]:
     return [*params(fixed, bindings), *signals(_WORDS)]
 
 
-def _limit(state: _State) -> alt.BindRange:
+def required_slider(state: MapState) -> alt.BindRange:
     """The slider of the required risk."""
     words = f"{measure_of(state.risk).label}, at most{' (%)' if state.unit < 1 else ''}: "
     largest, step = (round(state.steps[each] / state.unit, 10) for each in (-1, 1))
     return altair().binding_range(min=0, max=largest, step=step, name=words)
 
 
-def _ends(state: _State, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
+def _ends(state: MapState, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
     """For each loss the least and the most that is drawn of it."""
     shown = [state.rows[list(state.fronts)]]
     for ends in spread:
@@ -456,7 +345,7 @@ def _ends(state: _State, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
     return [[float(each.min()), float(each.max())] for _, each in pd.concat(shown).items()]
 
 
-def _compact(state: _State) -> list[dict]:
+def _compact(state: MapState) -> list[dict]:
     fronts = [set(front.index) for front in state.fronts.values()]
     costs_of = state.rows[list(state.fronts)].astype(object).where(state.rows[list(state.fronts)].notna(), None)
     return [
@@ -486,20 +375,17 @@ def _line(x: alt.X, y: alt.Y) -> alt.Chart:
     return front.mark_line(color=BLUE, strokeWidth=1.5, interpolate="step-after").encode(x=x, y=y)
 
 
-def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
+def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
     alt = altair()
     yes, no = _VERDICTS
     forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
     points = _placed().transform_calculate(
         verdict=f"datum.front[loss] ? '{yes}' : '{no}'", lost=f"format(datum.x, [{forms}][loss])"
     )
-    shape = alt.Scale(domain=_VERDICTS, range=["circle", "triangle-up"])
-    color = alt.Scale(domain=_VERDICTS, range=[BLUE, ORANGE])
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        color=alt.Color("verdict:N", scale=color, title=None),
-        shape=alt.Shape("verdict:N", scale=shape, title=None),
+        **by_verdict(_VERDICTS, ["circle", "triangle-up"]),
         tooltip=[
             alt.Tooltip("label:N", title="recipe"),
             alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
@@ -508,35 +394,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     )
 
 
-def _required(y: alt.Y) -> alt.Chart:
-    alt = altair()
-    line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(y="limit * unit")
-    return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
-
-
-def _diamond(x: alt.X, y: alt.Y) -> alt.Chart:
-    best = _placed().transform_filter("datum.number == chosen")
-    mark = best.mark_point(
-        filled=True, shape="diamond", size=230, color=BLACK, stroke="white", strokeWidth=2, opacity=1
-    )
-    return mark.encode(x=x, y=y)
-
-
-def _words() -> list[alt.Chart]:
-    """The name of the loss below its axis, and below that the cheapest recipe."""
-    alt = altair()
-    texts = {"names[loss]": (_NAME, "center", alt.value("width")), "lines": (_BELOW, "left", 0)}
-    found = []
-    for signal, (below, align, place) in texts.items():
-        text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
-            align=align, baseline="top", lineHeight=_LINE, text=alt.ExprRef(signal)
-        )
-        x = alt.value(alt.ExprRef("width / 2")) if align == "center" else alt.value(place)
-        found.append(text.encode(x=x, y=alt.value(_HEIGHT + below)))
-    return found
-
-
-def _spread(state: _State, spread: pd.DataFrame) -> list[pd.DataFrame]:
+def _spread(state: MapState, spread: pd.DataFrame) -> list[pd.DataFrame]:
     """One standard deviation to either side, in both measures, of the recipes in which something is random."""
     rows = state.rows[["label", state.risk, state.loss]].merge(spread, on="label", suffixes=("", "_sd"))
     names = {"y": state.risk, "x": state.loss}

@@ -32,10 +32,8 @@ SPECS = {
 #: Tabla 8.2 and Bloque 8.1: which old categories stand behind each new one.
 REGIONS = {"Norte": ["Región 1", "Región 2"], "Centro": ["Región 3"], "Sur": ["Región 4", "Región 5"]}
 SIZES = {"urban": ["capital, large city", "small city", "town"], "rural": ["countryside"]}
-#: The code before Bloque 8.1 draws the categories of urban households with these probabilities, and etnia with these
-#: weights, which it calls prob.
+#: The code before Bloque 8.1 draws the categories of urban households with these probabilities.
 DRAWN = {"capital, large city": 0.60, "small city": 0.27, "town": 0.13}
-ETNIA = {"mapuche": 0.2, "diaguita": 0.1, "atacameno": 0.1, "otra": 0.1, "No aplica": 0.95}
 #: Codes of Bloque 7.1 for the states of health of Tabla 7.3.
 HEALTH = {"Enfermo": "Sí", "Sano": "No"}
 

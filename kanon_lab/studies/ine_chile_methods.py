@@ -14,10 +14,8 @@ from kanon_lab.recode import bottom_code, cut_bands, round_values, top_code
 from kanon_lab.risk import household_size
 from kanon_lab.studies.evidence import Told, told
 from kanon_lab.studies.ine_chile import (
-    DRAWN,
     EDGES,
     EQUAL,
-    ETNIA,
     GROUPS,
     RAW,
     SIZES,
@@ -48,12 +46,10 @@ def method_claims() -> dict[str, object]:
     return {
         **_value_claims(),
         **_household_file_claims(),
-        **_kind_claims(),
         **_tail_claims(),
         **_region_claims(),
         **_example_claims(),
         **_size_claims(),
-        **_draw_claims(),
         **_band_claims(),
         **_open_claims(),
         **_shifted_claims(),
@@ -108,13 +104,6 @@ def _sizes_by_table(households: pd.Series) -> list[int]:
     return [int(size) for size in sizes.repeat(sizes)]
 
 
-def _kind_claims() -> dict[str, object]:
-    """Claims of sections 8.1 and 8.2.1."""
-    return {
-        "both-kinds": _for_both(),
-    }
-
-
 def _for_both() -> bool:
     """Whether Tabla 8.1 has methods of either class for either kind of variable."""
     table = cells("Tabla 8.1")
@@ -127,12 +116,13 @@ def _for_both() -> bool:
 
 
 def _tail_claims() -> dict[str, object]:
-    """Claims of section 8.2.1.2 and, on rounding, of 8.2.1.3."""
+    """Claims of section 8.1, and of 8.2.1.2 on the ends of a variable."""
     incomes = top_code(pd.Series([100.5, 250.25, 9000.75]), above=1000, value=1000)
     ages = pd.Series(range(101))
     coded = bottom_code(top_code(ages, above=64, value=65), below=5, value=5)
     untouched = (coded == ages)[15:65].all()
     return {
+        "both-kinds": _for_both(),
         "top-kind": incomes.max() == 1000,
         "labour-ages": bool(untouched),
     }
@@ -164,12 +154,13 @@ def _region_claims() -> dict[str, object]:
 
 def _example_claims() -> dict[str, object]:
     """Examples of section 8.2.1.1."""
-    groupings = {}
-    for name, groups in _GROUPINGS.items():
-        whole = all(_in_whole_groups(set(range(low, high + 1)), groups) for low, high in _WANTED)
-        groupings[f"grouping-{name}"] = whole == (name == "good")
+    whole = {
+        name: all(_in_whole_groups(set(range(low, high + 1)), groups) for low, high in _WANTED)
+        for name, groups in _GROUPINGS.items()
+    }
     return {
-        **groupings,
+        "grouping-good": whole["good"],
+        "grouping-bad": not whole["bad"],
         "partial": told(None, persons=_certain()[20]),
     }
 
@@ -191,17 +182,6 @@ def _size_claims() -> dict[str, object]:
         "size-before": len(before),
         "size-after": len(after),
         "size-small": " y ".join(f'"{name}"' for name in smallest),
-    }
-
-
-def _draw_claims() -> dict[str, object]:
-    """The settings of the code of section 8.2.1.1.1 that draws sizeRes and etnia."""
-    total = sum(ETNIA.values())
-    largest = ETNIA["No aplica"]
-    weights = {"total": total, "largest": largest, "share": largest / total}
-    return {
-        **{f"prob-size-{i}": share for i, share in enumerate(DRAWN.values(), 1)},
-        **{f"prob-etnia-{i}": told(share, **weights) for i, share in enumerate(ETNIA.values(), 1)},
     }
 
 
@@ -384,5 +364,4 @@ def _file_claims() -> dict[str, object]:
         "ls-records": told(records, households=sizes.sum()),
         "ls-age-categories": told(len(EDGES[EQUAL]) - 1, held=int((frequencies(completions()[0])[EQUAL] > 0).sum())),
         "ls-size-categories": told(len(recoded), before=len(sizes), after=len(recoded)),
-        "ls-etnia-categories": len(ETNIA),
     }

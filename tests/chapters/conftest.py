@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from warm_kernels import warm_kernels
+from warm_kernels import forked_notebooks
 
 from kanon_lab.notebooks import find_notebooks, recorded, run_notebook
 
@@ -20,7 +20,7 @@ def run(tmp_path):
 
     def call(name, **parameters):
         target = tmp_path / f"{name}.ipynb"
-        with warm_kernels():
+        with forked_notebooks():
             run_notebook(NOTEBOOKS[name], target, parameters)
         return recorded(target)
 

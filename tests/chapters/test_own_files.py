@@ -6,7 +6,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from warm_kernels import warm_kernels
+from warm_kernels import forked_notebooks
 
 from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
@@ -72,7 +72,7 @@ def given(name, path, **more):
 
 def run(name, folder, parameters):
     target = folder / f"{name}.ipynb"
-    with warm_kernels():
+    with forked_notebooks():
         run_notebook(NOTEBOOKS[name], target, parameters)
     return target
 

@@ -81,7 +81,7 @@ def test_benalmadena_as_printed_in_cuadros_2_to_4(shared):
 
 def test_closed_form_agrees_with_two_thousand_simulations():
     # Cells of a municipality; the bounds are five standard errors of 2,000 repeats.
-    cells = np.random.default_rng(11).integers(20, 3000, 12)
+    cells = np.random.default_rng(11).integers(20, 3000, 5)
     counts, ranges, repeats = counts_of(cells), "1,2,3,4,5,6-10,11-20,21-50,51+", 2000
     exact = anonymity(counts, dates=["day", "month"], ranges=ranges).set_index(["dates", "k_from"])
     draws = simulate(counts, dates=["day", "month"], ranges=ranges, repeats=repeats, seed=20110816)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from kanon_lab.studies import SOURCES, audit
+from kanon_lab.studies import SOURCES, aepd_audit, audit, garin_audit, ine_chile_methods, ine_chile_risk
 from kanon_lab.studies.evidence import _table, explanation, explanations
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -73,3 +73,15 @@ def test_every_explanation_is_of_some_figure(source):
 
 def test_what_nobody_explains_is_empty():
     assert set(explanation("golle-2006/table-1").values()) == {""}
+
+
+def test_a_statement_that_may_fail_is_computed():
+    """Where the table has words for either outcome, code must tell which: else it would always hold."""
+    claims = {
+        "aepd": aepd_audit._claims(),
+        "garin-1996": garin_audit._claims(),
+        "ine-chile-2023": ine_chile_methods.method_claims() | ine_chile_risk.risk_claims(),
+    }
+    may_fail = [row["figures"].split("/", 2) for row in _table("evidence.csv").rows if row["otherwise"]]
+    assert len(may_fail) > 50
+    assert [rest for source, _, rest in may_fail if rest not in claims[source]] == []
