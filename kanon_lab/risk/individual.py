@@ -46,7 +46,7 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
     Neither holds to the letter: whole households are drawn together, and a sum of few weights is a rough estimate. A
     record alone in its class has the risk that its own weight gives, however rare its key is, so that the mean risk of
-    such records may be wrong by half or more. `kanon_lab.risk.loglinear` learns from the classes around. Where F_k
+    such records may be wrong by half or more. `loglinear` learns from the classes around. Where F_k
     was counted, ``inverse`` is the risk.
 
     Examples

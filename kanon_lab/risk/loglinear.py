@@ -101,8 +101,9 @@ def loglinear(
     Examples
     --------
     >>> import kanon_lab
+    >>> from kanon_lab.risk import loglinear
     >>> frame = pd.DataFrame({"sex": list("ffmmm"), "age": [30, 41, 30, 30, 41]})
-    >>> model = kanon_lab.risk.loglinear(kanon_lab.class_table(frame, ["sex", "age"]), sampling_fraction=0.1)
+    >>> model = loglinear(kanon_lab.class_table(frame, ["sex", "age"]), sampling_fraction=0.1)
     >>> model.expected.round(2).tolist(), round(model.tau_1, 6), round(model.tau_2, 4)
     ([1.2, 0.8, 1.8, 1.2], 0.000787, 0.324)
     """

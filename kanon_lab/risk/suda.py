@@ -104,8 +104,9 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     Examples
     --------
     >>> import kanon_lab
+    >>> from kanon_lab.risk import suda
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 41, 30, 52], "job": list("aaab")})
-    >>> kanon_lab.risk.suda(kanon_lab.class_table(frame, ["sex", "age", "job"])).msus
+    >>> suda(kanon_lab.class_table(frame, ["sex", "age", "job"])).msus
         variables  size  records
     0      (age,)     1        2
     1      (job,)     1        1

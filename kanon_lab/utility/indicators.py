@@ -82,10 +82,11 @@ def indicators(
     Examples
     --------
     >>> import kanon_lab
+    >>> from kanon_lab.utility import indicators
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
     >>> design = kanon_lab.utility.Design("weight")
     >>> wanted = kanon_lab.utility.IndicatorSet(means="income", by=["sex"], design=design)
-    >>> kanon_lab.utility.indicators(frame, wanted)[["group", "population", "estimate", "df"]]
+    >>> indicators(frame, wanted)[["group", "population", "estimate", "df"]]
       group  population  estimate  df
     0               6.0      16.0   3
     1     f         4.0      13.0   1

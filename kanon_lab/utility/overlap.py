@@ -28,7 +28,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     Parameters
     ----------
     before, after : DataFrame
-        As `kanon_lab.utility.indicators` gives them, with the same level.
+        As `indicators` gives them, with the same level.
 
     Returns
     -------
@@ -44,9 +44,10 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     Examples
     --------
     >>> import kanon_lab
+    >>> from kanon_lab.utility import indicators
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
     >>> wanted = kanon_lab.utility.IndicatorSet(means="income")
-    >>> before, after = (kanon_lab.utility.indicators(each, wanted) for each in (frame, frame + 3))
+    >>> before, after = (indicators(each, wanted) for each in (frame, frame + 3))
     >>> kanon_lab.utility.compare_indicators(before, after)[["difference", "overlap", "covered", "status"]].round(4)
        difference  overlap  covered    status
     0         3.0   0.8484     True  compared
@@ -88,9 +89,10 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
     Examples
     --------
     >>> import kanon_lab
+    >>> from kanon_lab.utility import indicators
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
     >>> wanted = kanon_lab.utility.IndicatorSet(means="income")
-    >>> before = kanon_lab.utility.indicators(frame, wanted)
+    >>> before = indicators(frame, wanted)
     >>> kanon_lab.utility.indicator_loss(kanon_lab.utility.compare_indicators(before, before))
     {'compared': 1, 'lost': 0, 'overlap_all': 1.0, 'overlap_mean': 1.0, 'overlap_least': 1.0, 'covered': 1.0}
     """

@@ -142,11 +142,11 @@ def propensity(
 
     Examples
     --------
-    >>> import kanon_lab
+    >>> from kanon_lab.utility import propensity
     >>> before = pd.DataFrame({"sex": ["f", "m"] * 50})
-    >>> kanon_lab.utility.propensity(before, before, variables="sex").pmse
+    >>> propensity(before, before, variables="sex").pmse
     0.0
-    >>> round(kanon_lab.utility.propensity(before, pd.DataFrame({"sex": ["f"] * 100}), variables="sex").pmse, 4)
+    >>> round(propensity(before, pd.DataFrame({"sex": ["f"] * 100}), variables="sex").pmse, 4)
     0.0833
     """
     names = variables_of(variables)
