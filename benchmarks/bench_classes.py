@@ -86,8 +86,8 @@ def wildcard(frame: pd.DataFrame) -> None:
 def l_diversity(frame: pd.DataFrame) -> None:
     """Classes, then distinct, entropy and recursive l, t-closeness and four more of every class."""
     from kanon_lab.classes import class_table
-    from kanon_lab.diversity import diversity
-    from kanon_lab.keys import KeySpec
+    from kanon_lab.measures import diversity
+    from kanon_lab.roles import KeySpec
 
     diversity(class_table(frame, KeySpec(list(KEYS), sensitive_variables=[SENSITIVE])), SENSITIVE)
 

@@ -21,8 +21,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from kanon_lab.lattice import level_grid, mondrian, search
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import Hierarchy, level_grid, mondrian, search
 
 SEED = 1996
 KEYS = {"education": 16, "workclass": 8, "marital": 7, "country": 41}

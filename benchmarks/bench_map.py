@@ -32,7 +32,7 @@ GRID = {
 
 def one_by_one(frame: pd.DataFrame) -> None:
     """Each recipe from the file as it came."""
-    from kanon_lab.tradeoff import planned
+    from kanon_lab.recipes import planned
 
     for candidate in planned(RECIPE, GRID):
         candidate.recipe.apply(frame)
@@ -42,7 +42,7 @@ def shared(workers: int) -> Callable[[pd.DataFrame], None]:
     """The map, in so many processes."""
 
     def run(frame: pd.DataFrame) -> None:
-        from kanon_lab.tradeoff import risk_utility_map
+        from kanon_lab.recipes import risk_utility_map
 
         risk_utility_map(frame, RECIPE, GRID, workers=workers, progress=False)
 

@@ -19,9 +19,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from kanon_lab.perturb import microaggregate
-from kanon_lab.perturb.blocks import squared
-from kanon_lab.perturb.mdav import on_grid
+from kanon_lab.methods import microaggregate
+from kanon_lab.methods.grouping import on_grid, squared
 
 SEED = 20260301
 NAMES = ["income", "rent", "savings"]

@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
 
-    from kanon_lab.perturb import pram
+    from kanon_lab.methods import pram
 
     print("records  strata | kanon_lab  changed  largest share | loop  changed  largest share | sdcMicro")
     for rows in arguments.rows:

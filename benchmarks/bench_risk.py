@@ -21,8 +21,8 @@ import pandas as pd
 from bench_classes import KEYS, SEED, SENSITIVE
 
 from kanon_lab.classes import class_table
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import attacker_risks, file_risk, individual_risk, loglinear, with_household_size
+from kanon_lab.measures import attacker_risks, file_risk, individual_risk, loglinear, with_household_size
+from kanon_lab.roles import KeySpec
 
 SAMPLE = KeySpec(list(KEYS), weight="w")
 HOUSEHOLDS = KeySpec(list(KEYS), weight="w", household="home")

@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 from bench_classes import MISSING_SHARE, SEED
 
+from kanon_lab.sample import scenario_grid, subsample_risk
 from kanon_lab.studies import CATALAN_KEYS, CATALAN_LEVELS, catalan_census
-from kanon_lab.subsample import scenario_grid, subsample_risk
 
 KEYS = list(CATALAN_KEYS)
 

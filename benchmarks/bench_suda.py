@@ -21,7 +21,7 @@ import pandas as pd
 from bench_classes import INCOMPLETE, KEYS, SEED, make, with_gaps
 
 from kanon_lab.classes import class_table
-from kanon_lab.risk import interval_disclosure, record_linkage, robust_disclosure, suda
+from kanon_lab.measures import interval_disclosure, record_linkage, robust_disclosure, suda
 
 _MEGABYTE = 1024  # getrusage counts in units of 1024 bytes
 

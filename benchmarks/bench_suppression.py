@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="also 250 thousand and 1 million rows of the hard keys")
     arguments = parser.parse_args()
 
-    from kanon_lab.keys import KeySpec
-    from kanon_lab.suppress import local_suppression
+    from kanon_lab.methods import local_suppression
+    from kanon_lab.roles import KeySpec
 
     print("keys  rows  k  below k | policy  cells  cells/record below k  seconds (range) | failing claims | sdcMicro")
     for name, rows, keys, k, peer_cells, peer_seconds in CASES + LARGE * arguments.large:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from bench_classes import SEED
 
-from kanon_lab.perturb import add_noise, rank_swap, shuffle
+from kanon_lab.methods import add_noise, rank_swap, shuffle
 
 NAMES = ["a", "b", "c"]
 WINDOW, STRENGTH = 0.05, 0.1

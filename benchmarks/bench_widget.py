@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from kanon_lab import load_counts, load_microdata
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import Hierarchy
 from kanon_lab.show import explore, explore_keys, explore_levels
 
 

@@ -5,29 +5,34 @@ from importlib import import_module
 # Public name -> module that defines it. Modules load on first use, so that importing kanon_lab costs next to nothing.
 _PUBLIC = {
     "KanonLabError": "kanon_lab.errors",
-    "KeySpec": "kanon_lab.keys",
+    "KeySpec": "kanon_lab.roles",
     "catalogue": "kanon_lab.data",
     "check_counts": "kanon_lab.data",
     "class_table": "kanon_lab.classes",
     "fetch": "kanon_lab.data",
     "load_counts": "kanon_lab.data",
     "load_microdata": "kanon_lab.data",
-    "local_suppression": "kanon_lab.suppress",
-    "measure": "kanon_lab.file_measures",
+    "local_suppression": "kanon_lab.methods",
+    "measure": "kanon_lab.measures.file_measures",
     "national_totals": "kanon_lab.data",
-    "protect": "kanon_lab.protection",
+    "protect": "kanon_lab.recipes",
     "read_counts": "kanon_lab.data",
     "read_microdata": "kanon_lab.data",
-    "read_recipe": "kanon_lab.protection",
+    "read_recipe": "kanon_lab.recipes",
     "write_microdata": "kanon_lab.data",
 }
 
-# Rooms that are loaded when they are first named, as kanon_lab.perturb.
-_ROOMS = """classes diversity figures lattice perturb population protection recode risk show studies
-subsample suppress tradeoff utility""".split()
+# Rooms that are loaded when they are first named, as kanon_lab.methods.
+_ROOMS = "classes figures measures methods population recipes sample show studies".split()
 
-# Older names of the room of charts, explorers and pages.
-_ALIASES = dict.fromkeys(("charts", "page", "widgets"), "show")
+# Older names of rooms.
+_ALIASES = {
+    **dict.fromkeys(("diversity", "risk", "utility"), "measures"),
+    **dict.fromkeys(("lattice", "perturb", "recode", "suppress"), "methods"),
+    **dict.fromkeys(("protection", "tradeoff"), "recipes"),
+    "subsample": "sample",
+    **dict.fromkeys(("charts", "page", "widgets"), "show"),
+}
 
 __all__ = ["__version__", *_PUBLIC]
 

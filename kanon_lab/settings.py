@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 
 Check = Callable[[Any, str], Any]
 # Settings of a whole file, which no part of it has.

@@ -21,7 +21,7 @@ from pathlib import Path
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
-from kanon_lab.protection.reference import filled
+from kanon_lab.recipes.plan import filled
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"

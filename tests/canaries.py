@@ -172,7 +172,7 @@ class Reports:
 
     def _make(self, language: str, page: Path) -> None:
         from kanon_lab.report import build, read_config
-        from kanon_lab.report.html import report_page
+        from kanon_lab.report.build import report_page
 
         self.write()
         name = "survey.csv" if language == "en" else "survey.sav"

@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from kanon_lab.protection.reference import filled
+from kanon_lab.recipes.plan import filled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {

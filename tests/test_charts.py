@@ -11,7 +11,7 @@ import pytest
 
 from kanon_lab import show
 from kanon_lab.classes import class_table, key_grid
-from kanon_lab.classes.sizes import size_ranges
+from kanon_lab.classes.counts import size_ranges
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import audit as audit_figures
 from kanon_lab.figures import cost as cost_figures
@@ -24,15 +24,13 @@ from kanon_lab.figures import spain as spain_figures
 from kanon_lab.figures import suppression as suppression_figures
 from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
-from kanon_lab.keys import KeySpec
-from kanon_lab.lattice import level_grid
+from kanon_lab.methods import CLAIMS, Hierarchy, level_grid
 from kanon_lab.population import anonymity
 from kanon_lab.population.grid import alone_by_age, alone_by_cell_size, explorer_grid
-from kanon_lab.recode import Hierarchy
+from kanon_lab.roles import KeySpec
+from kanon_lab.sample import expected_study, uniqueness_curve
 from kanon_lab.show.anonymity import UNIT
 from kanon_lab.show.style import BLACK, BLUE, DARK, GREEN, GREY, LIGHT_GREY, ORANGE, PURPLE
-from kanon_lab.subsample import expected_study, uniqueness_curve
-from kanon_lab.suppress import CLAIMS
 
 _INTERVAL = {"estimate": 0.2, "lower": 0.1, "upper": 0.3}
 

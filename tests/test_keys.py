@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec, as_spec
+from kanon_lab.roles import KeySpec, as_spec
 
 
 def test_names_may_be_a_list_or_one_name():

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_microdata
-from kanon_lab.diversity import MEASURES
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.file_measures import UNWEIGHTED, measure
-from kanon_lab.keys import KeySpec
+from kanon_lab.measures import MEASURES
+from kanon_lab.measures.file_measures import UNWEIGHTED, measure
+from kanon_lab.roles import KeySpec
 
 THRESHOLDS = (2, 3, 5)
 # No risk of such small files comes so near to these that rounding would matter.

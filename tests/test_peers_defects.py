@@ -12,10 +12,9 @@ import pandas as pd
 import pytest
 
 from kanon_lab.classes import class_table
-from kanon_lab.diversity import diversity
-from kanon_lab.file_measures import measure
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import individual_risk
+from kanon_lab.measures import diversity, individual_risk
+from kanon_lab.measures.file_measures import measure
+from kanon_lab.roles import KeySpec
 
 
 def a_file(values, key="x"):

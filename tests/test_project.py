@@ -20,9 +20,8 @@ PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
-ROOMS = """errors loading digits notes terms files arguments keys settings data population recode classes risk diversity
-file_measures utility lattice suppress perturb subsample protection tradeoff studies show figures exercises notebooks
-report cli""".split()
+ROOMS = """errors digits notes terms files loading arguments settings roles columns rules data population classes
+measures methods sample recipes show figures studies exercises notebooks report cli""".split()
 HEAVY = {
     "altair",
     "IPython",

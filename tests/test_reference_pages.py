@@ -10,7 +10,7 @@ from pages import PAGES, ROOT, blocks, commands, named, sections, tables
 
 import kanon_lab
 from kanon_lab.cli import BAD_INPUT, cli
-from kanon_lab.data import counts, file
+from kanon_lab.data import counts, microdata
 
 REPORT, RECIPES = PAGES["report.md"], PAGES["recipes.md"]
 # Formats of microdata as pages name them; what stands for counts only is told by words of its own.
@@ -78,9 +78,9 @@ def test_readme_has_every_command_and_no_other():
 def test_formats_of_the_page_of_recipes():
     text = sections(RECIPES)["Formats"].split(".\n")[0].split("A suppressed")[0]
     read, only = text.split("to read only")
-    assert re.findall(r"`\.(\w+)`", read) == list(file.FORMATS)
+    assert re.findall(r"`\.(\w+)`", read) == list(microdata.FORMATS)
     assert [each for each in re.findall(r"`\.(\w+)`", only) if each != "gz"] == [
-        each for each in file.READ_FORMATS if each not in file.FORMATS
+        each for each in microdata.READ_FORMATS if each not in microdata.FORMATS
     ]
 
 
@@ -92,7 +92,7 @@ def test_lists_of_formats_are_complete(page):
         if len(has) < 3:
             continue
         if "SPSS" in sentence:
-            missing = [each for each in file.READ_FORMATS if WORDS.get(each, each) not in sentence]
+            missing = [each for each in microdata.READ_FORMATS if WORDS.get(each, each) not in sentence]
         elif re.search(r"counts|age group|PC-Axis", sentence):
             missing = [each for each in counts.COUNTS_FORMATS if each.replace("px", "PC-Axis") not in sentence]
         else:
@@ -103,7 +103,9 @@ def test_lists_of_formats_are_complete(page):
 def test_readers_of_the_guide_have_a_counterpart_where_the_format_is_read():
     row = next(line for line in PAGES["sdcmicro.md"].splitlines() if 'data.read_microdata("' in line)
     theirs = {"read_sav": "sav", "read_dta": "dta", "read_sas": "sas7bdat", "read_csv": "csv", "read_xlsx": "xlsx"}
-    assert {name for name in theirs if f"`{name}()`" in row} == {n for n, f in theirs.items() if f in file.READ_FORMATS}
+    assert {name for name in theirs if f"`{name}()`" in row} == {
+        n for n, f in theirs.items() if f in microdata.READ_FORMATS
+    }
 
 
 def test_preface_names_every_chapter_with_an_explorer():

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pages import PAGES, blocks
 
-from kanon_lab import perturb, recode, suppress
+from kanon_lab import methods
 from kanon_lab.errors import KanonLabError, OptionError
-from kanon_lab.protection import STEPS, as_recipe
-from kanon_lab.protection.file_settings import HouseholdLevel, RecipeSettings
-from kanon_lab.protection.plan import household_plan
-from kanon_lab.protection.reference import MODELS, config_schema, filled
-from kanon_lab.protection.yaml_file import parse_yaml
-from kanon_lab.recode.steps import RECODINGS
+from kanon_lab.methods.recode_settings import RECODINGS
+from kanon_lab.recipes import STEPS, as_recipe
+from kanon_lab.recipes.plan import MODELS, config_schema, filled, household_plan
+from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.recipes.settings import HouseholdLevel, RecipeSettings
 from kanon_lab.report import as_config
 from kanon_lab.settings import _texts, read, told
 
@@ -107,13 +106,13 @@ def test_names_that_are_none_are_refused_with_the_nearest(model):
 
 def test_what_holds_unless_it_is_given_is_what_functions_do():
     functions = {
-        **{name: getattr(perturb, name) for name in PERTURBING},
-        "recode": recode.cut_bands,
-        "top_code": recode.top_code,
-        "bottom_code": recode.bottom_code,
-        "round": recode.round_values,
-        "suppress": suppress.local_suppression,
-        "suppress_risk": suppress.suppress_above_risk,
+        **{name: getattr(methods, name) for name in PERTURBING},
+        "recode": methods.cut_bands,
+        "top_code": methods.top_code,
+        "bottom_code": methods.bottom_code,
+        "round": methods.round_values,
+        "suppress": methods.local_suppression,
+        "suppress_risk": methods.suppress_above_risk,
     }
     for step, function in functions.items():
         usual = inspect.signature(function).parameters

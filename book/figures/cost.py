@@ -33,7 +33,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     compared : DataFrame
-        Rows of `kanon_lab.utility.compare_indicators` of one variable and category, with an interval before.
+        Rows of `kanon_lab.measures.compare_indicators` of one variable and category, with an interval before.
 
     Returns
     -------

@@ -167,7 +167,7 @@ def fraction_effect(
     Parameters
     ----------
     frame : DataFrame
-        ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of `kanon_lab.subsample.expected_study`, and
+        ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of `kanon_lab.sample.expected_study`, and
         ``true_p_identification`` where it is known.
     ceiling : float, optional
         The largest fraction allowed, drawn as a line; the study's is 5% (section 1).
@@ -246,7 +246,7 @@ def area_threshold(
     Parameters
     ----------
     frame : DataFrame
-        ``population`` (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.subsample.area_threshold`.
+        ``population`` (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`.
     marks : mapping of str to float, optional
         Populations to be marked, by their names; their shares are read off the lines.
     series : str, optional

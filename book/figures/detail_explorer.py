@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.figures.log import LEAST, LINE, STROKE, SYMBOLS, check_some, drawable, log_axis
+from kanon_lab.sample import detail_grid
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
 from kanon_lab.show.style import (
     BLACK,
@@ -27,15 +28,14 @@ from kanon_lab.show.style import (
     signals,
     words_at,
 )
-from kanon_lab.subsample import detail_grid
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from kanon_lab.keys import KeySpec
+    from kanon_lab.roles import KeySpec
 
-# Columns of `kanon_lab.subsample.expected_study` that the explorer says and draws.
+# Columns of `kanon_lab.sample.expected_study` that the explorer says and draws.
 _SHOWN = ("fraction", "u1", "u2", "u", "p_c", "p_d", "p_identification")
 _SHOWN += ("true_p_c", "true_p_d", "true_p_identification")
 _ESTIMATE, _TRUTH = "the study's estimate", "with true shares"
@@ -137,7 +137,7 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     Parameters
     ----------
     grid : DataFrame
-        From `kanon_lab.subsample.detail_grid`.
+        From `kanon_lab.sample.detail_grid`.
     fraction : float, optional
         Shown first, a fraction of the grid; by default the middle one.
     **start : str
@@ -180,7 +180,7 @@ def explore_detail(
     Parameters
     ----------
     cells, spec, levels, fractions, persons
-        A population that is known; as in `kanon_lab.subsample.detail_grid`. Without `spec`, `cells` is a finished grid.
+        A population that is known; as in `kanon_lab.sample.detail_grid`. Without `spec`, `cells` is a finished grid.
     fraction, **start
         Shown first, as in `detail_explorer`.
 

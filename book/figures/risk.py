@@ -54,8 +54,8 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     ----------
     frame : DataFrame
         ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
-        `kanon_lab.risk.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for all
-        f_k equally many.
+        `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order,
+        for all f_k equally many.
     f, weight : int
         Shown first: a sample frequency and the weight F_k/f_k, both of the frame.
 
@@ -211,7 +211,7 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     ----------
     frame : DataFrame
         ``members`` (a label), ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of
-        `kanon_lab.risk.household_risks`, and ``person``, the mean risk of their members.
+        `kanon_lab.measures.household_risks`, and ``person``, the mean risk of their members.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.data.labels import lowest_age
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.population.ranges import KRange
+from kanon_lab.population.law import KRange
 from kanon_lab.show.style import (
     GREY,
     LIGHT_GREY,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-#: The claims of `kanon_lab.suppress.protection_claims`, and the file as it came, in the order of their bars.
+#: The claims of `kanon_lab.methods.protection_claims`, and the file as it came, in the order of their bars.
 CLAIMS = {"before": "before", "compatible": "compatible", "own_class": "own class", "true_key": "true key"}
 _HEADS = ("Cells suppressed, by variable", "Records below k: before, and after")
 _SERIES = ("suppressed", "below k")
@@ -131,7 +131,7 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        `kanon_lab.suppress.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
+        `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
         ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
 
     Returns

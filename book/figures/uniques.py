@@ -13,6 +13,8 @@ from kanon_lab.arguments import check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures.log import LEAST, LINE, SYMBOLS, check_some, drawable, ends_of, left_out, log_axis
+from kanon_lab.sample.estimators import check_methods
+from kanon_lab.sample.sizes import as_fraction
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
@@ -28,8 +30,6 @@ from kanon_lab.show.style import (
     inline_rounded,
     title,
 )
-from kanon_lab.subsample.estimators import check_methods
-from kanon_lab.subsample.sizes import as_fraction
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,9 +80,9 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
     Parameters
     ----------
     curve : DataFrame
-        ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.subsample.uniqueness_curve`.
+        ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`.
     study : DataFrame
-        One row of `kanon_lab.subsample.expected_study`: the fraction of the study, and where its lines end.
+        One row of `kanon_lab.sample.expected_study`: the fraction of the study, and where its lines end.
     tangent : bool
         Whether the tangent at the sample is drawn too, up to fraction 1.
 
@@ -307,7 +307,7 @@ def estimates_against_truth(
     Parameters
     ----------
     frame : DataFrame
-        From `kanon_lab.subsample.study_trials`: a row a fraction and method.
+        From `kanon_lab.sample.study_trials`: a row a fraction and method.
     quantity : {"p_c", "p_d"}
         The share of population uniques, or the chance that a sample unique is one.
     methods : iterable of str, optional

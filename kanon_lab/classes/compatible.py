@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from kanon_lab.classes.coding import distinct_rows, pack
+from kanon_lab.columns import distinct_rows, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
 _PER_JOIN, _PER_JOINED_ROW = 60_000, 60

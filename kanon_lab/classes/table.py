@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import is_number
-from kanon_lab.classes.coding import Coded, coded, grouped, pack
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
+from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.keys import KeySpec, as_spec, check_k
-from kanon_lab.recode.columns import holds_numbers
+from kanon_lab.roles import KeySpec, as_spec, check_k
 
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
 _MISSING_REMEDY = "fill it in, or choose another policy for missing values"

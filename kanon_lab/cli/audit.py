@@ -2,8 +2,7 @@
 
 import click
 
-from kanon_lab.cli.notes import max_bytes_option
-from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import max_bytes_option, print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError
 
 _EXAMPLES = """
@@ -46,7 +45,8 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     which was fitted to them; the other sources from what they print themselves.
     """
     from kanon_lab import studies
-    from kanon_lab.data import load_counts, parse_columns
+    from kanon_lab.data.counts import load_counts
+    from kanon_lab.data.tables import parse_columns
     from kanon_lab.studies.audit import FINDINGS, check_takes_counts, source_of
     from kanon_lab.studies.figures import check_source
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from kanon_lab.cli.notes import max_bytes_option, missing_codes_option
-from kanon_lab.cli.output import print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import max_bytes_option, missing_codes_option, print_frame, print_json, reader_may_leave
 from kanon_lab.errors import OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """
@@ -43,7 +42,7 @@ def init(file, out, language, na, missing_codes, schema, as_json):
     With its JSON Schema beside it, as the last example makes it, editors complete the settings and check them.
     """
     if schema:
-        from kanon_lab.protection.reference import config_schema
+        from kanon_lab.recipes.plan import config_schema
 
         print_json(config_schema())
         return
@@ -53,11 +52,10 @@ def init(file, out, language, na, missing_codes, schema, as_json):
         raise OptionError(f"{'--out' if file else 'FILE'} is empty; name a file")
 
     from kanon_lab import files
-    from kanon_lab.data import read_file
+    from kanon_lab.data.microdata import read_file
     from kanon_lab.report.config import names_only
-    from kanon_lab.report.first_config import first_config
-    from kanon_lab.report.guess import guess_roles
-    from kanon_lab.report.headed import check_named
+    from kanon_lab.report.first_config import first_config, guess_roles
+    from kanon_lab.report.shapes import check_named
 
     _refuse_old(out)
     with names_only(Path(file)):

@@ -7,8 +7,18 @@ import click
 
 from kanon_lab import files
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
-from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import (
+    FOR_OFFICE,
+    OFFICE,
+    by_names,
+    max_bytes_option,
+    missing_codes_option,
+    print_frame,
+    print_json,
+    reader_may_leave,
+    reading_notes,
+    reading_options,
+)
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, about, shortened, visible
@@ -85,10 +95,12 @@ def map(  # noqa: A001 (the name of the command)
     repeats = whole_numbers(repeats, "--repeats", most=1)[0]
     workers = None if workers is None else whole_numbers(workers, "--workers", most=1)[0]
 
-    from kanon_lab.data import read_file
+    from kanon_lab.data.microdata import read_file
     from kanon_lab.data.writing import check_target, write_microdata
-    from kanon_lab.protection.yaml_file import read_yaml
-    from kanon_lab.tradeoff import measure_of, planned, risk_utility_map
+    from kanon_lab.recipes.frontier import measure_of
+    from kanon_lab.recipes.grid import planned
+    from kanon_lab.recipes.recipe import read_yaml
+    from kanon_lab.recipes.risk_utility_map import risk_utility_map
 
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)
@@ -123,7 +135,7 @@ def map(  # noqa: A001 (the name of the command)
 
 def _limit(text, measure):
     """The required risk as a number."""
-    from kanon_lab.tradeoff.best import check_required
+    from kanon_lab.recipes.frontier import check_required
 
     try:
         return check_required(float(text), measure)
@@ -147,8 +159,8 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
 
 def _result(found, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
-    from kanon_lab.tradeoff import measure_of
-    from kanon_lab.tradeoff.unseen import seeing
+    from kanon_lab.recipes.frontier import measure_of
+    from kanon_lab.recipes.risk_utility_map import seeing
 
     frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
     caution = None
@@ -180,8 +192,7 @@ def _result(found, axes, limit):
 
 
 def _write_recipe(settings, path):
-    from kanon_lab.protection.hierarchy_files import seen_from
-    from kanon_lab.protection.yaml_file import dump_yaml
+    from kanon_lab.recipes.recipe import dump_yaml, seen_from
 
     files.write_text(path, dump_yaml(seen_from(settings, path)))
 
@@ -197,7 +208,7 @@ def _collapsed(frontier, beside):
 
 def _print(result, of_risk, of_loss):
     """Print the result for people; names of files, columns and recipes must not command the terminal."""
-    from kanon_lab.tradeoff import measure_of
+    from kanon_lab.recipes.frontier import measure_of
 
     failed = len(result["failed"])
     click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))

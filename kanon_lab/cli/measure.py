@@ -4,8 +4,17 @@ import csv
 
 import click
 
-from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
-from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_json, reader_may_leave, without_folders
+from kanon_lab.cli.output import (
+    FOR_OFFICE,
+    OFFICE,
+    by_names,
+    max_bytes_option,
+    missing_codes_option,
+    print_json,
+    reader_may_leave,
+    reading_notes,
+    without_folders,
+)
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, about, shortened, visible
 
@@ -124,9 +133,9 @@ def measure(
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
-    from kanon_lab.data import read_file
-    from kanon_lab.file_measures import measure
-    from kanon_lab.keys import KeySpec
+    from kanon_lab.data.microdata import read_file
+    from kanon_lab.measures.file_measures import measure
+    from kanon_lab.roles import KeySpec
 
     spec = KeySpec(
         names(keys, "--keys"),
@@ -183,7 +192,7 @@ def one_name(texts, option):
 
 def parse_bands(texts):
     """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
-    from kanon_lab.diversity import Bands
+    from kanon_lab.measures.sensitive_values import Bands
 
     found = {}
     for text in texts:
@@ -229,8 +238,8 @@ def _print(result):
 
 
 def _lines(result):
-    from kanon_lab.diversity import MEASURES
-    from kanon_lab.keys import MISSING_POLICIES
+    from kanon_lab.measures.sensitive_values import MEASURES
+    from kanon_lab.roles import MISSING_POLICIES
 
     n, missing = result["n"], result["missing"]
     combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"

@@ -2,8 +2,7 @@
 
 import click
 
-from kanon_lab.cli.notes import max_bytes_option
-from kanon_lab.cli.output import print_frame, print_json
+from kanon_lab.cli.output import max_bytes_option, print_frame, print_json
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
@@ -62,8 +61,10 @@ def population(source, year, places, by, dates, ranges, round_each_k, pool_ages,
     age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of birth,
     known by day, month or year.
     """
-    from kanon_lab.data import load_counts, parse_columns
-    from kanon_lab.population import PERIODS, anonymity, parse_ranges
+    from kanon_lab.data.counts import load_counts
+    from kanon_lab.data.tables import parse_columns
+    from kanon_lab.population import PERIODS, anonymity
+    from kanon_lab.population.law import parse_ranges
 
     parsed = parse_ranges(ranges)
     chosen_dates = parse_dates(dates) if dates else PERIODS

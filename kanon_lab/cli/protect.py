@@ -2,10 +2,19 @@
 
 import click
 
-from kanon_lab.cli.judged import NOT_MET
 from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes, reading_options
-from kanon_lab.cli.output import OFFICE, by_names, print_json, reader_may_leave, without_folders
+from kanon_lab.cli.output import (
+    OFFICE,
+    by_names,
+    max_bytes_option,
+    missing_codes_option,
+    print_json,
+    reader_may_leave,
+    reading_notes,
+    reading_options,
+    without_folders,
+)
+from kanon_lab.cli.protect_text import NOT_MET
 from kanon_lab.errors import OptionError, about, visible
 
 _EXAMPLES = """
@@ -75,10 +84,10 @@ def protect(
     least = None if fail_under_k is None else whole_numbers(fail_under_k, "--fail-under-k", most=1)[0]
 
     from kanon_lab import files
-    from kanon_lab.data import read_file
+    from kanon_lab.data.microdata import read_file
     from kanon_lab.data.writing import check_target
-    from kanon_lab.protection import read_recipe
-    from kanon_lab.protection.released import proof, write_release
+    from kanon_lab.recipes.recipe import read_recipe
+    from kanon_lab.recipes.released import proof, write_release
 
     if out is not None:
         check_target(out, neutralise=neutralise)
@@ -120,7 +129,7 @@ def protect(
 
 def _of_labels(protection, form):
     """What the format of the output does to labels."""
-    from kanon_lab.data.fitting import LABELLED, fitted
+    from kanon_lab.data.writing import LABELLED, fitted
 
     labels, variable_labels = protection.labels, protection.variable_labels
     if form not in LABELLED and (labels or variable_labels):
@@ -131,7 +140,7 @@ def _of_labels(protection, form):
 def refuse_inputs(out, file, recipe_path):
     """Raise an `OptionError` where the output would replace what is read, by whatever name."""
     from kanon_lab.data import writing
-    from kanon_lab.data.sets import DATA_SETS
+    from kanon_lab.data.catalogue import DATA_SETS
 
     source = DATA_SETS[file].path if file in DATA_SETS else file
     writing.refuse_inputs(out, [("the input", source), ("the recipe", recipe_path)])
@@ -140,17 +149,17 @@ def refuse_inputs(out, file, recipe_path):
 def refuse_hierarchies(out, recipe):
     """The same for the files of hierarchies that the recipe names, also at its household level."""
     from kanon_lab.data import writing
-    from kanon_lab.protection.hierarchy_files import hierarchy_paths
+    from kanon_lab.recipes.recipe import hierarchy_paths
 
     paths = hierarchy_paths([settings for _, settings in recipe.steps])
     writing.refuse_inputs(out, [("a hierarchy file of the recipe", path) for path in paths])
 
 
 def _result(protection, recipe, least, of_reading):
-    from kanon_lab.protection import disclosed, released, verdict
-    from kanon_lab.protection.exposure import columns_as_keys
-    from kanon_lab.protection.judged import judge
-    from kanon_lab.protection.limits import as_limits
+    from kanon_lab.recipes import exposure, released, verdict
+    from kanon_lab.recipes.exposure import columns_as_keys
+    from kanon_lab.recipes.limits import as_limits
+    from kanon_lab.recipes.verdict import judge
 
     spec, last = recipe.spec, protection.state.measured
     limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
@@ -184,8 +193,8 @@ def _result(protection, recipe, least, of_reading):
         "untouched": released.untouched(columns),
         **_states(protection),
         "violations": last.violations,
-        "shown_by_members": disclosed.household_disclosure(protection),
-        "told_by_columns": disclosed.dependent_columns(protection),
+        "shown_by_members": exposure.household_disclosure(protection),
+        "told_by_columns": exposure.dependent_columns(protection),
         "diversity": diversity,
         "notes": notes,
     }
@@ -193,7 +202,7 @@ def _result(protection, recipe, least, of_reading):
 
 def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
-    from kanon_lab.protection import verdict
+    from kanon_lab.recipes import verdict
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:

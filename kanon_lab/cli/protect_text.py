@@ -1,18 +1,53 @@
-"""The report of ``kanon-lab protect`` for people, at most a hundred characters wide."""
+"""A verdict and its cautions as lines, for the commands that judge a release."""
 
 import textwrap
 from functools import partial
 
 import click
 
-from kanon_lab.cli.judged import print_judged
 from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame
-from kanon_lab.digits import percent
+from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
 from kanon_lab.notes import key_of
 
+#: Exit code where --fail is given and a limit is not met.
+NOT_MET = 3
+# What is limited, where the terms of the field have no name for it.
+_LABELS = {
+    "individual_risk": "largest individual risk",
+    "above_risk": "records with a risk above {level}",
+    "key_linkage": "records linked by their true keys",
+    "distinct": "different values of {variable} in each class",
+    "entropy": "entropy l-diversity of {variable}",
+    "t_closeness": "t-closeness of {variable}",
+    "household_uniques": "records unique with the composition of their household",
+    "exposed_by_columns": "records below k by columns that are no keys",
+}
+_SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
+
+
+def print_judged(judged):
+    """A line a limit, and a line a caution."""
+    from kanon_lab.terms import TERMS
+
+    for row in judged["limits"]:
+        name = row["name"]
+        label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
+        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
+        told = percent if name in _SHARES else number
+        found = "not known" if row["value"] is None else told(row["value"], row["limit"])
+        line = f"{label}: {found}, to be {row['bound']} {told(row['limit'], row['value'])}"
+        _limit_line("met" if row["met"] else "NOT MET", line)
+    for each in judged["cautions"]:
+        _limit_line("caution", each["text"])
+
+
+def _limit_line(mark, text):
+    click.echo(textwrap.fill(visible(text), 100, initial_indent=f"  {mark:7}  ", subsequent_indent=" " * 13))
+
+
 _WIDTH = 100
-# What is claimed, where `kanon_lab.suppress.claims.CLAIMS` says for whom it fails.
+# What is claimed, where `kanon_lab.methods.suppression.CLAIMS` says for whom it fails.
 _CLAIMS = {
     "compatible": "every record has {k} compatible released records (a missing value may be any value)",
     "own_class": "every record is in a released class of {k} (a missing value is a value of its own)",
@@ -27,7 +62,7 @@ _risk = partial(percent, digits=4)
 
 def print_protection(result, protection):
     """Print the result; names of files and columns must not command the terminal."""
-    from kanon_lab.keys import MISSING_POLICIES
+    from kanon_lab.roles import MISSING_POLICIES
 
     missing = result["missing"]
     click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))  # a path is not broken
@@ -82,17 +117,17 @@ def _print_states(protection, of=""):
     _print_cells(protection, of)
     for table in (_print_anonymity, _print_risk, _print_kept, _print_links, _print_losses, _print_indicators):
         table(protection, history, of)
-    for number, step in enumerate(protection.steps, 1):
+    for position, step in enumerate(protection.steps, 1):
         if step.claims is not None:
-            _print_claims(step.claims, number, of)
+            _print_claims(step.claims, position, of)
 
 
 def _print_cells(protection, of):
     rows = []
-    for number, step in enumerate(protection.steps, 1):
+    for position, step in enumerate(protection.steps, 1):
         counts = {name: (step.changed[name], step.suppressed[name], None) for name in step.changed}
         counts |= dict.fromkeys(step.removed, (None, None, "removed"))
-        rows += [(number, shortened(name, 50), *cells) for name, cells in counts.items() if any(cells)]
+        rows += [(position, shortened(name, 50), *cells) for name, cells in counts.items() if any(cells)]
     if rows:
         _title(f"Cells{of}")
         counted = dict.fromkeys(("changed", "suppressed"), "Int64")
@@ -164,7 +199,7 @@ def _print_losses(protection, history, of):
 def _print_indicators(protection, history, of):
     if protection.baseline.wanted is None:
         return
-    from kanon_lab.protection.cost import INDICATOR_LOSSES
+    from kanon_lab.recipes.measured import INDICATOR_LOSSES
 
     names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
     _title(f"Indicators after each step{of}: intervals beside those before any step")
@@ -213,7 +248,7 @@ def _print_end(result, protection):
         _print(worst)
     if result["diversity"]:
         _title("Diversity of sensitive values in the end: the worst class")
-        from kanon_lab.diversity import MEASURES
+        from kanon_lab.measures.sensitive_values import MEASURES
 
         columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
         least = [f"{name} ({'least' if MEASURES[name] else 'largest'})" for name in MEASURES]

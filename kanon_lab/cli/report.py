@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
-from kanon_lab.cli.judged import NOT_MET, print_judged
-from kanon_lab.cli.notes import max_bytes_option
-from kanon_lab.cli.output import OFFICE, print_json, reader_may_leave
+from kanon_lab.cli.output import OFFICE, max_bytes_option, print_json, reader_may_leave
+from kanon_lab.cli.protect_text import NOT_MET, print_judged
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
 _EXAMPLES = """

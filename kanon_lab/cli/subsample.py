@@ -3,8 +3,17 @@
 import click
 
 from kanon_lab.cli.measure import aligned, names, one_name
-from kanon_lab.cli.notes import max_bytes_option, missing_codes_option, reading_notes
-from kanon_lab.cli.output import FOR_OFFICE, OFFICE, by_names, print_frame, print_json, reader_may_leave
+from kanon_lab.cli.output import (
+    FOR_OFFICE,
+    OFFICE,
+    by_names,
+    max_bytes_option,
+    missing_codes_option,
+    print_frame,
+    print_json,
+    reader_may_leave,
+    reading_notes,
+)
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, about, visible
 
@@ -97,9 +106,9 @@ def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, m
     if not file:
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
-    from kanon_lab.data import read_file
-    from kanon_lab.keys import KeySpec
-    from kanon_lab.subsample import subsample_risk
+    from kanon_lab.data.microdata import read_file
+    from kanon_lab.roles import KeySpec
+    from kanon_lab.sample.study import subsample_risk
 
     roles = {"weight": one_name(weight, "--weight"), "household": one_name(household, "--household")}
     spec, cluster = KeySpec(names(keys, "--keys"), **roles, missing=missing), one_name(cluster, "--cluster")
@@ -123,7 +132,7 @@ def subsample(file, keys, weight, cluster, household, missing, fixed_size, na, m
 
 def _print(result, risk):
     """Print the result for people; names of files and columns must not command the terminal."""
-    from kanon_lab.keys import MISSING_POLICIES
+    from kanon_lab.roles import MISSING_POLICIES
 
     means = ", mean" if risk.repeats > 1 else ""
     for line in (
@@ -148,7 +157,7 @@ def _print(result, risk):
 
 
 def _drawn(risk):
-    from kanon_lab.subsample.study import SCHEMES
+    from kanon_lab.sample.study import SCHEMES
 
     if risk.weight is not None:
         drawn = f"each {{}} with the chance 1 / {risk.weight}"

@@ -1,8 +1,15 @@
-"""Reading the labels of INE's population tables: sexes, age groups, years and places."""
+"""Labels and cells of population counts, checked with errors that never name a value; five-year groups of age."""
 
+import math
+import numbers
 import re
 import unicodedata
 from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, UnfitOptionError
 
 TOTAL = "total"
 """What every label of a total (both sexes, all ages, all places) is read as."""
@@ -98,3 +105,221 @@ def _plain(label: str) -> str:
     decomposed = unicodedata.normalize("NFKD", label.replace("–", "-"))
     bare = "".join(character for character in decomposed if not unicodedata.combining(character))
     return " ".join(bare.lower().split())
+
+
+COLUMNS = ("place", "name", "province", "sex", "age_group", "persons")
+"""Columns of a counts frame, in order."""
+
+CELL = ["place", "sex", "age_group"]
+"""Columns that together name a cell."""
+
+# A municipality as INE codes it, or a synthetic one of the embedded population: two digits of province first.
+_INE_CODE = r"\d{2}(\d{3}|S\d+)"
+
+# Floating-point numbers below this are exact to the unit.
+_EXACT = 2**53
+
+_THOUSANDS = r"\s*\d{1,3}(\.\d{3})+\s*"
+
+MOST_PERSONS = 10**10
+"""No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
+
+
+def check_counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """A counts frame from any frame that has its columns, or an error that names rows by the index of `frame`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns place, sex, age_group (text) and persons (whole numbers, 0 to 10^10; none missing); name (default: the
+        place) and province (default: the first two digits of an INE code, else empty) may be absent; other columns are
+        left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns place, name, province, sex, age_group (str) and persons (int64), one row per cell, in the order of
+        `frame`, with a RangeIndex.
+
+    Examples
+    --------
+    >>> import kanon_lab, pandas as pd
+    >>> cell = {"place": [29025], "sex": ["men"], "age_group": ["0-4"], "persons": [1731]}
+    >>> print(kanon_lab.check_counts(pd.DataFrame(cell)).to_string(index=False))
+    place  name province sex age_group  persons
+    29025 29025       29 men       0-4     1731
+    """
+    return checked(frame).reset_index(drop=True)
+
+
+def checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """What `check_counts` returns, with the index of `frame`: later errors can still name its rows."""
+    if missing := [column for column in (*CELL, "persons") if column not in frame]:
+        raise DataError(
+            f"no column {', '.join(missing)}; counts need place, sex, age_group and persons (--columns says "
+            "which column is which)"
+        )
+    result = pd.DataFrame(index=frame.index)
+    for column in COLUMNS[:-1]:
+        if column in frame:
+            result[column] = _text(frame[column])
+    for column, width in (("place", 5), ("province", 2)):
+        if column in result:
+            result[column] = _restore_zeros(result[column], width)
+    result["name"] = result.get("name", result["place"])
+    if "province" not in result:
+        ine = result["place"].str.fullmatch(_INE_CODE)
+        result["province"] = result["place"].str[:2].where(ine, "")
+    result["persons"] = _persons(frame["persons"])
+    check_unique(result)
+    return result[list(COLUMNS)]
+
+
+def check_unique(frame: pd.DataFrame) -> None:
+    """Raise a `DataError` when two rows have the same place, sex and age group."""
+    twice = frame.duplicated(CELL)
+    if twice.any():
+        raise DataError(
+            f"row {first_row(twice)}: this place, sex and age group stand in a row before it; add the counts "
+            "up or drop one"
+        )
+
+
+def check_year(year: int | None, years: list[int]) -> None:
+    """Raise an error unless `year` is one of `years`."""
+    offered = ", ".join(map(str, sorted(years)))
+    if not years:
+        raise UnfitOptionError(f"names no years, so {year} cannot be chosen; leave out the year (--year)")
+    if year is None:
+        raise UnfitOptionError(f"holds several years; choose one (--year): {offered}")
+    if year not in years:
+        raise UnfitOptionError(f"has no year {year}; choose one of its own (--year): {offered}")
+
+
+def _text(column: pd.Series) -> pd.Series:
+    """Labels as text without stray spaces; a number with nothing after the point loses the point."""
+    missing = column.isna()
+    whole = pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all()
+    if whole and (column.dropna().abs() < _EXACT).all():
+        column = column.astype("Int64")
+    text = column.astype(str).str.strip()
+    missing |= text.str.lower().isin(["", "nan"])
+    if missing.any():
+        raise DataError(f"row {first_row(missing)}: no {column.name}; fill it in or drop the row")
+    return text
+
+
+def _restore_zeros(codes: pd.Series, width: int) -> pd.Series:
+    """Codes with the leading zero that spreadsheets drop: all are digits, and some have one fewer than `width`."""
+    unique = pd.unique(codes)
+    if {len(code) for code in unique} == {width - 1, width} and all(code.isdecimal() for code in unique):
+        return codes.str.zfill(width)
+    return codes
+
+
+def _persons(column: pd.Series) -> pd.Series:
+    other = ~column.map(_may_be_number)
+    if pd.api.types.is_integer_dtype(column) and not column.isna().any():
+        counts = column
+    else:
+        counts = pd.to_numeric(column.astype(object).mask(other), errors="coerce").astype(float)
+    faults = {
+        "is missing": column.isna() | column.map(lambda value: isinstance(value, str) and not value.strip()),
+        "has a sign between thousands": _thousands(column),
+        "is not a number": ~np.isfinite(counts) | other,
+        "is negative": counts < 0,
+        "is too large to be persons": counts > MOST_PERSONS,
+        "has a fraction (or a sign between thousands)": counts % 1 != 0,
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            raise DataError(
+                f"row {first_row(rows)}: the count in column {column.name} {fault}; write a whole number of persons"
+            )
+    return counts.astype("int64")
+
+
+def _may_be_number(value: object) -> bool:
+    """Whether a value is a number or a text that may hold one: not a truth value, a date, a duration or bytes."""
+    return isinstance(value, (str, numbers.Number)) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+
+
+def _thousands(column: pd.Series) -> pd.Series:
+    """Rows of a text column that have a point, where all may be signs between thousands: 1.000 is not read as 1."""
+    if pd.api.types.is_numeric_dtype(column):
+        return pd.Series(False, index=column.index)
+    text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
+    pointed = text.str.contains(".", regex=False)
+    return pointed & text[pointed].str.fullmatch(_THOUSANDS).all()
+
+
+def first_row(rows: pd.Series) -> object:
+    """Index label of the first true row."""
+    return rows.index[int(rows.to_numpy().argmax())]
+
+
+# Bare numbers that go no further are codes of groups rather than ages: no population ends there.
+_CODES_TO = 30
+
+
+def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Cells by five-year age group, each at the place of its first one, and notes on what was added up."""
+    groups = [group for group in cells["age_group"].unique() if group != TOTAL]
+    _check_overlap(groups)
+    opened = next((group for group in groups if group.endswith("+")), None)
+    start = math.inf if opened is None else _start(opened)
+    into = {group: f"{start}+" if _start(group) >= start else _five(group) for group in groups}
+    finer = [group for group in groups if into[group] != group]
+    if not finer:
+        return cells, []
+    _check_codes(groups)
+    _check_whole(into)
+    named = cells.assign(age_group=cells["age_group"].map(into | {TOTAL: TOTAL}).astype(str))
+    sums = named.groupby(CELL, sort=False)["persons"].sum()
+    named = named.drop_duplicates(CELL).assign(persons=sums.to_numpy())
+    return named, [f"{len(finer):,} single years or parts of age groups are added up to five-year groups"]
+
+
+def _start(group: str) -> int:
+    """First age of the five-year group that a group begins in."""
+    return lowest_age(group) // GROUP_YEARS * GROUP_YEARS
+
+
+def _five(group: str) -> str:
+    return f"{_start(group)}-{_start(group) + GROUP_YEARS - 1}"
+
+
+def _check_overlap(groups: list[str]) -> None:
+    """Raise a `DataError` where an age is in two groups: its persons would count twice."""
+    ordered = sorted(groups, key=lowest_age)
+    for group, following in zip(ordered, ordered[1:]):
+        last = highest_age(group)
+        if last is None or lowest_age(following) <= last:
+            raise DataError(f"age groups {group} and {following} overlap; leave one of them out")
+
+
+def _check_codes(groups: list[str]) -> None:
+    """Raise a `DataError` where numbers may be codes of groups: 1 for 0-4, 2 for 5-9."""
+    if all(group.isdecimal() for group in groups) and max(map(int, groups)) < _CODES_TO:
+        raise DataError(
+            "column age_group holds low numbers only, which may be codes rather than years of age; write "
+            "groups as 5-9 and 85+, and the last year of age as the open group that it is, such as 100+"
+        )
+
+
+def _check_whole(into: dict[str, str]) -> None:
+    """Raise a `DataError` where a five-year group would be made of some of its years only."""
+    for five in dict.fromkeys(into.values()):
+        parts = [group for group, group_of in into.items() if group_of == five]
+        closed = [group for group in parts if not group.endswith("+")]
+        ages = {age for group in closed for age in range(lowest_age(group), highest_age(group) + 1)}
+        low = lowest_age(five)
+        end = highest_age(five)
+        if end is None:
+            (opened,) = set(parts) - set(closed)
+            end = lowest_age(opened) - 1
+        if absent := [age for age in range(low, end + 1) if age not in ages]:
+            raise DataError(
+                f"no counts of age {absent[0]}, so that the group {five} cannot be made; add it (0 where "
+                "nobody is of that age), or leave out the other ages of that group"
+            )

@@ -1,14 +1,255 @@
-"""Microdata as frames, and cells of them that may mean something else than they were taken for."""
+"""Microdata files: one record a row, what was found in them, and cells that may mean something else."""
 
-from collections.abc import Iterable, Mapping
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data.delimited import Dialect
-from kanon_lab.data.file import read_file, read_path
-from kanon_lab.data.values import Code
+from kanon_lab.data.catalogue import DATA_SETS, data_path
+from kanon_lab.data.delimited import Dialect, read_delimited
+from kanon_lab.data.statistical import STATISTICAL_FORMATS, Labels, Missing, read_statistical
+from kanon_lab.data.tables import NO_PARQUET, check_cells, check_parquet, check_signature, read_sheet
+from kanon_lab.data.values import Code, MissingCodes, chosen, composed, listed, settled, spelt, wanting
+from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.notes import Note
+
+FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
+"""Extensions of the files that are read and written; .gz may follow."""
+
+READ_FORMATS = (*FORMATS, "sas7bdat")
+"""Extensions of the files that are read."""
+
+_CATALOGUE = "labels of codes of {}: in a SAS catalogue (.sas7bcat), which is not read"
+# Data sets of persons are of this kind; all digits though they are, their postcodes are text.
+_KIND, _CODES = "synthetic", ("postcode",)
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+# Names of columns in a file -> those to read.
+_Choose = Callable[[Iterable[str]], list[str]]
+_NULLABLE = [pd.api.types.pandas_dtype(f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)]
+
+
+@dataclass(frozen=True)
+class MicrodataFile:
+    """The records of a file, and what was found in it.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        As `read_microdata` gives it.
+    labels : dict
+        For each variable of SPSS or Stata with labels, the label of each code. They are not applied.
+    missing : dict
+        For each variable with such codes, those that mean missing: by the file (codes and ranges of SPSS, such as
+        ``"90 to 99"``; letters of Stata and SAS, such as ``"a"`` for ``.a``, that occur), then by `missing_codes`.
+    found : dict
+        name (of the data set, or of the file without its folder), format, encoding, separator and decimal (each may be
+        None), records, columns (all that have a name), bytes and sha256 of the file as it stands on the disk.
+    notes : tuple
+        What was found and done, where it is not plain. Codes that a file or configuration declares may be quoted.
+    variable_labels : dict
+        For each variable of SPSS, Stata or SAS that has one, its own label.
+    rows : Index or None
+        For each record the number of its row in the file: the header of a csv file or sheet is row 1, so that its first
+        record is in row 2 or later; records of the other formats count from 1.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    labels: Labels = field(repr=False)
+    missing: Missing = field(repr=False)
+    found: dict[str, str | int | None]
+    notes: tuple[str, ...]
+    variable_labels: dict[str, str] = field(default_factory=dict)
+    rows: pd.Index | None = None
+
+    @property
+    def numbered(self) -> pd.DataFrame:
+        """The frame under the row numbers of the file, so that messages about it name rows that a person finds."""
+        return self.frame if self.rows is None else self.frame.set_axis(self.rows, axis=0)
+
+
+def read_file(
+    path_or_name: str | Path,
+    *,
+    columns: Iterable[str] | str | None = None,
+    text: Iterable[str] | str = (),
+    na: Iterable[str] | str = (),
+    missing_codes: Mapping[str, Iterable[Code]] | None = None,
+    encoding: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    max_bytes: int | None = None,
+) -> MicrodataFile:
+    """Read a data set of the catalogue or a microdata file.
+
+    Parameters
+    ----------
+    path_or_name : str or Path
+        A name of `catalogue`, such as ``"health-survey"``, or the path of a file that `read_microdata` reads.
+    columns, text, na, missing_codes
+        As in `read_microdata`.
+    encoding : str, optional
+        Of a csv, SPSS, Stata or SAS file, as Python names it. Default: found; a csv file without a byte-order mark is
+        in UTF-8 or else Windows-1252 (``cp1252``, which has latin-1's letters).
+    separator : str, optional
+        The sign between cells of a csv file. Default: the one of ``, ; tab |`` that its first rows have.
+    decimal : {",", "."}, optional
+        The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
+        by column, the comma or the point.
+    max_bytes : int, optional
+        The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
+
+    Examples
+    --------
+    >>> from kanon_lab.data import read_file
+    >>> read_file("health-survey").found["records"]
+    1521
+    """
+    options = {"columns": columns, "na": na, "missing_codes": missing_codes}
+    dialect = Dialect(encoding, separator, decimal)
+    with files.limited(max_bytes):
+        return _read_named(path_or_name, dialect, text, options)
+
+
+def _read_named(
+    path_or_name: str | Path, dialect: Dialect, text: Iterable[str] | str, options: dict[str, object]
+) -> MicrodataFile:
+    data_set = DATA_SETS.get(str(path_or_name))
+    offered = ", ".join(name for name, other in DATA_SETS.items() if other.kind == _KIND)
+    if data_set is None:
+        if files.file_format(path_or_name) not in READ_FORMATS and files.status(path_or_name) is None:
+            raise OptionError(f"{path_or_name}: neither a data set ({offered}) nor a file; check the name or path")
+        return read_path(path_or_name, Path(path_or_name).name, dialect, text=text, **options)
+    if data_set.kind != _KIND:
+        raise OptionError(f"{data_set.name}: holds no records of persons; choose from {offered}")
+    return read_path(data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
+
+
+def read_path(path: str | Path, name: str, dialect: Dialect, **options: object) -> MicrodataFile:
+    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
+    with about(str(path)):
+        return _read(path, name, dialect, **options)
+
+
+def _read(
+    path: str | Path,
+    name: str,
+    dialect: Dialect,
+    *,
+    columns: Iterable[str] | str | None,
+    text: Iterable[str] | str,
+    na: Iterable[str] | str,
+    missing_codes: Mapping[str, Iterable[Code]] | None,
+) -> MicrodataFile:
+    form = files.file_format(path)
+    if form not in READ_FORMATS:
+        files.check_file(path)
+        known = ", ".join(f".{each}" for each in READ_FORMATS)
+        raise DataError(f"its name ends in none of {known} (.gz may follow); convert or rename the file")
+    wanted = None if columns is None else list(dict.fromkeys(map(composed, listed(columns))))
+    if wanted == []:
+        raise OptionError("columns is empty; name some, or leave it out for all")
+    text, na, codes = list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes)
+    in_row_1, named = form in ("csv", "xlsx"), []
+
+    def choose(names: Iterable[str]) -> list[str]:
+        names = list(names)
+        named.extend(composed(name) for name in names if name)
+        return chosen(names, wanted, in_row_1=in_row_1)
+
+    content = files.read_bytes(path)
+    check_signature(content, form)
+    labels, named_labels, missing, notes, found = {}, {}, {}, [], vars(Dialect()).copy()
+    if form == "csv":
+        frame, seen = read_delimited(content, choose, dialect, text, na, codes)
+        found, notes = vars(seen), [seen.note] if seen.note else []
+    elif form in STATISTICAL_FORMATS:
+        read = read_statistical(content, form, choose, dialect.encoding)
+        frame, labels, named_labels = _numbered(read.frame), read.labels, read.variable_labels
+        missing, found["encoding"] = read.missing, read.encoding
+        notes = [_CATALOGUE.format(", ".join(map(shortened, read.formatted)))] if read.formatted else []
+    else:
+        frame = {"parquet": _parquet, "xlsx": _xlsx}[form](content, choose)
+    if len(frame) == 0:
+        raise DataError("has no records; export or download it again")
+    frame = frame.set_axis(list(map(composed, frame.columns)), axis=1)
+    frame = pd.DataFrame({name: settled(column, name in text, na, codes) for name, column in frame.items()})
+    if absent := [variable for variable in codes.codes if variable not in named]:
+        raise wanting(absent[0], named, sure=not in_row_1 or wanted is not None or _headed(frame))
+    notes += [Note("codes_in_file", codes=spelt(each), variable=shortened(name)) for name, each in missing.items()]
+    notes += codes.notes(frame.columns)
+    found = {"name": name, "format": form, **found, "records": len(frame), "columns": len(named), **_kept(path)}
+    rows, frame = frame.index, frame.reset_index(drop=True)
+    missing = codes.added_to(missing, frame.columns)
+    return MicrodataFile(frame, labels, missing, found, tuple(notes), named_labels, rows)
+
+
+def _kept(path: str | Path) -> dict[str, str | int]:
+    """The file as it stands on the disk."""
+    with files.reading_errors(path):
+        return {"bytes": Path(path).stat().st_size, "sha256": files.sha256(path)}
+
+
+def _headed(frame: pd.DataFrame) -> bool:
+    """Whether the first row surely held names: none of them is a number, though some column below is numbers."""
+    below = any(pd.api.types.is_numeric_dtype(column) and column.notna().any() for _, column in frame.items())
+    return below and pd.to_numeric(pd.Series(frame.columns, dtype="str"), errors="coerce").isna().all()
+
+
+def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with files.damaged(NO_PARQUET):
+        file = parquet.ParquetFile(pa.BufferReader(content))
+        names = file.schema_arrow.names
+    chosen = choose(names)
+    check_parquet(content, file.metadata, chosen)
+    if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
+        raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
+    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
+    whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
+    with files.damaged(NO_PARQUET):
+        table = file.read(columns=chosen)
+    columns = {}
+    for name in chosen:
+        fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+        with files.damaged(fault):  # such as a time in a zone that is unknown here
+            columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
+    return _numbered(pd.DataFrame(columns))
+
+
+def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
+    frame = read_sheet(content)
+    frame.columns = [name.strip() for name in frame.columns]
+    try:
+        chosen = choose(frame.columns)
+    except DataError as error:
+        raise DataError(f"{error}{_unread(content)}") from None
+    check_cells(content, {frame.columns.get_loc(name) + 1: name for name in chosen})
+    empty = frame.isna().all(axis=1).to_numpy()
+    records = len(frame) - int(empty[::-1].argmin()) if not empty.all() else 0
+    if empty[:records].any():
+        check_cells(content, dict(enumerate(frame.columns, start=1)))
+        row = frame.index[int(empty.argmax())]
+        raise DataError(f"row {row} is empty; delete it, or fill in a cell if it is a record")
+    return frame[chosen].iloc[:records]
+
+
+def _unread(content: bytes) -> str:
+    """What to add to a fault of the first sheet where there are others."""
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        sheets = len([name for name in book.namelist() if _SHEET.fullmatch(name)])
+    return f" (of {sheets} sheets only the first is read)" if sheets > 1 else ""
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
+
 
 USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-", "?")
 """Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise."""

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data import labels
-from kanon_lab.data.checks import MOST_PERSONS, check_year
+from kanon_lab.data.labels import MOST_PERSONS, check_year
 from kanon_lab.errors import DataError, about
 
 _ABSENT = -1

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data.names import composed
-from kanon_lab.data.values import Code
+from kanon_lab.data.values import Code, composed
 from kanon_lab.errors import DataError
 
 STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")

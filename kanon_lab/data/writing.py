@@ -1,4 +1,4 @@
-"""Writing microdata: the same frame gives the same bytes, and a file is whole or not there."""
+"""Writing microdata: the same frame gives the same bytes, labels as far as a format holds them, no formulas."""
 
 from __future__ import annotations
 
@@ -13,17 +13,129 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data.file import FORMATS
-from kanon_lab.data.fitting import LABELLED, Fitted, fitted
-from kanon_lab.data.formulas import neutralised
-from kanon_lab.data.microdata import read_microdata
+from kanon_lab.data.microdata import FORMATS, read_microdata
 from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Code
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
+
+#: Formats that have labels.
+LABELLED = ("sav", "dta")
+# Bytes of a label of a value and of a variable; Stata counts the latter in characters.
+_LONGEST = {"sav": (120, 255), "dta": (32_000, 80)}
+# Whole numbers of Stata's labels.
+_WHOLE = {"sav": 2.0**1023, "dta": 2.0**31 - 100}
+
+
+class Fitted(NamedTuple):
+    """Labels that a format can hold, by variable.
+
+    Some codes of the variables `lost` have labels that it cannot hold; `cut` labels are longer than it keeps, and are
+    cut.
+    """
+
+    labels: Labels
+    variable_labels: dict[str, str]
+    lost: tuple[str, ...] = ()
+    cut: int = 0
+
+    def notes(self, form: str) -> Iterator[str]:
+        """What became of labels, without quoting them."""
+        if self.lost:
+            yield (
+                f"labels of codes that .{form} cannot hold are left out: {', '.join(self.lost)} (text, or no whole "
+                "number); recode to whole numbers with labels"
+            )
+        if self.cut:
+            yield f"{self.cut:,} labels are longer than .{form} keeps, and were cut"
+
+
+def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapping[str, str]) -> Fitted:
+    """Labels for the columns of a frame in a format; none for formats that have no labels."""
+    if form not in LABELLED:
+        return Fitted({}, {})
+    of_value, of_variable = _LONGEST[form]
+    kept, lost, cut = {}, [], 0
+    for name, each in labels.items():
+        if name not in frame or not each:
+            continue
+        text = not pd.api.types.is_numeric_dtype(frame[name])
+        held = {code: label for code, label in each.items() if _holds(code, form, text=text)}
+        if any(not isinstance(code, str) or text for code in each.keys() - held.keys()):
+            lost.append(name)
+        kept[name] = {code: _cut(label, of_value) for code, label in held.items()}
+        cut += sum(kept[name][code] != label for code, label in held.items())
+    of_names = {name: label for name, label in variable_labels.items() if name in frame and label}
+    short = {name: label[:of_variable] for name, label in of_names.items()}
+    if form == "sav":
+        short = {name: _cut(label, of_variable) for name, label in of_names.items()}
+    cut += sum(short[name] != label for name, label in of_names.items())
+    return Fitted({name: each for name, each in kept.items() if each}, short, tuple(lost), cut)
+
+
+def _holds(code: Code, form: str, *, text: bool) -> bool:
+    """Whether a column can have a label for a code: letters of Stata's missing values are none of a number's."""
+    if text or isinstance(code, str):
+        return text and isinstance(code, str) and form == "sav"
+    return abs(code) <= _WHOLE[form] and (form == "sav" or float(code).is_integer())
+
+
+def _cut(label: str, most: int) -> str:
+    """A label of so many bytes at most, and of whole letters."""
+    return label.encode()[:most].decode(errors="ignore")
+
+
+# Between cells somewhere: of csv files in some locale, and of lines.
+_BETWEEN = r";,|\t\r\n\x0b\x0c\x85\u2028\u2029"
+# What a program may drop before the sign of a formula: blanks, control, format and filling characters, and quotation.
+_DROPPED = (
+    r"\s\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e01ef\"“”„‟＂"
+)
+# Full-width signs begin a formula in some languages.
+_SIGNS = r"=+\-@＝＋－＠"
+# Plain numbers, and a lone sign, often the mark of a missing value, do nothing.
+_HARMLESS = rf"[+-][\d.,]*(?:[{_BETWEEN}]|\Z)"
+# A run of such characters is looked at once, from its first on, so that the time does not grow with its square.
+_FORMULA = re.compile(
+    rf"(?<![{_BETWEEN}{_DROPPED}])(?:\A|(?:(?![{_BETWEEN}])[{_DROPPED}])*+[{_BETWEEN}])"
+    rf"[{_BETWEEN}{_DROPPED}]*+(?=[{_SIGNS}])(?!{_HARMLESS})"
+)
+
+
+def neutralised(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Put an apostrophe before each sign that a spreadsheet would take for the beginning of a formula.
+
+    Texts and names of columns with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) get one where one begins, or
+    where a cell would begin if ``;``, ``,``, ``|``, a tab or the end of a line parted them; behind blanks, quotation
+    marks and what is not seen, too. Plain numbers such as -1.5 stay. The second result is the number of cells that
+    have one now or more, by column, its name one of them; columns of none are left out.
+    """
+    columns, cells = [], {}
+    for name, column in frame.items():
+        count = int(_neutral(name) != name)
+        if isinstance(column.dtype, pd.StringDtype) or column.dtype == object:
+            values = list(column)
+            texts = [_neutral(value) for value in values]
+            count += sum(new is not old for new, old in zip(texts, values, strict=True))
+            column = pd.Series(texts, index=column.index, dtype=column.dtype)
+        columns.append(column.rename(_neutral(name)))
+        if count:
+            cells[name] = count
+    return pd.concat(columns, axis=1), cells
+
+
+def _neutral(value: Any) -> Any:
+    """A text with apostrophes where it needs them; anything else, and a text that needs none, as it is."""
+    if not isinstance(value, str) or not _FORMULA.search(value):
+        return value
+    return _FORMULA.sub(r"\g<0>'", value)
+
 
 # Rows of a sheet below its header, and its columns.
 _SHEET = (2**20 - 1, 2**14)

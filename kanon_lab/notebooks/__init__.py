@@ -1,10 +1,8 @@
 """Finding, checking and running notebooks, and reading back what they record."""
 
-from kanon_lab.notebooks.defaults import is_own
-from kanon_lab.notebooks.finding import find_notebooks
-from kanon_lab.notebooks.reading import NotebookError, of_failed_run
+from kanon_lab.notebooks.reading import NotebookError, find_notebooks, of_failed_run
 from kanon_lab.notebooks.recording import record, recorded
-from kanon_lab.notebooks.running import check_parameters, run_notebook
+from kanon_lab.notebooks.running import check_parameters, is_own, run_notebook
 
 __all__ = [
     "NotebookError",

@@ -1,4 +1,4 @@
-"""Reading a notebook's file: a whole notebook, or one clear line."""
+"""Where the notebooks are, and reading one: a whole notebook, or one clear line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,19 @@ from typing import Any
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.files import MAX_BYTES, limited, read_bytes
 from kanon_lab.loading import load_jsonschema
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def notebooks_folder() -> Path:
+    """Return the folder of the notebooks."""
+    inside = PACKAGE / "_notebooks"
+    return inside if inside.is_dir() else PACKAGE.parent / "notebooks"
+
+
+def find_notebooks() -> dict[str, Path]:
+    """Return the path of every notebook by its name without extension, in alphabetical order."""
+    return {path.stem: path for path in sorted(notebooks_folder().glob("*.ipynb"))}
 
 
 class NotebookError(KanonLabError):

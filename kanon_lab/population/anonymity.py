@@ -9,18 +9,20 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kanon_lab.data.checks import MOST_PERSONS
-from kanon_lab.data.provinces import PROVINCES
+from kanon_lab.data.catalogue import PROVINCES
+from kanon_lab.data.labels import MOST_PERSONS
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import (
+    CUADRO_1_RANGES,
     PERIODS,
     BirthLaw,
+    KRange,
+    as_ranges,
     likely_births,
     persons_by_k,
     persons_in_ranges,
     variance_in_ranges,
 )
-from kanon_lab.population.ranges import CUADRO_1_RANGES, KRange, as_ranges
 
 #: Half-width of a 95 % interval in standard deviations: the normal approximation, which is good where many persons are
 #: expected; where a handful is, the interval covers less (89-93 % seen) and its lower end may be negative.
@@ -224,3 +226,157 @@ def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) ->
         if r.k_to is None:
             persons[:, column] = np.maximum(places.frame["population"] - persons[:, column], 0)
     return persons
+
+
+#: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
+_DRAWN_AT_ONCE = 500_000
+#: Persons of one cell: its draws are kept in memory together.
+_MOST_DRAWN = 10**8
+
+
+def simulate(
+    counts: pd.DataFrame,
+    *,
+    dates: Iterable[str] | dict[str, int | Sequence[float]] = ("day",),
+    ranges: str | Iterable[KRange] = CUADRO_1_RANGES,
+    by: str = "all",
+    repeats: int,
+    seed: int,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Draw every person's birth date and count the k-anonymous persons, `repeats` times.
+
+    Gil Bellosta (2011), section 2, steps 1 to 4.
+
+    Parameters
+    ----------
+    counts, dates, ranges, by
+        As in `anonymity`.
+    repeats : int
+        Number of simulations, 1 or more.
+    seed : int
+        0 or more: the same seed gives the same draws.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    DataFrame
+        One row per repeat, date, place and range: ``repeat`` (from 0), ``seed``, ``place``, ``dates``, ``periods``,
+        ``k_from``, ``k_to`` and ``persons`` (a whole number).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> places = kanon_lab.load_counts("malaga-2010").head(36)
+    >>> drawn = kanon_lab.population.anonymity(places, ranges="1+", repeats=2, seed=1)
+    >>> drawn["persons"].tolist() == [places["persons"].sum()] * 2
+    True
+    """
+    if not all(isinstance(number, (int, np.integer)) for number in (repeats, seed)) or repeats < 1 or seed < 0:
+        raise OptionError("repeats must be a whole number from 1 on, and the seed one from 0 on")
+    ranges, laws = as_ranges(ranges), birth_laws(dates)
+    codes, frame = place_codes(counts, by)
+    # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
+    if counts["persons"].max() > _MOST_DRAWN:
+        raise OptionError("a cell of more than 10^8 persons is too large to draw: use the closed form (anonymity)")
+    order = np.argsort(counts["persons"].to_numpy(), kind="stable")
+    sizes, places = counts["persons"].to_numpy()[order], codes[order]
+    # A stream for each law: to ask for one more leaves the draws of those before it as they were.
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(laws))]
+    rows = []
+    with _bar(repeats * len(laws), progress) as bar:
+        for repeat in range(repeats):
+            for (name, law), rng in zip(laws.items(), streams, strict=True):
+                persons = _simulate_once(sizes, places, len(frame), law, ranges, rng)
+                rows.append((repeat, name, law.periods, persons))
+                bar.update()
+    blocks = [_rows(frame, ranges, *row) for row in rows]
+    return pd.concat(blocks, ignore_index=True).assign(seed=seed)[
+        ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
+    ]
+
+
+def _bar(total: int, shown: bool):
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc="simulations", unit="sim", disable=not shown, leave=False)
+
+
+def _rows(
+    frame: pd.DataFrame, ranges: Sequence[KRange], repeat: int, name: str, periods: int, persons: np.ndarray
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "repeat": repeat,
+            "place": frame["place"].repeat(len(ranges)).to_numpy(),
+            "dates": name,
+            "periods": periods,
+            **range_columns(ranges, len(frame)),
+            "persons": persons.ravel(),
+        }
+    )
+
+
+def _simulate_once(
+    sizes: np.ndarray,
+    places: np.ndarray,
+    n_places: int,
+    law: BirthLaw,
+    ranges: Sequence[KRange],
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Persons per place and range in one draw of all birth dates."""
+    last = min(max(r.k_from if r.k_to is None else r.k_to for r in ranges), int(sizes[-1])) + 1
+    by_k = np.zeros(n_places * (last + 1))
+    for start, stop in _blocks(sizes, law.periods):
+        cell, k = _shared_dates(sizes[start:stop], law, rng)
+        key = np.minimum(k, last)
+        if n_places > 1:
+            key = key + places[start:stop][cell] * (last + 1)
+        by_k += np.bincount(key, weights=k, minlength=by_k.size)
+    by_k = by_k.reshape(n_places, last + 1)
+    result = [by_k[:, r.k_from : None if r.k_to is None else r.k_to + 1].sum(axis=1) for r in ranges]
+    return np.rint(np.column_stack(result)).astype(np.int64)
+
+
+def _blocks(sizes: np.ndarray, periods: int) -> Iterable[tuple[int, int]]:
+    """Runs of cells, sorted by size, with about _DRAWN_AT_ONCE persons (or, where dense, periods) in each."""
+    # A sparse cell costs its persons, a dense one its periods.
+    ends = np.cumsum(np.where(_is_dense(sizes, periods), np.maximum(sizes, periods), np.maximum(sizes, 1)))
+    start = 0
+    first_dense = int(np.searchsorted(_is_dense(sizes, periods), True))
+    while start < sizes.size:
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + _DRAWN_AT_ONCE, side="right")))
+        if start < first_dense:
+            stop = min(stop, first_dense)
+        yield start, stop
+        start = stop
+
+
+def _is_dense(sizes: np.ndarray, periods: int) -> np.ndarray:
+    return sizes * 4 > periods
+
+
+def _shared_dates(sizes: np.ndarray, law: BirthLaw, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """For every occupied period: the cell it belongs to, and the number of persons born in it."""
+    periods = law.periods
+    births = _draw(int(sizes.sum()), law, rng)
+    key = np.repeat(np.arange(sizes.size, dtype=births.dtype) * births.dtype.type(periods), sizes) + births
+    if sizes.size and _is_dense(sizes[:1], periods)[0]:
+        counts = np.bincount(key, minlength=sizes.size * periods)
+        occupied = np.flatnonzero(counts)
+        return occupied // periods, counts[occupied]
+    key.sort()
+    first = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1]))) if key.size else np.array([], dtype=np.intp)
+    return key[first] // periods, np.diff(np.append(first, key.size))
+
+
+def _draw(size: int, law: BirthLaw, rng: np.random.Generator) -> np.ndarray:
+    """Birth periods of `size` persons, as 32-bit numbers where a block's keys fit into them."""
+    if law.probability.size == 1:
+        dtype = np.uint32 if law.periods * _DRAWN_AT_ONCE * 4 < 2**32 and law.periods < 4096 else np.int64
+        return rng.integers(0, law.periods, size, dtype=dtype)
+    cumulative = np.cumsum(np.repeat(law.probability, law.multiplicity.astype(np.intp)))
+    return np.minimum(np.searchsorted(cumulative, rng.random(size), side="right"), law.periods - 1)

@@ -10,8 +10,7 @@ import pandas as pd
 from kanon_lab.data.labels import lowest_age
 from kanon_lab.errors import OptionError
 from kanon_lab.population.anonymity import anonymity, birth_laws, expected_by_k
-from kanon_lab.population.law import PERIODS, persons_in_ranges
-from kanon_lab.population.ranges import KRange
+from kanon_lab.population.law import PERIODS, KRange, persons_in_ranges
 
 #: Columns of a grid before its columns 1, ..., k_max.
 GRID_COLUMNS = ["level", "place", "name", "population", "dates"]

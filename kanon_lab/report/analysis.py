@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.keys import KeySpec
 from kanon_lab.notes import key_of
-from kanon_lab.protection import Protection, protect, released_columns
-from kanon_lab.protection.chain import without_variables
-from kanon_lab.protection.identifiers import held_identifier
-from kanon_lab.protection.judged import Judged, judge
+from kanon_lab.recipes.chain import Protection, protect, without_variables
+from kanon_lab.recipes.released import held_identifier, released_columns
+from kanon_lab.recipes.verdict import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
-from kanon_lab.report.internal import Internal, internal_tables
 from kanon_lab.report.safe import named_grid, shown_settings
+from kanon_lab.report.tables import Internal, internal_tables
 from kanon_lab.report.words import Words
+from kanon_lab.roles import KeySpec
 
 if TYPE_CHECKING:
-    from kanon_lab.data import MicrodataFile
+    from kanon_lab.data.microdata import MicrodataFile
 
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
@@ -48,7 +47,7 @@ class Analysis:
         ``identifiers_searched`` (records, at equal steps, in which they were looked for) and ``identifiers_found`` (a
         line on one that the release still holds, or None); ``missing``, ``estimator``, ``k`` (the one counted below),
         ``risks`` (above which records are counted), ``least`` (records of a category that is named), ``perturbed``
-        (keys); and under ``before`` and ``after`` each measure of `kanon_lab.protection.measured.Measured.row`.
+        (keys); and under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
         The verdict on each limit of the office, and what no limit counts.
     variables : DataFrame
@@ -61,7 +60,7 @@ class Analysis:
     quantiles : DataFrame
         ``variable`` and `kanon_lab.report.safe.QUANTILES`, of released quantities.
     sizes, risks : DataFrame
-        `kanon_lab.classes.sizes.size_ranges` by ``version`` (before, after); and records by range of individual risk:
+        `kanon_lab.classes.counts.size_ranges` by ``version`` (before, after); and records by range of individual risk:
         ``version``, ``low``, ``high``, ``records``, ``share``.
     riskiest : DataFrame
         Of the release, the riskiest first: ``f_k``, ``low``, ``high``, ``records``, and ``classes`` (unless f_k counts
@@ -70,7 +69,7 @@ class Analysis:
         ``version``, ``variable``, ``contribution``, ``msus``, without rows where no record is unique; and ``version``,
         ``variables``, ``size``, ``records``: sets of up to ``suda_size`` keys that make records unique.
     diversity : DataFrame
-        ``variable``, the worst class by `kanon_lab.diversity.MEASURES`, and ``homogeneous`` (records whose class shows
+        ``variable``, the worst class by `kanon_lab.measures.MEASURES`, and ``homogeneous`` (records whose class shows
         one value).
     steps : DataFrame
         `Protection.history`, with ``settings`` (text) and ``below`` (records below k).
@@ -82,7 +81,7 @@ class Analysis:
     map : RiskUtilityMap or None
         ``map_axes`` are its measures of risk and loss.
     released : DataFrame
-        `kanon_lab.protection.released_columns`.
+        `kanon_lab.recipes.released_columns`.
     notes : tuple of Note
         What the release still gives away.
     parameters : dict
@@ -294,7 +293,7 @@ def _seeds(protection: Protection) -> pd.DataFrame:
 def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
-    from kanon_lab.tradeoff import risk_utility_map
+    from kanon_lab.recipes.risk_utility_map import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
     found = risk_utility_map(frame, grid, workers=1, progress=False)

@@ -11,14 +11,13 @@ from typing import Any
 
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.protection import Recipe, as_recipe
-from kanon_lab.protection.file_settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
-from kanon_lab.protection.hierarchy_files import beside, hierarchy_paths, without_folders
-from kanon_lab.protection.limits import OLD_WORD, in_new_words
-from kanon_lab.protection.plan import named
-from kanon_lab.protection.yaml_file import parse_yaml, read_yaml
+from kanon_lab.recipes.frontier import measure_of
+from kanon_lab.recipes.grid import planned
+from kanon_lab.recipes.limits import OLD_WORD, in_new_words
+from kanon_lab.recipes.plan import named
+from kanon_lab.recipes.recipe import Recipe, as_recipe, beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.settings import read
-from kanon_lab.tradeoff import measure_of, planned
 
 _MOST_RECORDS = 1_000_000
 _OF_RECORDS = ("k", "k_required", "least")
@@ -46,9 +45,9 @@ class ReportConfig:
     reading : dict
         How to read the file: options of `kanon_lab.data.read_file`.
     map : dict or None
-        Recipe settings with a ``grid``, as `kanon_lab.tradeoff.risk_utility_map` takes them.
+        Recipe settings with a ``grid``, as `kanon_lab.recipes.risk_utility_map` takes them.
     map_risk, map_loss : str
-        The measures that it shows; see `kanon_lab.tradeoff.MEASURES`.
+        The measures that it shows; see `kanon_lab.recipes.MEASURES`.
     """
 
     recipe: Recipe

@@ -1,17 +1,276 @@
-"""The first configuration of a report: guessed roles with the reasons, for a person to read and mend."""
+"""Guesses at the roles of a file's columns: from names, and from how many values they have of which shape."""
 
 from __future__ import annotations
 
 import csv
 import textwrap
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from dataclasses import asdict, dataclass, replace
+from importlib import resources
 from typing import Any
 
 import pandas as pd
 
 from kanon_lab.errors import shortened, visible
-from kanon_lab.protection.yaml_file import dump_yaml
+from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.report import shapes
+from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
+
+#: What a column may be guessed to be, in the order of a configuration; "" is none.
+ROLES = (
+    "key_variables",
+    "weight",
+    "household",
+    "direct_identifiers",
+    "sensitive_variables",
+    "numeric_variables",
+    "indicators.strata",
+    "indicators.sampling_unit",
+    "",
+)
+_DESIGN = ("indicators.strata", "indicators.sampling_unit")
+# A number of more values than this is a quantity, one of fewer is a code.
+_FEW = 30
+# Values that names, telephones and the like have at least: "has a telephone" has two.
+_NAMED = 20
+# Of the records that have one, this share have a value of their own where a text identifies.
+_OWN = 0.95
+# Records that tell whether having a value of one's own means anything.
+_ENOUGH = 20
+# A household has so many members in the mean at most.
+_MEMBERS = 15
+_FALLBACK = 3
+# Whole numbers up to this are grades or counts rather than weights.
+_LEAST_WEIGHT = 20
+# Numbers of so many digits each may be codes, where a value stands in so many records.
+_DIGITS_OF_A_CODE, _RECORDS_OF_A_CODE = 3, 3
+_DIGITS_OF_A_NUMBER = 5
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column is guessed to be; see `guess_roles`."""
+
+    variable: str
+    kind: str
+    distinct: int
+    missing: int
+    role: str = ""
+    why: str = ""
+    unsure: bool = False
+    other: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    bands: int = 0
+
+
+def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
+    """Guess what each column of a microdata file is for; one row a column, in their order.
+
+    Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
+    variable wherever some column has two values or more), ``why`` a key of ``first_config.csv`` without its ``by_``,
+    ``other`` roles that it may have as well, ``columns`` others that `why` is about, and ``bands`` the years of the
+    bands of an age to begin with (0 where it needs none, or none leave two of them).
+
+    Names are matched with words in English, Spanish and Catalan (``guess.csv``), whatever their case and accents. A
+    weight is 1 or more in every record; a household has 15 members in the mean at most; what is called a name or a
+    telephone has more than 20 values.
+    """
+    names = list(map(str, frame.columns))
+    frame = frame.set_axis(names, axis=1)
+    body = any(means(name, "body") for name in names)
+    found = {name: _guess(name, column, body) for name, column in frame.items()}
+    found |= _one_weight([guess for guess in found.values() if guess.role == "weight"])
+    found |= _codes(frame, found)
+    found |= _households(frame, found)
+    for role in ("household", "indicators.sampling_unit"):
+        found |= _first([guess for guess in found.values() if guess.role == role])
+    found |= _like_weights(frame, found)
+    if all(guess.role != "key_variables" for guess in found.values()):
+        rest = [guess for guess in found.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
+        found |= {each.variable: replace(each, role="key_variables", other=("sensitive_variables",)) for each in rest}
+    columns = list(Guess.__dataclass_fields__)
+    return pd.DataFrame([asdict(guess) for guess in found.values()], columns=columns)
+
+
+def _guess(name: str, column: pd.Series, body: bool) -> Guess:
+    """A guess at one column by itself; whether measures of a body stand in the file tells what a weight is."""
+    missing = int(column.isna().sum())
+    guess = Guess(name, kind_of(column), int(column.nunique()), missing)
+    if guess.distinct < 2:
+        return replace(guess, why="constant" if guess.distinct else "empty")
+    return _by_name(guess, column, body) or _by_shape(guess, column)
+
+
+def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
+    roles, known = meanings(guess.variable), len(column) - guess.missing
+    number, many = guess.kind in NUMBERS, guess.distinct > _FEW
+    if "weight" in roles and number:
+        return _weight(guess, column, body)
+    if design := [role for role in roles if role in _DESIGN]:
+        return replace(guess, role=design[0], why="name")
+    if "household" in roles and not {"key_variables", "place", "direct_identifiers", "sensitive_variables"} & {*roles}:
+        if not guess.missing and 1 < known / guess.distinct <= _MEMBERS:
+            return replace(guess, role="household", why="name")
+        if not guess.missing and guess.distinct > 2 and number and known / guess.distinct > _MEMBERS and many:
+            return replace(guess, why="members", unsure=True, other=("indicators.sampling_unit",))
+    if "direct_identifiers" in roles and guess.distinct > min(_NAMED, known / 2) and "key_variables" not in roles:
+        return replace(guess, role="direct_identifiers", why="name")
+    if "key_variables" in roles or ("place" in roles and "no_key_variables" not in roles):
+        return _key(guess, column, roles)
+    if "sensitive_variables" in roles:
+        role = "numeric_variables" if number and many else "sensitive_variables"
+        return replace(guess, role=role, why="name")
+    return None
+
+
+def _weight(guess: Guess, column: pd.Series, body: bool) -> Guess:
+    """A column of numbers that is called a weight."""
+    if guess.missing:
+        return replace(guess, why="weight_missing", unsure=True, other=("weight",))
+    if column.min() < 1:
+        normalised = column.min() > 0 and abs(float(column.mean()) - 1) < 0.01
+        return replace(guess, why="normalised" if normalised else "below_1")
+    if body:
+        return replace(guess, why="body", unsure=True, other=("numeric_variables", "weight"))
+    if guess.kind == "whole numbers" and column.max() < _LEAST_WEIGHT:
+        return replace(guess, why="small", unsure=True, other=("weight", "key_variables"))
+    return replace(guess, role="weight", why="name")
+
+
+def _key(guess: Guess, column: pd.Series, roles: list[str]) -> Guess:
+    """A column that is called like what people know of each other."""
+    key, many = replace(guess, role="key_variables", why="name"), guess.distinct > _FEW
+    if "age" in roles and guess.kind == "whole numbers":
+        what, sure = shapes.ages(column)
+        bands = shapes.width_of_bands(column) if what == "years" else 0
+        return replace(key, why="name" if what == "years" and sure else what, unsure=not sure, bands=bands)
+    if guess.kind == "numbers" and many and "age" not in roles:
+        return replace(guess, role="numeric_variables", why="decimals", unsure=True, other=("key_variables",))
+    if "place" in roles and guess.kind == "whole numbers" and many:
+        least, most = shapes.digits(column)
+        doubt = {"unsure": True, "other": ("numeric_variables",)} if not least or most > least + 1 else {}
+        return replace(key, why="place", **doubt)
+    return key
+
+
+def _by_shape(guess: Guess, column: pd.Series) -> Guess:
+    known = len(column) - guess.missing
+    own = guess.distinct == known or (guess.kind == "text" and guess.distinct >= _OWN * known)
+    if guess.kind == "dates" or (guess.kind == "text" and guess.distinct > _FEW and shapes.are_dates(column)):
+        return replace(guess, why="date", unsure=True, other=("key_variables", "direct_identifiers"))
+    if own and known >= _ENOUGH and guess.kind in ("text", "whole numbers"):
+        return _own(guess, column)
+    if guess.distinct <= _FEW:
+        others = ("key_variables", "sensitive_variables")
+        return replace(guess, why="few", unsure=True, other=others["no_key_variables" in meanings(guess.variable) :])
+    if guess.kind in NUMBERS:
+        return replace(guess, role="numeric_variables", why="quantity")
+    return replace(guess, why="many", unsure=True, other=("key_variables", "direct_identifiers"))
+
+
+def _own(guess: Guess, column: pd.Series) -> Guess:
+    """A column with a value of its own in nearly every record: a text or running number names it, others may not."""
+    named = replace(guess, role="direct_identifiers", why="unique")
+    if guess.kind == "text" or shapes.are_running(column):
+        return named
+    least, most = shapes.digits(column)
+    doubt = replace(named, unsure=True, other=("numeric_variables",))
+    if least == most >= _DIGITS_OF_A_NUMBER:
+        return doubt
+    return replace(doubt, role="numeric_variables", why="unequal", other=("direct_identifiers",))
+
+
+def _one_weight(candidates: list[Guess]) -> dict[str, Guess]:
+    """The weight among columns that may be one: a person's rather than a household's, and not one for replication."""
+    if len(candidates) < 2:
+        return {}
+    ordered = sorted(candidates, key=lambda guess: (means(guess.variable, "replicate"), not _of_persons(guess)))
+    chosen, others = ordered[0], ordered[1:]
+    sure = _of_persons(chosen) and not any(map(_of_persons, others))
+    names = tuple(guess.variable for guess in others)
+    taken = replace(chosen, why="person" if sure else "several", unsure=not sure, columns=names)
+    return {chosen.variable: taken} | _passed_over(chosen, others)
+
+
+def _of_persons(guess: Guess) -> bool:
+    return means(guess.variable, "person")
+
+
+def _first(candidates: list[Guess]) -> dict[str, Guess]:
+    """The first of several columns of a role that one alone may have."""
+    return _passed_over(candidates[0], candidates[1:]) if candidates else {}
+
+
+def _passed_over(chosen: Guess, others: list[Guess]) -> dict[str, Guess]:
+    passed = {"role": "", "why": "another", "columns": (chosen.variable,)}
+    return {each.variable: replace(each, **passed, unsure=False, other=()) for each in others}
+
+
+def _codes(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+    """Quantities by their look that are codes: their first digits are another column, or others depend on them."""
+    result = {}
+    for guess in found.values():
+        if guess.kind != "whole numbers" or guess.why not in ("quantity", "unequal", "unique"):
+            continue
+        column, others = frame[guess.variable], frame.drop(columns=guess.variable)
+        least, most = shapes.digits(column)
+        if guess.why == "quantity" and least and (first := shapes.starts_with(column, others)):
+            result[guess.variable] = replace(guess, role="key_variables", why="digits", columns=(first,))
+        elif guess.why == "quantity" and len(column) >= _RECORDS_OF_A_CODE * guess.distinct:
+            told = tuple(shapes.told(column, others))
+            if told or least == most >= _DIGITS_OF_A_CODE:
+                result[guess.variable] = _maybe_code(guess, told, least == most >= _DIGITS_OF_A_CODE)
+    return result
+
+
+def _maybe_code(guess: Guess, told: tuple[str, ...], of_one_length: bool) -> Guess:
+    """A number that others depend on, or all values of which are of one length: a key in doubt where it is both."""
+    role = ("key_variables" if of_one_length else "") if told else "numeric_variables"
+    rest = [each for each in ("key_variables", "numeric_variables", "indicators.sampling_unit") if each != role]
+    return replace(guess, role=role, why="nested" if told else "lengths", unsure=True, other=tuple(rest), columns=told)
+
+
+def _households(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+    """A column that groups records as households do, where none is called so."""
+    if any(guess.role == "household" for guess in found.values()):
+        return {}
+    by_shape = ("quantity", "many", "unequal", "unique", "lengths", "nested", "members")
+    candidates = [
+        guess.variable
+        for guess in found.values()
+        if (guess.kind in ("text", "whole numbers") and guess.why in by_shape)
+        or (guess.kind, guess.role) == ("whole numbers", "direct_identifiers")
+    ]
+    groups = shapes.households(frame, candidates)
+    if groups is None:
+        return {}
+    guess, doubts = found[groups.variable], []
+    if any(means(name, "sex") for name in groups.same) or guess.role == "direct_identifiers":
+        doubts.append("direct_identifiers")  # the records of a person, once a year say
+    if not groups.varied:
+        doubts.append("indicators.sampling_unit")
+    taken = {"role": "household", "why": "shape", "columns": groups.same}
+    return {guess.variable: replace(guess, **taken, unsure=bool(doubts), other=tuple(doubts))}
+
+
+def _like_weights(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
+    """Quantities that may be weights, where none is called so: 1 or more, and the same within a unit of the design."""
+    if any(guess.role == "weight" for guess in found.values()):
+        return {}
+    units = [guess.variable for guess in found.values() if guess.role in ("household", "key_variables", *_DESIGN)]
+    result = {}
+    for guess in found.values():
+        column = frame[guess.variable]
+        if guess.kind != "numbers" or guess.why not in ("quantity", "few") or guess.missing or column.min() < 1:
+            continue
+        told = [
+            unit for unit in units if 2 * found[unit].distinct <= len(frame) and shapes.depends(column, frame[unit])
+        ]
+        if told:
+            others = tuple(role for role in (*guess.other, "weight") if role != guess.role)
+            result[guess.variable] = replace(guess, why="like_weight", unsure=True, other=others, columns=tuple(told))
+    return result
+
 
 _WIDTH = 100
 # By this editors know what the settings may be; it must be the first line.
@@ -37,7 +296,7 @@ def first_config(
     na: Sequence[str] = (),
     missing_codes: Mapping[str, Sequence[str | float]] | None = None,
 ) -> str:
-    """A commented configuration as YAML, from guesses as `kanon_lab.report.guess.guess_roles` gives them.
+    """A commented configuration as YAML, from guesses as `kanon_lab.report.first_config.guess_roles` gives them.
 
     Nothing of the data is in it but names of columns, their kinds and how many values they have.
     """
@@ -156,5 +415,5 @@ def _commented(settings: dict[str, Any]) -> str:
 
 def config_texts(language: str) -> dict[str, str]:
     """Wordings of a first configuration in a language, by key of ``first_config.csv``."""
-    with files("kanon_lab.report").joinpath("first_config.csv").open(encoding="utf-8", newline="") as table:
+    with resources.files("kanon_lab.report").joinpath("first_config.csv").open(encoding="utf-8", newline="") as table:
         return {row["key"]: row[language] for row in csv.DictReader(table)}

@@ -20,7 +20,7 @@ from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few
 
 if TYPE_CHECKING:
-    from kanon_lab.protection.judged import Caution, Judged
+    from kanon_lab.recipes.verdict import Caution, Judged
     from kanon_lab.report.analysis import Analysis
 
 # Steps of counts, and the part of the records that a step is at most.

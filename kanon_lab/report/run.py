@@ -7,18 +7,18 @@ import warnings
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import KanonLabError, about
-from kanon_lab.protection.yaml_file import parse_yaml
+from kanon_lab.recipes.recipe import parse_yaml
 from kanon_lab.report.config import ReportConfig, as_config, names_only
-from kanon_lab.report.headed import check_named
+from kanon_lab.report.shapes import check_named
 
 if TYPE_CHECKING:
-    from kanon_lab.data import MicrodataFile
-    from kanon_lab.protection import Protection
+    from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.recipes.chain import Protection
 
 #: File of the working folder to which the names of steps are written as they begin.
 STEPS = "steps.txt"
@@ -51,7 +51,7 @@ class Run:
     def write(self, protection: Protection) -> None:
         """Write the protected file, where one is asked for."""
         if self.protected is not None:
-            from kanon_lab.protection.released import write_release
+            from kanon_lab.recipes.released import write_release
 
             self.protected.parent.mkdir()
             with names_only(self.protected):
@@ -72,10 +72,10 @@ def opened(request: str = "") -> Run:
     release to in the folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead of its options.
     "" is an embedded survey and a small configuration.
     """
-    from kanon_lab.data import read_file
+    from kanon_lab.data.microdata import read_file
 
     if not request:
-        text = files(__package__).joinpath(_EXAMPLE).read_text("utf-8")
+        text = resources.files(__package__).joinpath(_EXAMPLE).read_text("utf-8")
         return Run(read_file(_EXAMPLE_FILE), as_config(parse_yaml(text, _EXAMPLE), where=_EXAMPLE))
     warnings.simplefilter("ignore")  # some quote values
     steps = Path(STEPS).absolute()

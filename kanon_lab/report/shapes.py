@@ -1,14 +1,122 @@
-"""What the values of a column are like, never which: kinds, lengths of numbers, and what is constant within what."""
+"""What names of columns say, by words in English, Spanish and Catalan (``guess.csv``)."""
 
 from __future__ import annotations
 
+import csv
+import re
+import unicodedata
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from kanon_lab.errors import DataError
+
+if TYPE_CHECKING:
+    from kanon_lab.data.microdata import MicrodataFile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
 import numpy as np
-import pandas as pd
+
+
+def words(name: str) -> str:
+    """A name as its words in small letters without accents: Fact_Pers is fact_pers, VarStrat var_strat."""
+    plain = "".join(each for each in unicodedata.normalize("NFD", name) if not unicodedata.combining(each))
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
+    return "_".join(re.findall(r"[a-z]+", parted.casefold()))
+
+
+def meanings(name: str) -> list[str]:
+    """What the words of a name stand for, without what another of them rules out (``no_...`` of the table)."""
+    text = words(name)
+    found = [meaning for meaning, pattern in _patterns().items() if pattern.search(text)]
+    return [meaning for meaning in found if f"no_{meaning}" not in found]
+
+
+def means(name: str, meaning: str) -> bool:
+    """Whether a name has a word of that meaning."""
+    return meaning in meanings(name)
+
+
+def is_known(name: str) -> bool:
+    """Whether some word of a name is in the table."""
+    text = words(name)
+    return any(pattern.search(text) for pattern in _patterns().values())
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """By meaning, what one word or some in a row of a name may be."""
+    with resources.files("kanon_lab.report").joinpath("guess.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    meant = dict.fromkeys(row["meaning"] for row in rows)
+    wanted = {meaning: "|".join(row["pattern"] for row in rows if row["meaning"] == meaning) for meaning in meant}
+    return {meaning: re.compile(rf"(?:^|_)(?:{pattern})(?:_|$)") for meaning, pattern in wanted.items()}
+
+
+# Formats whose names are a row like the others.
+_IN_ROW_1 = ("csv", "xlsx")
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?")
+_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?")
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_YEARS = (1900, 2100)
+# Of a text with so many digits at least, and half of it digits, others of the same pattern are alike.
+_DIGITS_OF_A_CODE = 4
+
+
+def check_named(file: MicrodataFile, where: str) -> None:
+    """Raise a `DataError` where the first row of a csv or xlsx file holds a record rather than names.
+
+    That is so where a name is a number with a sign or decimals, an address of mail, a date above dates, a value of the
+    column below it, or a code of digits like most codes below it; and where it is all digits, and no word of
+    ``guess.csv`` is among the names, or it lies between the lowest and the highest number below it. A year such as
+    2019 above numbers some of which are no years is a name beside such a word.
+    """
+    if file.found["format"] not in _IN_ROW_1:
+        return
+    names = [str(name).strip() for name in file.frame.columns]
+    known = any(map(is_known, names))
+    worded = not all(_NUMBER.fullmatch(name) or _DATE.fullmatch(name) for name in names)
+    for place, name in enumerate(names):
+        if _is_cell(name, file.frame.iloc[:, place].dropna(), worded, known):
+            raise DataError(f"{where}: row 1 holds no names of columns, or one is a number; put names in the first row")
+
+
+def _is_cell(name: str, below: pd.Series, worded: bool, known: bool) -> bool:
+    """Whether what stands where a name should is rather a cell like those below it."""
+    if _DATE.fullmatch(name):
+        return not worded or kind_of(below) == "dates" or bool(below.astype("str").str.fullmatch(_DATE.pattern).all())
+    if _MAIL.fullmatch(name) or (kind_of(below) == "text" and _is_text_like(name, below)):
+        return True
+    if not _DIGITS.fullmatch(name):
+        return bool(_NUMBER.fullmatch(name))
+    if not worded or not known:
+        return True
+    if kind_of(below) not in NUMBERS or below.empty:
+        return False
+    number, low, high = int(name), below.min(), below.max()
+    if _YEARS[0] <= number <= _YEARS[1] and not (_YEARS[0] <= low and high <= _YEARS[1]):
+        return False
+    return bool(low <= number <= high)
+
+
+def _is_text_like(name: str, below: pd.Series) -> bool:
+    """Whether a name is one of the texts below it, or a code of digits of their pattern."""
+    texts = pd.Series(pd.unique(below.astype("str"))).str.strip()
+    if (texts == name).any():
+        return True
+    digits = sum(map(str.isdigit, name))
+    if digits < _DIGITS_OF_A_CODE or 2 * digits < len(name):
+        return False
+    patterns = texts.str.replace(r"[^\W\d_]", "a", regex=True).str.replace(r"\d", "9", regex=True)
+    own = re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", name))
+    return bool((patterns == own).mean() >= 0.5)  # a check digit may be a letter
+
 
 NUMBERS = ("whole numbers", "numbers")
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.classes.sizes import SIZE_RANGES, size_ranges
-from kanon_lab.diversity import MEASURES, diversity
-from kanon_lab.population.ranges import as_ranges
-from kanon_lab.protection import Protection, final_indicators
-from kanon_lab.protection.released import role_of
-from kanon_lab.recode.columns import distinct
+from kanon_lab.classes.counts import SIZE_RANGES, size_ranges
+from kanon_lab.columns import distinct
+from kanon_lab.errors import visible
+from kanon_lab.measures.global_risk import file_risk
+from kanon_lab.measures.sensitive_values import MEASURES, diversity
+from kanon_lab.measures.special_uniques import suda
+from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
+from kanon_lab.population.law import as_ranges
+from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.released import role_of
+from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.verdict import final_indicators
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
-from kanon_lab.risk import file_risk, suda
-from kanon_lab.utility.indicators import KEYS
-from kanon_lab.utility.wanted import BETWEEN, text_of
 
 # Bounds of the ranges of individual risk.
 _RISKS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
@@ -134,7 +138,7 @@ def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> p
     for name in original.columns:
         identifier, kept = name in spec.direct_identifiers, name in released.index
         role = "identifier" if identifier else role_of(name, protection)
-        row = {"column": name, "role": role, "kind": None if identifier else kind_of(original[name])}
+        row = {"column": name, "role": role, "kind": None if identifier else kind_of_column(original[name])}
         if not identifier:
             row["distinct_before"] = None if name == spec.weight else int(original[name].nunique())
         if kept:
@@ -186,7 +190,7 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
     )
 
 
-def kind_of(column: pd.Series) -> str:
+def kind_of_column(column: pd.Series) -> str:
     """``truth``, ``number``, ``date`` or ``text``."""
     kinds = pd.api.types
     if kinds.is_bool_dtype(column.dtype):
@@ -202,8 +206,8 @@ def is_quantity(column: pd.Series, *, named: bool, coded: bool = False) -> bool:
     Whole numbers that are `coded` (keys, with labels, or a code by their name) are categories unless they are named
     among the quantities: half of the codes of communes lie below no commune.
     """
-    if kind_of(column) != "number" or named:
-        return kind_of(column) == "number"
+    if kind_of_column(column) != "number" or named:
+        return kind_of_column(column) == "number"
     whole = coded and (pd.to_numeric(column.dropna()) % 1 == 0).all()
     return not whole and column.nunique() > _MOST_NUMBERS
 
@@ -277,3 +281,62 @@ def _category(value: object, labels: Mapping) -> str:
     """A category as text, with its label where it has one."""
     label = labels.get(value)
     return told_label(text_of(value) if label is None else f"{text_of(value)}: {label}")
+
+
+#: Of the riskiest classes, so many.
+MOST_CLASSES = 50
+
+
+@dataclass(frozen=True)
+class Internal:
+    """What an internal report shows besides; no value of a direct identifier is in it.
+
+    `settings` are those of the configuration, files without their folders; `recodings`, by step, its name and variable,
+    the ``old`` and ``new`` categories with their ``records``; `riskiest`, by version, the classes at the highest risk:
+    a column for each key, ``records``, ``f_k``, ``F_k`` and ``risk`` (0-1).
+    """
+
+    settings: dict[str, Any] = field(repr=False)
+    recodings: dict[tuple[int, str, str], pd.DataFrame] = field(repr=False)
+    riskiest: dict[str, pd.DataFrame] = field(repr=False)
+
+
+def internal_tables(protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
+    """What an internal report shows of a protection, its settings, and the classes before and after."""
+    found = {(place, *step): table for place, *step, table in _recodings(protection)}
+    return Internal(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
+
+
+def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
+    """Of each step that recodes, and each variable, what its categories became; households' come first."""
+    before = protection.start.working
+    for place, step in enumerate(protection.steps, start=1):
+        after = step.state.working
+        if step.households is not None:
+            for _, name, variable, table in _recodings(step.households):
+                yield place, f"{step.name}: {name}", variable, table
+        for variable in kind_of(step.name).rules(step.settings):
+            spec = protection.spec
+            coded = variable in spec.key_variables
+            if not is_quantity(after[variable], named=variable in spec.numeric_variables, coded=coded):
+                yield place, step.name, variable, _pairs(before[variable], after[variable])
+        before = after
+
+
+def _pairs(old: pd.Series, new: pd.Series) -> pd.DataFrame:
+    texts = {"old": _as_labels(old), "new": _as_labels(new.reindex(old.index))}
+    found = pd.DataFrame(texts).groupby(["old", "new"], dropna=False, sort=False).size().reset_index(name="records")
+    return found.sort_values("records", ascending=False, kind="stable", ignore_index=True)
+
+
+def _as_labels(column: pd.Series) -> pd.Series:
+    return column.astype(object).map(lambda value: told_label(str(value)), na_action="ignore")
+
+
+def _riskiest(each: Risks) -> pd.DataFrame:
+    table: ClassTable = each.table
+    frame = table.classes
+    keys = {visible(name): _as_labels(frame[name]) for name in table.spec.key_variables}
+    counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": each.of_class}
+    found = pd.DataFrame(keys).assign(**counts)
+    return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)

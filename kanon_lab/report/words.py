@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from importlib.resources import files
+from importlib import resources
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ class Few(int):
 @cache
 def texts() -> dict[str, dict[str, str]]:
     """Every wording: key -> language -> text."""
-    with files("kanon_lab.report").joinpath("texts.csv").open(encoding="utf-8", newline="") as table:
+    with resources.files("kanon_lab.report").joinpath("texts.csv").open(encoding="utf-8", newline="") as table:
         return {row["key"]: row for row in csv.DictReader(table)}
 
 
@@ -156,7 +156,7 @@ class Words:
         return self.named(frame)
 
     def roles(self, roles: str) -> str:
-        """The roles of a column in the language, as `kanon_lab.protection.released.role_of` has them."""
+        """The roles of a column in the language, as `kanon_lab.recipes.released.role_of` has them."""
         return self.listed(self.say(f"role_{role}") for role in roles.split(", "))
 
     def note(self, note: str) -> str:

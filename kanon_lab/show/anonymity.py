@@ -130,7 +130,7 @@ def explore(
     [5, 'month', 'all', '']
     """
     if isinstance(counts, str):
-        from kanon_lab.data import load_counts
+        from kanon_lab.data.counts import load_counts
 
         counts = load_counts(counts)
     _check_start(_K_MAX, list(PERIODS), k, dates)

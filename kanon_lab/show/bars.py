@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from kanon_lab.classes.sizes import by_meaning
+from kanon_lab.classes.counts import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show.style import (
@@ -43,7 +43,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        From `kanon_lab.classes.sizes.size_ranges`; for several versions the frames of all, one below the other, with a
+        From `kanon_lab.classes.counts.size_ranges`; for several versions the frames of all, one below the other, with a
         column ``version``: their names, as short as can be, in the order of the bars. A version in which keys are
         missing takes two: by the own class of each record, and by the records compatible with it (`by_meaning`).
 
@@ -135,7 +135,7 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        ``variable`` and ``contribution`` (0-1), such as `kanon_lab.risk.Suda.variables`; drawn largest first.
+        ``variable`` and ``contribution`` (0-1), such as `kanon_lab.measures.Suda.variables`; drawn largest first.
 
     Returns
     -------

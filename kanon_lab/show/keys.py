@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kanon_lab.classes import key_grid
+from kanon_lab.classes.counts import key_grid
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.keys import as_spec
+from kanon_lab.roles import as_spec
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import (
     BLUE,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from kanon_lab.keys import KeySpec
+    from kanon_lab.roles import KeySpec
 
 _TITLE = "Records in a class of k or fewer"
 _CLASS = "Class: records alike in all that the outsider knows"

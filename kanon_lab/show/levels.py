@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.lattice import LOSSES, level_grid, search
+from kanon_lab.methods.full_domain import LOSSES, level_grid, search
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import (
     altair,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-    from kanon_lab.keys import KeySpec
-    from kanon_lab.recode import Hierarchy
+    from kanon_lab.methods.hierarchy import Hierarchy
+    from kanon_lab.roles import KeySpec
 
 _GRID = ("n", "n_classes", "k_achieved", "weighted_level", 1)
 _TITLE = "Generalise more, remove less"
@@ -78,7 +78,7 @@ def level_explorer(
     Parameters
     ----------
     grid : DataFrame
-        From `kanon_lab.lattice.level_grid`.
+        From `kanon_lab.methods.level_grid`.
     level_names : mapping of str to sequence of str
         By key variable the names of its levels, 0 first, such as ``Hierarchy.level_names``.
     k : int
@@ -97,8 +97,8 @@ def level_explorer(
     Examples
     --------
     >>> import kanon_lab
-    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
-    >>> grid = kanon_lab.lattice.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
+    >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> grid = kanon_lab.methods.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
     >>> chart = kanon_lab.show.level_explorer(grid, {"age": ["years", "decades"]}, k=2, levels={"age": 1})
     >>> chart.description.split(". ")[-1]
     'At k = 2, 33.3% of the records must be removed with age: decades.'
@@ -140,8 +140,8 @@ def nodes(
     Examples
     --------
     >>> import kanon_lab
-    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
-    >>> grid = kanon_lab.lattice.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
+    >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> grid = kanon_lab.methods.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
     >>> kanon_lab.show.nodes(grid, k_required=2, suppression_limit=0.4).description.split(". ")[-1]
     'At k = 2, where at most 40% of records may be removed: 1 of them stay within that limit.'
     """
@@ -178,7 +178,7 @@ def explore_levels(
     k, levels, suppression_limit
         Shown first, as in `level_explorer`.
     loss : str
-        What the button for the best levels makes least: one of `kanon_lab.lattice.LOSSES`.
+        What the button for the best levels makes least: one of `kanon_lab.methods.LOSSES`.
     k_max : int, optional
         The largest k required that can be chosen, at least 2; by default 20, or `k` if that is more.
 
@@ -186,12 +186,12 @@ def explore_levels(
     -------
     Explorer
         Of ``k_required``, ``limit`` (in per cent) and, for each variable that has a choice, ``level0``, ``level1`` ...
-        Its button moves these to the optimum of `kanon_lab.lattice.search`. As the last line of a cell it shows itself.
+        Its button moves these to the optimum of `kanon_lab.methods.search`. As the last line of a cell it shows itself.
 
     Examples
     --------
     >>> import kanon_lab
-    >>> ages = {"age": kanon_lab.recode.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
+    >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
     >>> explorer = kanon_lab.show.explore_levels(pd.DataFrame({"age": [1, 2, 21, 22]}), ages, k=2)
     >>> explorer.button.click()
     >>> explorer.values
@@ -336,7 +336,7 @@ def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
 
 
 def _within(removed: Any, limit: float, n: Any) -> Any:
-    """Whether so many records may be removed: as `kanon_lab.lattice.search` has it, never all of them."""
+    """Whether so many records may be removed: as `kanon_lab.methods.search` has it, never all of them."""
     return (removed <= limit * n + 1e-9) & (removed < n)
 
 

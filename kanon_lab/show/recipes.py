@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.recipes.frontier import MEASURES, USUAL_LOSS, USUAL_RISK, is_measure, measure_of
+from kanon_lab.recipes.risk_utility_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
 from kanon_lab.show.tradeoff import KIND, MapState, required_slider, risk_utility
-from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, measure_of, risk_utility_map
-from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK
-from kanon_lab.tradeoff.measures import is_measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,9 +37,9 @@ def explore_recipes(
     Parameters
     ----------
     frame, recipe, grid, repeats, workers
-        As in `kanon_lab.tradeoff.risk_utility_map`; or, as `frame` alone, a finished map.
+        As in `kanon_lab.recipes.risk_utility_map`; or, as `frame` alone, a finished map.
     risk, loss : str
-        The measures shown first; see `kanon_lab.tradeoff.MEASURES`.
+        The measures shown first; see `kanon_lab.recipes.MEASURES`.
     at_most : float
         The required risk shown first, taken down to a step of the slider.
 
@@ -142,7 +141,7 @@ def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) ->
 
 
 def _recipe(recipe: Mapping[str, Any]) -> str:
-    from kanon_lab.protection.yaml_file import dump_yaml
+    from kanon_lab.recipes.recipe import dump_yaml
 
     return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
 

@@ -13,6 +13,19 @@ import pandas as pd
 
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, shortened
+from kanon_lab.recipes.frontier import (
+    MEASURES,
+    USUAL_LOSS,
+    USUAL_RISK,
+    check_required,
+    costs,
+    frontier,
+    least_loss,
+    measure_of,
+    middle_step,
+    risk_steps,
+)
+from kanon_lab.recipes.risk_utility_map import RiskUtilityMap
 from kanon_lab.show.style import (
     BLUE,
     LIGHT_GREY,
@@ -30,8 +43,6 @@ from kanon_lab.show.style import (
     title,
     words_at,
 )
-from kanon_lab.tradeoff import MEASURES, RiskUtilityMap, costs, frontier, measure_of
-from kanon_lab.tradeoff.best import USUAL_LOSS, USUAL_RISK, check_required, least_loss, middle_step, risk_steps
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,7 +83,7 @@ def risk_utility(
         The map, or its ``points`` or ``worst``. Of a map whose recipes were tried with several seeds, thin lines show
         one standard deviation to either side of the mean.
     risk, loss : str
-        Measures; see `kanon_lab.tradeoff.MEASURES`.
+        Measures; see `kanon_lab.recipes.MEASURES`.
     at_most : float, optional
         The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
 

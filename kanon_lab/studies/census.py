@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.keys import check_seed
+from kanon_lab.roles import check_seed
 
 #: The columns of a record, in the order of the study.
 VARIABLES = (

@@ -23,8 +23,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.data import load_counts
-from kanon_lab.population import CUADRO_1_RANGES, CUADRO_2_RANGES, PERIODS, anonymity
+from kanon_lab.data.counts import load_counts
+from kanon_lab.population import PERIODS, anonymity
+from kanon_lab.population.law import CUADRO_1_RANGES, CUADRO_2_RANGES
 from kanon_lab.studies.evidence import judged, told
 from kanon_lab.studies.figures import printed_step, recomputed
 from kanon_lab.studies.gil_bellosta import (

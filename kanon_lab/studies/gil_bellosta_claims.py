@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.digits import percent
-from kanon_lab.population import CUADRO_2_RANGES, PERIODS, anonymity, persons_by_k
+from kanon_lab.population import PERIODS, anonymity, persons_by_k
+from kanon_lab.population.law import CUADRO_2_RANGES
 from kanon_lab.studies.evidence import Told, told
 from kanon_lab.studies.gil_bellosta import (
     BENALMADENA,

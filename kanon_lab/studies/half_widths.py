@@ -13,8 +13,9 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2, norm, t
 
-from kanon_lab.data import load_counts
-from kanon_lab.population import CUADRO_1_RANGES, PERIODS, anonymity
+from kanon_lab.data.counts import load_counts
+from kanon_lab.population import PERIODS, anonymity
+from kanon_lab.population.law import CUADRO_1_RANGES
 from kanon_lab.studies.figures import published_figures
 
 #: The printed half-widths have two decimals.

@@ -12,10 +12,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.keys import KeySpec
-from kanon_lab.recode import cut_bands, group_categories, round_values
+from kanon_lab.methods.global_recoding import cut_bands, group_categories
+from kanon_lab.methods.local_suppression import local_suppression
+from kanon_lab.methods.numeric_coding import round_values
+from kanon_lab.methods.suppression import Suppression
+from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import published_figures
-from kanon_lab.suppress import Suppression, local_suppression
 
 SOURCE = "ine-chile-2023"
 #: Spanish words for small numbers, as the guide has them.

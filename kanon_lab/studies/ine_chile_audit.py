@@ -32,10 +32,14 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.diversity import diversity
-from kanon_lab.perturb import add_noise, microaggregate, pram, rank_swap, shuffle
-from kanon_lab.recode import group_categories
-from kanon_lab.risk import file_risk
+from kanon_lab.measures.global_risk import file_risk
+from kanon_lab.measures.sensitive_values import diversity
+from kanon_lab.methods.global_recoding import group_categories
+from kanon_lab.methods.microaggregation import microaggregate
+from kanon_lab.methods.noise import add_noise
+from kanon_lab.methods.pram import pram
+from kanon_lab.methods.rank_swap import rank_swap
+from kanon_lab.methods.shuffle import shuffle
 from kanon_lab.studies.evidence import claimed, judged, told
 from kanon_lab.studies.figures import recomputed
 from kanon_lab.studies.ine_chile import (

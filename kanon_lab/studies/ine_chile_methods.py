@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.keys import KeySpec
-from kanon_lab.recode import bottom_code, cut_bands, round_values, top_code
-from kanon_lab.risk import household_size
+from kanon_lab.measures.global_risk import household_size
+from kanon_lab.methods.global_recoding import cut_bands
+from kanon_lab.methods.local_suppression import local_suppression
+from kanon_lab.methods.numeric_coding import bottom_code, round_values, top_code
+from kanon_lab.methods.suppression import Suppression, protection_claims
+from kanon_lab.roles import KeySpec
 from kanon_lab.studies.evidence import Told, told
 from kanon_lab.studies.ine_chile import (
     EDGES,
@@ -31,7 +34,6 @@ from kanon_lab.studies.ine_chile import (
     recoded_regions,
     suppressed,
 )
-from kanon_lab.suppress import Suppression, local_suppression, protection_claims
 
 # Ages that the indicators of section 8.2.1.1 are computed for, and two ways to group ages.
 _WANTED = ((6, 11), (12, 17))

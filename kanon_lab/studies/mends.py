@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 from kanon_lab.studies.aepd import HEADINGS, KEYS, SENSITIVE, hierarchies, local_levels, table
 
 _K_REQUIRED = 2

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.population import CUADRO_2_RANGES, PERIODS, persons_by_k
+from kanon_lab.population import PERIODS, persons_by_k
+from kanon_lab.population.law import CUADRO_2_RANGES
 
 PRINTED_PERIODS = tuple(PERIODS.values())
 PRINTED_RANGES = tuple((r.k_from, r.k_to) for r in CUADRO_2_RANGES if r.k_to is not None)

@@ -8,9 +8,9 @@ import pytest
 from kanon_lab.classes import class_table
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
-from kanon_lab.keys import KeySpec
+from kanon_lab.methods import recode_step
 from kanon_lab.notebooks import NotebookError
-from kanon_lab.recode import recode_step
+from kanon_lab.roles import KeySpec
 from kanon_lab.studies import KINDS, published_figures
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
-from kanon_lab.protection import as_recipe
+from kanon_lab.recipes import as_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 

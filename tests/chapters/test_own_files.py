@@ -10,7 +10,7 @@ from warm_kernels import forked_notebooks
 
 from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
-from kanon_lab.notebooks.defaults import EMPTY, NEEDED, defaults, for_the_file
+from kanon_lab.notebooks.running import EMPTY, NEEDED, defaults, for_the_file
 
 NOTEBOOKS = find_notebooks()
 OWN = sorted(name for name, path in NOTEBOOKS.items() if "file" in defaults(path))

@@ -12,11 +12,10 @@ import pytest
 from kanon_lab.classes import class_table
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
-from kanon_lab.file_measures import measure
-from kanon_lab.keys import KeySpec
-from kanon_lab.recode import recode_step
+from kanon_lab.measures.file_measures import measure
+from kanon_lab.methods import local_suppression, recode_step
+from kanon_lab.roles import KeySpec
 from kanon_lab.studies import published_figures
-from kanon_lab.suppress import local_suppression
 
 ROOT = Path(__file__).resolve().parents[2]
 LADDERS = {

@@ -9,7 +9,7 @@ import pytest
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures.cost import indicator_intervals
-from kanon_lab.utility import IndicatorSet, compare_indicators, indicators
+from kanon_lab.measures import IndicatorSet, compare_indicators, indicators
 
 
 @pytest.fixture(scope="module")

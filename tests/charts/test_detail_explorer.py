@@ -11,7 +11,7 @@ import pytest
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures.detail_explorer import detail_explorer
-from kanon_lab.subsample import expected_study
+from kanon_lab.sample import expected_study
 
 FRACTIONS = [0.01, 0.04, 0.1]
 LEVELS = {"region": ["Catalonia", "14 <&> regions"], "age": ["1 year", "5 years", "10 years"]}

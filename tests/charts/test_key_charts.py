@@ -12,7 +12,7 @@ from kanon_lab import show
 from kanon_lab.classes import key_grid
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 from kanon_lab.show.keys import _up_to
 
 KEYS = ("place", "sex", "age <&>")

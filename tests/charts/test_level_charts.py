@@ -11,8 +11,7 @@ import pytest
 from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.lattice import level_grid, search
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import Hierarchy, level_grid, search
 
 LADDERS = {
     "age": Hierarchy.from_intervals(

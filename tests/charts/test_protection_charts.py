@@ -10,7 +10,7 @@ from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import suppression as suppression_figures
-from kanon_lab.suppress import CLAIMS
+from kanon_lab.methods import CLAIMS
 
 NAMES = ("place", "age <&>")
 ORDERS = ("no order", "age <&> last")

@@ -12,7 +12,7 @@ from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import risk as risk_figures
-from kanon_lab.risk import individual_risk
+from kanon_lab.measures import individual_risk
 
 SIZES = pd.DataFrame(
     {

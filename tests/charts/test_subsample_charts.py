@@ -13,7 +13,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.figures import detail as detail_figures
 from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.uniques import _METHODS
-from kanon_lab.subsample import TRIAL_METHODS, area_threshold, expected_study, study_trials, uniqueness_curve
+from kanon_lab.sample import TRIAL_METHODS, area_threshold, expected_study, study_trials, uniqueness_curve
 
 F = 0.04
 SIZES = np.random.default_rng(4).poisson(np.random.default_rng(5).lognormal(-1, 2.5, 20_000))

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_lab import show
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.tradeoff import RiskUtilityMap, cheapest, frontier
+from kanon_lab.recipes import RiskUtilityMap, cheapest, frontier
 
 LABELS = [f"k={k}, ages={ages}" for k in (2, 3) for ages in ("a <&>", "b", "c")]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon_lab.classes import class_table
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 
 SETTINGS = settings(deadline=None, max_examples=80)
 #: Values that a column of a real file may mix: numbers, text that looks like numbers, truth values, missing ones.

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 
 values = st.sampled_from(["x", "y", None])
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
-from kanon_lab.classes.sizes import by_meaning, size_ranges
+from kanon_lab.classes.counts import by_meaning, size_ranges
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
 from kanon_lab.population import KRange
+from kanon_lab.roles import KeySpec
 
 RECORDS = st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["x", None])), min_size=1, max_size=40)
 

@@ -6,7 +6,7 @@ import pytest
 
 from kanon_lab.classes import class_table, key_grid
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
+from kanon_lab.roles import KeySpec
 
 
 @pytest.mark.parametrize("missing", ["wildcard", "category"])

@@ -13,8 +13,8 @@ from processes import PATIENCE
 from kanon_lab.cli import run
 from kanon_lab.cli.subsample import _POLICIES
 from kanon_lab.digits import percent
-from kanon_lab.keys import MISSING_POLICIES, KeySpec
-from kanon_lab.subsample import subsample_risk
+from kanon_lab.roles import MISSING_POLICIES, KeySpec
+from kanon_lab.sample import subsample_risk
 
 # The contract of the command: what its JSON holds at least.
 CONTRACT = """file keys n1 n2 u1 u2 u p_a p_b p_c p_d p_identification spread expected fraction repeats seed scheme

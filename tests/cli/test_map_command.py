@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
-from kanon_lab.protection import read_recipe
-from kanon_lab.tradeoff import risk_utility_map
+from kanon_lab.recipes import read_recipe, risk_utility_map
 
 RECIPE = """
 key_variables: [region, sex, age]
@@ -65,7 +64,7 @@ def test_json_holds_the_map_and_the_choice(capsys, folder):
 
 
 def read_settings(folder):
-    from kanon_lab.protection.yaml_file import read_yaml
+    from kanon_lab.recipes.recipe import read_yaml
 
     return read_yaml(folder / "map.yml")
 

@@ -14,9 +14,9 @@ from processes import hear_signals
 
 from kanon_lab.cli import run
 from kanon_lab.cli.measure import _ESTIMATORS, _POLICIES
-from kanon_lab.file_measures import measure
-from kanon_lab.keys import MISSING_POLICIES, KeySpec
-from kanon_lab.risk import ESTIMATORS
+from kanon_lab.measures import ESTIMATORS
+from kanon_lab.measures.file_measures import measure
+from kanon_lab.roles import MISSING_POLICIES, KeySpec
 
 WRITERS = {
     "csv": partial(pd.DataFrame.to_csv, index=False),

@@ -13,7 +13,7 @@ import pytest
 from kanon_lab import read_microdata
 from kanon_lab.cli import run
 from kanon_lab.data import data_path, read_file, writing
-from kanon_lab.protection import read_recipe
+from kanon_lab.recipes import read_recipe
 
 FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]
 RECIPE = """

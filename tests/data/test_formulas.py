@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.cli import run
 from kanon_lab.data import read_microdata
-from kanon_lab.data.formulas import neutralised
-from kanon_lab.data.writing import write_microdata
+from kanon_lab.data.writing import neutralised, write_microdata
 from kanon_lab.errors import DataError, OptionError
 
 # In a text, the places of signs at which a formula would begin, marked by ^.

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from kanon_lab.data import read_counts, read_microdata
-from kanon_lab.data.file import read_file
+from kanon_lab.data.microdata import read_file
 from kanon_lab.errors import DataError, OptionError
 
 LIMIT = 10_000_000

@@ -13,8 +13,7 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from kanon_lab.data.file import FORMATS
-from kanon_lab.data.microdata import read_microdata
+from kanon_lab.data.microdata import FORMATS, read_microdata
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, StorageError
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from kanon_lab.classes import ValueCounts, class_table
-from kanon_lab.diversity import diversity
-from kanon_lab.diversity.closeness import ordered_distance
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.recode import Hierarchy
+from kanon_lab.measures import diversity
+from kanon_lab.measures.class_diversity import ordered_distance
+from kanon_lab.methods import Hierarchy
+from kanon_lab.roles import KeySpec
 
 # Levels 1 and 2 of a hierarchy of six values.
 LEVELS = {"a": ("A", "*"), "b": ("A", "*"), "c": ("A", "*"), "d": ("D", "*"), "e": ("D", "*"), "f": ("F", "*")}

@@ -23,12 +23,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.classes import ValueCounts, class_table
-from kanon_lab.diversity import Bands, alpha_k, diversity, p_sensitivity
-from kanon_lab.diversity.closeness import equal_distance, ordered_distance
-from kanon_lab.diversity.gain import beta_likeness, delta_disclosure, enhanced_beta_likeness
-from kanon_lab.diversity.variety import distinct_l, entropy_l, largest_share, recursive_l
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
+from kanon_lab.measures import Bands, alpha_k, diversity, p_sensitivity
+from kanon_lab.measures.class_diversity import (
+    beta_likeness,
+    delta_disclosure,
+    distinct_l,
+    enhanced_beta_likeness,
+    entropy_l,
+    equal_distance,
+    largest_share,
+    ordered_distance,
+    recursive_l,
+)
+from kanon_lab.roles import KeySpec
 
 KEY = st.sampled_from([1, 2, 3, None])
 RECORDS = st.lists(st.tuples(KEY, KEY, st.sampled_from(["a", "b", "c", "d", None])), min_size=1, max_size=30)

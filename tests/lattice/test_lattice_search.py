@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec
-from kanon_lab.lattice import L_KINDS, LOSSES, level_grid, search
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import L_KINDS, LOSSES, Hierarchy, level_grid, search
+from kanon_lab.roles import KeySpec
 
 MISSING = None
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.lattice import mondrian
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import Hierarchy, mondrian
 
 # Labels of the values 0 to 7 at levels 0 to 2: no level joins all of them.
 TREE = {v: [str(v), "abcd"[v // 2], "left" if v < 4 else "right"] for v in range(8)}

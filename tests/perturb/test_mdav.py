@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.perturb import blocks, mdav
+from kanon_lab.methods import grouping
 
 
 def by_definition(rows, weights, k, order=None):
@@ -43,8 +43,8 @@ def by_definition(rows, weights, k, order=None):
 
 
 def groups(values, k, **options):
-    points, weights = mdav.on_grid(np.array(values, dtype=float))
-    return mdav.mdav(points, weights, k, **options).tolist(), points.T.tolist(), weights.tolist()
+    points, weights = grouping.on_grid(np.array(values, dtype=float))
+    return grouping.mdav(points, weights, k, **options).tolist(), points.T.tolist(), weights.tolist()
 
 
 def varied(values):
@@ -70,7 +70,7 @@ def test_groups_are_those_of_the_definition_with_many_ties(values, k, largest, d
     """Blocks of few points, so that there are many."""
     k = min(k, len(values))
     order = data.draw(st.none() | st.permutations(range(len(values))))
-    with patch.object(blocks, "_LARGEST", largest):
+    with patch.object(grouping, "_LARGEST", largest):
         options = {} if order is None else {"order": np.array(order)}
         found, rows, weights = groups(values, k, **options)
     assert found == by_definition(rows, weights, k, order)
@@ -102,7 +102,7 @@ def test_two_thousand_records(kind):
         "skewed": lambda: rng.standard_cauchy(size=(2000, 3)),
         "whole numbers": lambda: rng.integers(0, 6, size=(2000, 3)),
     }[kind]()
-    with patch.object(blocks, "_LARGEST", 32):
+    with patch.object(grouping, "_LARGEST", 32):
         found, rows, weights = groups(values, 7)
     assert found == by_definition(rows, weights, 7)
 
@@ -110,7 +110,7 @@ def test_two_thousand_records(kind):
 @pytest.mark.parametrize("scale", [1e-270, 1, 1e140])
 def test_the_grid(scale):
     values = np.random.default_rng(2).integers(-50, 1000, size=(300, 2)) * scale
-    points, weights = mdav.on_grid(values)
+    points, weights = grouping.on_grid(values)
     assert (points == np.rint(points)).all()
     assert weights == pytest.approx(1 / points.var(axis=1))
     assert [sum(map(int, row)) for row in points.tolist()] == points.sum(axis=1).tolist()

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.perturb import microaggregation
-from kanon_lab.perturb.microaggregation import KEEPS, microaggregate
-from kanon_lab.risk import outliers
+from kanon_lab.measures import outliers
+from kanon_lab.methods import microaggregation
+from kanon_lab.methods.microaggregation import KEEPS, microaggregate
 
 METHODS = [(method, centre) for method in ("mdav", "optimal") for centre in ("mean", "median")]
 

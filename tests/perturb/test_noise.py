@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, about
-from kanon_lab.perturb.noise import KEEPS, add_noise
-from kanon_lab.risk import outliers
+from kanon_lab.measures import outliers
+from kanon_lab.methods.noise import KEEPS, add_noise
 
 NAMES = ["income", "rent", "age"]
 

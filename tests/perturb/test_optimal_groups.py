@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.perturb import optimal
+from kanon_lab.methods import grouping
 
 
 def squares(values):
@@ -47,7 +47,7 @@ def least_of_runs(values, k):
 @given(st.lists(st.integers(-20, 20) | st.sampled_from([0.1, 1e6]), min_size=2, max_size=7), st.integers(2, 4))
 def test_no_partition_loses_less(values, k):
     k = min(k, len(values))
-    found = optimal.optimal(np.array(values, dtype=float), k)
+    found = grouping.optimal(np.array(values, dtype=float), k)
     assert np.bincount(found).min() >= k
     candidates = [p for p in all_partitions(list(range(len(values)))) if min(map(len, p)) >= k]
     least = min(sum(squares([values[i] for i in group]) for group in partition) for partition in candidates)
@@ -63,8 +63,8 @@ def test_no_partition_loses_less(values, k):
 @example([5] * 9, 2, 1)
 def test_longer_files_in_pieces(values, k, at_a_time):
     k, told = min(k, len(values)), []
-    with patch.object(optimal, "_AT_A_TIME", at_a_time):
-        found = optimal.optimal(np.array(values, dtype=float), k, tell=told.append)
+    with patch.object(grouping, "_AT_A_TIME", at_a_time):
+        found = grouping.optimal(np.array(values, dtype=float), k, tell=told.append)
     sizes = np.bincount(found)
     assert sizes.min() >= k and sizes.max() < 2 * k
     assert sum(told) == len(values)
@@ -76,7 +76,7 @@ def test_longer_files_in_pieces(values, k, at_a_time):
 @pytest.mark.parametrize("scale", [1e-150, 1, 1e150])
 def test_groups_do_not_depend_on_the_unit(scale):
     values = np.random.default_rng(4).lognormal(size=500)
-    expected = optimal.optimal(values, 3)
-    np.testing.assert_array_equal(optimal.optimal(values * scale, 3), expected)
-    near = optimal.optimal(np.arange(9.0).repeat(3) * 1e-3 + 1e9, 3)
+    expected = grouping.optimal(values, 3)
+    np.testing.assert_array_equal(grouping.optimal(values * scale, 3), expected)
+    near = grouping.optimal(np.arange(9.0).repeat(3) * 1e-3 + 1e9, 3)
     np.testing.assert_array_equal(near, np.arange(9).repeat(3))

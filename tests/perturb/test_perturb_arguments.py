@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import KanonLabError, OptionError, about
-from kanon_lab.perturb import add_noise, microaggregate, pram, rank_swap, shuffle
+from kanon_lab.methods import add_noise, microaggregate, pram, rank_swap, shuffle
 
 METHODS = [add_noise, microaggregate, pram, rank_swap, shuffle]
 FILE = pd.DataFrame({"x": np.arange(60) % 7 + 0.5, "s": ["a", "b"] * 30})

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
-from kanon_lab.perturb.draws import generator
-from kanon_lab.perturb.pram import KEEPS, pram
-from kanon_lab.perturb.transition import estimated_shares, invariant_matrix, posterior, redrawing_matrix
+from kanon_lab.methods.perturbation import generator
+from kanon_lab.methods.pram import KEEPS, pram
+from kanon_lab.methods.transition import estimated_shares, invariant_matrix, posterior, redrawing_matrix
 
 GIVEN = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1}, "c": {"a": 0.25, "b": 0.25, "c": 0.5}}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.perturb.rank_swap import KEEPS, _partners, rank_swap
+from kanon_lab.methods.rank_swap import KEEPS, _partners, rank_swap
 
 
 def ranks_of(value, values):

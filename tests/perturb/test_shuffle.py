@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.perturb import add_noise
-from kanon_lab.perturb.shuffle import KEEPS, shuffle
-from kanon_lab.risk import record_linkage
+from kanon_lab.measures import record_linkage
+from kanon_lab.methods import add_noise
+from kanon_lab.methods.shuffle import KEEPS, shuffle
 
 NORMAL = statistics.NormalDist()
 

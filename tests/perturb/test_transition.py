@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
-from kanon_lab.perturb.transition import (
+from kanon_lab.methods.transition import (
     check_transition,
     estimated_shares,
     invariant_matrix,

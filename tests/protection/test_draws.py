@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import final_claims, final_indicators, protect
+from kanon_lab.recipes import final_claims, final_indicators, protect
+from kanon_lab.roles import KeySpec
 
 SPEC = KeySpec(["sex"], household="home", numeric_variables=["income", "rent"])
 SEED = 3141592653589793238

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from kanon_lab import KeySpec
 from kanon_lab.errors import OptionError
-from kanon_lab.protection import protect
-from kanon_lab.protection.exposure import columns_as_keys, exposed_by_columns, told_by
-from kanon_lab.protection.judged import judge
-from kanon_lab.protection.limits import as_limits
+from kanon_lab.recipes import protect
+from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, told_by
+from kanon_lab.recipes.limits import as_limits
+from kanon_lab.recipes.verdict import judge
 
 KEYS = ["commune", "sex", "age"]
 

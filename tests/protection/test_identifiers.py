@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import DataError, about
-from kanon_lab.protection import prove_absent
+from kanon_lab.recipes import prove_absent
 
 NAMES = ["Ana Soto Rey", "Luz Mora", "Juan Pérez-Cruz", None, "Eva Gil Roca"]
 ORIGINAL = pd.DataFrame({"name": NAMES, "id": [101, 102, 103, 104, 105]}, index=list("vwxyz"))

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table
-from kanon_lab.protection import final_claims, protect
-from kanon_lab.protection.judged import judge
-from kanon_lab.protection.limits import as_limits
-from kanon_lab.risk import file_risk, with_household_composition
+from kanon_lab.measures import file_risk, with_household_composition
+from kanon_lab.recipes import final_claims, protect
+from kanon_lab.recipes.limits import as_limits
+from kanon_lab.recipes.verdict import judge
 
 KEYS = ["region", "sex"]
 

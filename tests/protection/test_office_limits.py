@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import as_recipe, protect
-from kanon_lab.protection.limits import LIMITS, as_limits
+from kanon_lab.recipes import as_recipe, protect
+from kanon_lab.recipes.limits import LIMITS, as_limits
 from kanon_lab.report import as_config
+from kanon_lab.roles import KeySpec
 
 SPEC = KeySpec(["region", "age"], household="home", sensitive_variables=["illness", "income"])
 SETTINGS = {"key_variables": ["region"], "household": "home", "sensitive_variables": ["illness"]}

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from kanon_lab.data import write_microdata
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import protect
-from kanon_lab.protection.order import LEVEL, alike_neighbours
-from kanon_lab.protection.steps import SHUFFLED_BY
+from kanon_lab.recipes import protect
+from kanon_lab.recipes.notes import LEVEL, alike_neighbours
+from kanon_lab.recipes.steps import SHUFFLED_BY
+from kanon_lab.roles import KeySpec
 
 SPEC = KeySpec(["region", "age"], household="home")
 

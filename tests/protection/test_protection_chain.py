@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table, load_microdata
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.protection import protect
-from kanon_lab.risk import file_risk
+from kanon_lab.measures import file_risk
+from kanon_lab.recipes import protect
 
 VALUES = {"region": ["n", "s", None], "age": [1, 2, 30, 31, None], "sex": ["m", "w"]}
 KEYS = list(VALUES)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table, load_microdata
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.protection import as_recipe, household_file, merge_households, protect, read_recipe, write_recipe
+from kanon_lab.recipes import as_recipe, household_file, merge_households, protect, read_recipe, write_recipe
 
 CELL = st.one_of(st.none(), st.sampled_from(["a", "b", 1, 2.5]))
 

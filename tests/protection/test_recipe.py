@@ -11,8 +11,8 @@ from kanon_lab.cli import run
 from kanon_lab.data import read_file
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
-from kanon_lab.protection import STEPS, as_recipe, protect, read_recipe, write_recipe
-from kanon_lab.recode.steps import RECODINGS
+from kanon_lab.methods.recode_settings import RECODINGS
+from kanon_lab.recipes import STEPS, as_recipe, protect, read_recipe, write_recipe
 
 FULL = """
 key_variables: [postcode, age, sex, education]
@@ -143,7 +143,7 @@ def test_a_setting_that_no_recipe_can_hold(tmp_path):
 
 
 def test_nothing_is_done_before_every_column_is_there(monkeypatch):
-    from kanon_lab.protection import chain
+    from kanon_lab.recipes import chain
 
     monkeypatch.setattr(chain, "measured", lambda *_, **__: pytest.fail("measured before the recipe was checked"))
     steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]

@@ -7,11 +7,10 @@ from pages import PAGES, tables
 
 from kanon_lab import load_microdata
 from kanon_lab.cli import run
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import STEPS, protect, read_recipe
-from kanon_lab.protection.yaml_file import read_yaml
-from kanon_lab.recode.steps import Recode
-from kanon_lab.tradeoff import MEASURES, risk_utility_map
+from kanon_lab.methods.recode_settings import Recode
+from kanon_lab.recipes import MEASURES, STEPS, protect, read_recipe, risk_utility_map
+from kanon_lab.recipes.recipe import read_yaml
+from kanon_lab.roles import KeySpec
 
 PAGE = PAGES["recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)

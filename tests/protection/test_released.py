@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, load_microdata
-from kanon_lab.protection import dependent_columns, final_claims, household_disclosure, protect, released_columns
-from kanon_lab.protection.verdict import final_diversity
+from kanon_lab.recipes import dependent_columns, final_claims, household_disclosure, protect, released_columns
+from kanon_lab.recipes.verdict import final_diversity
 
 VALUES = {"region": ["n", "s", None], "age": [1, 2, 30, 31, None], "sex": ["m", "w"]}
 KEYS = list(VALUES)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file, write_microdata
-from kanon_lab.data.fitting import fitted
+from kanon_lab.data.writing import fitted
 from kanon_lab.errors import OptionError
-from kanon_lab.protection import as_recipe
+from kanon_lab.recipes import as_recipe
 
 LABELS = {
     "region": {1: "North", 2: "South", 3: "East", 4: "West", 8: "Overseas"},

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import final_claims, protect
-from kanon_lab.recode.columns import as_text
+from kanon_lab.columns import as_text
+from kanon_lab.recipes import final_claims, protect
+from kanon_lab.roles import KeySpec
 
 KEYS = ["sex", "age"]
 BANDS = {"variable": "age", "bands": [0, 20, 40], "labels": ["young", "old"]}

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.recode.configuration import hierarchies
+from kanon_lab.methods.recode_settings import hierarchies
 
 
 def test_each_kind_is_made(tmp_path):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.recode import group_categories
+from kanon_lab.methods import group_categories
 
 TOWNS = pd.Series(["city", "town", None, "farm"], index=list("abcd"), name="place")
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kanon_lab.recode import cut_bands, group_categories, round_values
+from kanon_lab.methods import cut_bands, group_categories, round_values
 
 SIZES = {"capital, large city": 793, "small city": 362, "town": 161, "countryside": 684}
 

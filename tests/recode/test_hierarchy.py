@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
-from kanon_lab.recode import Hierarchy, recode_dates
+from kanon_lab.methods import Hierarchy, recode_dates
 
 AGES = Hierarchy.from_intervals([range(0, 101, 10), [0, 50, 100]], closed="left", top="*", name="age")
 REGION = {"Reus": ["Tarragona", "Catalunya"], "Vic": ["Barcelona", "Catalunya"], "Soria": ["Soria", "Castilla"]}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recode import recode_dates
+from kanon_lab.methods import recode_dates
 
 DAYS = st.dates(datetime.date(1890, 1, 1), datetime.date(2025, 12, 31))
 

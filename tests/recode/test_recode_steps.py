@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from kanon_lab.errors import DataError, KanonLabError, about
-from kanon_lab.recode.steps import recode_step
+from kanon_lab.methods.recode_settings import recode_step
 
 FRAME = pd.DataFrame(
     {

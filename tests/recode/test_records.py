@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recode import Hierarchy, generalise, generalise_records, suppress_records
+from kanon_lab.methods import Hierarchy, generalise, generalise_records, suppress_records
 
 HIERARCHIES = {
     "postcode": Hierarchy.from_masks([5, 2, 0]),

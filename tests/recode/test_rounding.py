@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recode import round_values
+from kanon_lab.methods import round_values
 
 BASES = st.sampled_from(
     [1, 2, 5, 10, 25, 100, 1000, 0.1, 0.01, 0.5, 0.25, 2.5, 0.05, 0.3, 3e-15, 1.000000000001e-15, 1e15]

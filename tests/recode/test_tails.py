@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recode import bottom_code, top_code
+from kanon_lab.methods import bottom_code, top_code
 
 AGES = pd.Series([3, 64, 65, 90, 81, 70], index=list("abcdef"), name="age")
 SCHOOL = ["none", "primary", "secondary", "university", "doctorate"]

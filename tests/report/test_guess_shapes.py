@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.protection import as_recipe
-from kanon_lab.protection.yaml_file import parse_yaml
-from kanon_lab.report.first_config import config_texts, first_config, reason
-from kanon_lab.report.guess import ROLES, guess_roles
+from kanon_lab.recipes import as_recipe
+from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.report.first_config import ROLES, config_texts, first_config, guess_roles, reason
 
 RANDOM = np.random.default_rng(14)
 SIZES = RANDOM.choice([1, 2, 3, 4, 5], 600, p=[0.25, 0.3, 0.2, 0.15, 0.1])

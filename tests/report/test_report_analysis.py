@@ -177,7 +177,7 @@ def test_indicators_are_told_in_ranges_and_of_many_records(frame, found):
 
 
 def test_a_range_is_that_of_the_overlap_and_removed_groups_are_lost(frame):
-    from kanon_lab.protection import final_indicators
+    from kanon_lab.recipes import final_indicators
 
     steps = [{"add_noise": {"variables": ["income"], "strength": 0.5}}, {"remove_variables": {"variables": ["group"]}}]
     config = as_config({**SETTINGS, "map": None, "steps": steps})

@@ -10,8 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import NotebookError, find_notebooks
 from kanon_lab.report import as_config, make_report, opened
-from kanon_lab.report.failed import Failure, failure_of, last_step, stripped
-from kanon_lab.report.html import report_page
+from kanon_lab.report.build import Failure, failure_of, last_step, report_page, stripped
 from kanon_lab.report.sections import SECTIONS
 
 CONFIG = {

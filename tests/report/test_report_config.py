@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
-from kanon_lab.protection.yaml_file import dump_yaml
+from kanon_lab.recipes.recipe import dump_yaml
 from kanon_lab.report import as_config, read_config
 
 EXPOSED = {"exposed_by_columns": 0}

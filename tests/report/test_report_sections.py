@@ -10,7 +10,7 @@ import pytest
 
 from kanon_lab.errors import OptionError
 from kanon_lab.notes import Note, wordings
-from kanon_lab.protection import as_recipe
+from kanon_lab.recipes import as_recipe
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section

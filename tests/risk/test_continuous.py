@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.risk import interval_disclosure, record_linkage, upper_tail
+from kanon_lab.measures import interval_disclosure, record_linkage, upper_tail
 
 # Whole numbers, so that ties are many.
 NUMBERS = st.sampled_from([0, 1, 2, 3, 5, 8, 100, None])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import file_risk, individual_risk
+from kanon_lab.measures import file_risk, individual_risk
+from kanon_lab.roles import KeySpec
 
 
 def test_eight_records_of_sdcmicro():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import file_risk, household_risk, household_risks, household_size, with_household_size
+from kanon_lab.measures import file_risk, household_risk, household_risks, household_size, with_household_size
+from kanon_lab.roles import KeySpec
 
 MEMBERS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 5)), min_size=1, max_size=30)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.risk import ESTIMATORS, individual_risk
+from kanon_lab.measures import ESTIMATORS, individual_risk
 
 
 def negative_binomial_mean(f, F):

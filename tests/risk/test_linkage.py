@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.risk import linkage_attack
+from kanon_lab.measures import linkage_attack
 
 PERSON = st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from(["a", "b", None]))
 RECORD = st.tuples(PERSON, st.sampled_from(["flu", "cold", "burn", None]))

@@ -13,9 +13,9 @@ from scipy.optimize import minimize
 
 from kanon_lab.classes import class_table, with_population
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import fitting, loglinear
-from kanon_lab.risk.loglinear import _mean_inverse
+from kanon_lab.measures import loglinear, loglinear_model
+from kanon_lab.measures.loglinear_model import _mean_inverse
+from kanon_lab.roles import KeySpec
 
 KEYS = ["a", "b", "c"]
 
@@ -92,7 +92,7 @@ def test_all_pairs_maximise_the_likelihood():
     start = np.zeros(design.shape[1])
     best = minimize(likelihood, start, jac=True, method="BFGS", options={"gtol": 1e-8, "maxiter": 5000})
     np.testing.assert_allclose(fit.expected, np.exp(design @ best.x), rtol=1e-6)
-    assert fit.gap <= fitting.FINISHED
+    assert fit.gap <= loglinear_model.FINISHED
 
 
 def mean_inverse(f, x):
@@ -264,9 +264,9 @@ def test_a_model_that_does_not_settle(monkeypatch):
     cells = [cell for cell in itertools.product((0, 1), repeat=3) if len(set(cell)) > 1] * 5
     table = class_table(pd.DataFrame(cells, columns=KEYS), KEYS)
     fit = partial(loglinear, table, interactions=list(itertools.combinations(KEYS, 2)), sampling_fraction=0.5)
-    assert fitting.FINISHED < fit().gap < 0.01
+    assert loglinear_model.FINISHED < fit().gap < 0.01
     np.testing.assert_allclose(fit().expected, 5, rtol=1e-3)
-    monkeypatch.setattr(fitting, "MOST_ROUNDS", 2)
+    monkeypatch.setattr(loglinear_model, "MOST_ROUNDS", 2)
     with pytest.raises(DataError, match="a, b, c does not settle: after 2 rounds"):
         fit()
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import suda
+from kanon_lab.measures import suda
+from kanon_lab.roles import KeySpec
 
 VALUES = st.sampled_from([1, 2, 3, None])
 

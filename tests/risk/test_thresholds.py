@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import attacker_risks, file_risk, individual_risk, records_above
+from kanon_lab.measures import attacker_risks, file_risk, individual_risk, records_above
+from kanon_lab.roles import KeySpec
 
 RISKS = st.lists(st.sampled_from([0, 1e-6, 0.05, 0.1, 0.25, 0.5, 1]), min_size=1, max_size=30)
 

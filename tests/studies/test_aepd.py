@@ -327,7 +327,7 @@ def test_strict_and_in_words(capsys):
 
 def test_the_note_alone_loads_no_population():
     code = (
-        "import kanon_lab.data.load as load; from kanon_lab.studies import audit\n"
+        "import kanon_lab.data.counts as load; from kanon_lab.studies import audit\n"
         "def fail(path): raise AssertionError('loaded')\n"
         "load._read_embedded = fail; print(len(audit('aepd').figures))"
     )

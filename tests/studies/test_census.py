@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
+from kanon_lab.sample import expected_study, population_sizes
 from kanon_lab.studies import CATALAN_KEYS, CATALAN_LEVELS, catalan_census, catalan_codes, census_parameters
 from kanon_lab.studies.census import VARIABLES
 from kanon_lab.studies.garin import taula
-from kanon_lab.subsample import expected_study, population_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 # Garín i Ramírez (1996): persons and the smallest region, sections 4.3 and 5.

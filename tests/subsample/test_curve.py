@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.subsample import expected_study, population_sizes, uniqueness_curve
+from kanon_lab.roles import KeySpec
+from kanon_lab.sample import expected_study, population_sizes, uniqueness_curve
 
 FRACTIONS = st.floats(0.01, 0.99)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.subsample import area_threshold, frequency_control
-from kanon_lab.subsample.curve import expected_study, uniqueness_curve
+from kanon_lab.sample import area_threshold, frequency_control
+from kanon_lab.sample.curve import expected_study, uniqueness_curve
 
 AREAS, VALUES = st.sampled_from(["north", "south", None]), st.sampled_from(["a", "b", "c", None])
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.subsample import detail_grid, expected_study
+from kanon_lab.sample import detail_grid, expected_study
 
 LEVELS = {
     "place": {"one": {"groups": {"all": [1, 2, 3]}}, "three": None},

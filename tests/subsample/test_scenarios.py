@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec
-from kanon_lab.subsample import scenario_grid, subsample_risk
+from kanon_lab.roles import KeySpec
+from kanon_lab.sample import scenario_grid, subsample_risk
 
 SPEC = ["region", "age", "sex"]
 # The bands of five and ten years do not nest, as in the study: their last ones begin at 65 and at 80.

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec
-from kanon_lab.subsample import SubsampleRisk, subsample_risk
-from kanon_lab.subsample.counting import COUNTS, Design, Uniques, count_subsamples
-from kanon_lab.subsample.study import _notes
+from kanon_lab.roles import KeySpec
+from kanon_lab.sample import SubsampleRisk, subsample_risk
+from kanon_lab.sample.study import _notes
+from kanon_lab.sample.subsamples import COUNTS, Design, Uniques, count_subsamples
 
 # Garín i Ramírez (1996), Taula 1: u1, u2, u and p(identification) in per cent, as printed.
 TAULA_1 = [

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.subsample import TRIAL_METHODS, expected_study, study_trials
-from kanon_lab.subsample.simulate import _Drawing
-from kanon_lab.subsample.sizes import size_counts
+from kanon_lab.sample import TRIAL_METHODS, expected_study, study_trials
+from kanon_lab.sample.scenarios import _Drawing
+from kanon_lab.sample.sizes import size_counts
 
 CELLS = 30_000
 

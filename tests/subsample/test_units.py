@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from test_subsample_study import COUNTS, FILES, KEYS, a_sample, counts_by_hand, uniques_of
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.keys import KeySpec
-from kanon_lab.subsample import population_uniques, scenario_grid, subsample_risk
-from kanon_lab.subsample.counting import Design
-from kanon_lab.subsample.units import Units
+from kanon_lab.roles import KeySpec
+from kanon_lab.sample import population_uniques, scenario_grid, subsample_risk
+from kanon_lab.sample.subsamples import Design, Units
 
 AS_BEFORE = ["n1", "u1", "n2", "u2", "u", "p_d"]
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.risk import file_risk, individual_risk
-from kanon_lab.suppress import suppress_above_risk
+from kanon_lab.measures import file_risk, individual_risk
+from kanon_lab.methods import suppress_above_risk
+from kanon_lab.roles import KeySpec
 
 SPEC = KeySpec(["a", "b"], weight="w")
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.suppress import local_suppression, protection_claims
+from kanon_lab.methods import local_suppression, protection_claims
+from kanon_lab.roles import KeySpec
 
 KEYS = ["a", "b", "c"]
 cells = st.sampled_from([0, 1, 2, None])

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import protect
-from kanon_lab.tradeoff import MEASURES, cheapest, costs, frontier, measure_of
-from kanon_lab.tradeoff.measures import is_measure
+from kanon_lab.recipes import MEASURES, cheapest, costs, frontier, measure_of, protect
+from kanon_lab.recipes.frontier import is_measure
+from kanon_lab.roles import KeySpec
 
 # Few different numbers, so that ties of every kind occur.
 AXIS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, None])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kanon_lab.errors import AbsentFileError, OptionError
-from kanon_lab.tradeoff import planned
-from kanon_lab.tradeoff.grid import MOST
+from kanon_lab.recipes import planned
+from kanon_lab.recipes.grid import MOST
 
 SUPPRESS = {"suppress": {"k_required": "$k"}}
 RECIPE = {"key_variables": ["sex", "age"], "steps": ["$ages", SUPPRESS]}

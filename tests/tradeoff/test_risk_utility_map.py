@@ -11,9 +11,8 @@ import pytest
 from processes import PATIENCE, hear_signals
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.protection import Protection, as_recipe
-from kanon_lab.tradeoff import risk_utility_map
-from kanon_lab.tradeoff import run as running
+from kanon_lab.recipes import Protection, as_recipe, risk_utility_map
+from kanon_lab.recipes import risk_utility_map as running
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +183,7 @@ def test_by_default_processes_begin_when_it_takes_longer(found, survey, monkeypa
 
 SLEEPERS = """
 import time
-from kanon_lab.tradeoff.processes import shared_out
+from kanon_lab.recipes.processes import shared_out
 
 print("begun", flush=True)
 list(shared_out(time.sleep, (600,), [1, 2], 2))

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.cli import run
-from kanon_lab.keys import KeySpec
-from kanon_lab.protection import protect
-from kanon_lab.tradeoff import MEASURES, risk_utility_map
-from kanon_lab.tradeoff.unseen import blind_spot, unseen_steps
+from kanon_lab.recipes import MEASURES, protect, risk_utility_map
+from kanon_lab.recipes.risk_utility_map import blind_spot, unseen_steps
+from kanon_lab.roles import KeySpec
 
 RNG = np.random.default_rng(5)
 FRAME = pd.DataFrame(

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.protection import as_indicators
-from kanon_lab.utility.design import Design, domains, mean_interval, rate_interval, ratios, read_survey
-from kanon_lab.utility.indicators import indicators
-from kanon_lab.utility.wanted import IndicatorSet
+from kanon_lab.measures.survey_design import Design, domains, mean_interval, rate_interval, ratios, read_survey
+from kanon_lab.measures.survey_indicators import IndicatorSet, indicators
+from kanon_lab.recipes import as_indicators
 
 PEOPLE = pd.DataFrame(
     {

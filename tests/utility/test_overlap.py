@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
-from kanon_lab.utility.design import Design
-from kanon_lab.utility.indicators import KEYS, indicators
-from kanon_lab.utility.overlap import compare_indicators, indicator_loss
-from kanon_lab.utility.wanted import IndicatorSet
+from kanon_lab.measures.survey_design import Design
+from kanon_lab.measures.survey_indicators import KEYS, IndicatorSet, compare_indicators, indicator_loss, indicators
 
 
 def frame_of(rows):

@@ -7,7 +7,7 @@ import pytest
 from kanon_lab.digits import percent
 from kanon_lab.errors import KanonLabError
 from kanon_lab.figures.detail_explorer import explore_detail
-from kanon_lab.subsample import detail_grid
+from kanon_lab.sample import detail_grid
 
 pytest.importorskip("ipywidgets")
 

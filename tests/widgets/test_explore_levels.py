@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.lattice import search
-from kanon_lab.recode import Hierarchy
+from kanon_lab.methods import Hierarchy, search
 from kanon_lab.show import explore_levels
 
 pytest.importorskip("ipywidgets")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import KanonLabError
+from kanon_lab.recipes import risk_utility_map
+from kanon_lab.recipes.frontier import risk_steps
 from kanon_lab.show import explore_recipes
-from kanon_lab.tradeoff import risk_utility_map
-from kanon_lab.tradeoff.best import risk_steps
 
 pytest.importorskip("ipywidgets")
 

@@ -1,0 +1,392 @@
+"""Columns of a frame: found by name, coded, read as numbers, and paired between two files."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.errors import DataError, OptionError, about, meant, shortened
+
+
+def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
+    """Number of each row's value (-1 where missing) among the distinct values, and these values."""
+    try:
+        codes, values = pd.factorize(plain(series), use_na_sentinel=True)
+    except TypeError:
+        raise DataError(
+            f"column {shortened(str(series.name))} holds lists or the like; keep one value a cell"
+        ) from None
+    return codes, pd.Index(values)
+
+
+def plain(series: pd.Series) -> pd.Series:
+    """A column without categories: of the type that its categories have."""
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return series
+    if len(series.cat.categories) == 0:
+        return pd.Series(np.nan, index=series.index, name=series.name, dtype=object)
+    values = series.cat.categories.take(series.cat.codes.clip(lower=0))
+    return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
+
+
+def spread(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
+    """A text column from labels and the number of each row's label (-1 where missing)."""
+    column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
+    return pd.Series(column, index=like.index, name=like.name)
+
+
+def one_column(frame: pd.DataFrame, name: str) -> pd.Series:
+    """Column of a frame; a `DataError` where it is absent or stands twice."""
+    count = list(frame.columns).count(name)
+    if count != 1:
+        remedy = meant(name, frame.columns, "check the name")
+        fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
+        raise DataError(f"column {shortened(str(name))} {fault}")
+    return frame[name]
+
+
+def holds_numbers(column: pd.Series) -> bool:
+    """Whether a column is of a type of real numbers; truth values are none."""
+    types = pd.api.types
+    return types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column))
+
+
+def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
+    try:
+        found = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(name, str) and name for name in found):
+        raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
+    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
+        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    return found
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.DataFrame:
+    """A copy of a frame with other columns under the names of some of its own."""
+    result = frame.copy()
+    for name, column in columns.items():
+        result[name] = column
+    return result
+
+
+def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str) -> None:
+    """Raise a `DataError` that names the first of the `rows` that are true, if any is."""
+    if rows.any():
+        row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
+        more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
+        raise DataError(f"column {column}: row {row}{more}: {fault}")
+
+
+def composed(value: object) -> object:
+    """A text with each accent in one letter with the letter that bears it (NFC); other values as they are."""
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+def as_text(value: object) -> str:
+    """A value as text; a number with nothing after the point loses the point."""
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+# Keys packed into one number must fit 63 bits.
+_LARGEST_PACKED = 2**63 - 1
+# Whole numbers in a range up to this are counted by position; others are looked up.
+_NARROW = 2**16
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as whole numbers; neither the order of its rows nor categories without a record leave a trace."""
+
+    codes: np.ndarray
+    values: pd.Index
+
+
+def coded(column: pd.Series) -> Coded:
+    """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
+    elif (narrow := _narrow(column)) is not None:
+        codes, values = narrow
+    else:
+        codes, values = distinct(column)
+    return _canonical(codes, values)
+
+
+def _narrow(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
+    """Whole numbers of a small range, by position; None for other columns."""
+    if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iu":
+        return None
+    numbers = column.to_numpy()
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= _NARROW:
+        return None
+    if low < 0 or numbers.dtype.itemsize == 8:
+        # In 8 bits the distance from -100 to 100 would not fit; 64 bits are more than the codes need.
+        numbers = (numbers.astype(np.int64) - low).astype(np.int32) if low < 0 else (numbers - low).astype(np.int32)
+    else:
+        numbers = numbers - numbers.dtype.type(low)
+    if high > _LARGEST_PACKED:  # of such numbers arange would make floats
+        return numbers, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
+    return numbers, pd.Index(np.arange(low, high + 1))
+
+
+def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
+    counts = np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
+    used = np.flatnonzero(counts)
+    order = used[_order(values[used])]
+    if len(order) == len(values) and (order == np.arange(len(order))).all():
+        return Coded(codes, values)
+    # One more place at the end, for -1.
+    position = np.full(len(values) + 1, -1, dtype=np.int32)
+    position[order] = np.arange(len(order))
+    return Coded(position[codes], values[order])
+
+
+def _order(values: pd.Index) -> np.ndarray:
+    """Positions that sort distinct values; values of kinds that do not compare stand by kind."""
+    if values.dtype != object and not isinstance(values.dtype, pd.CategoricalDtype):
+        try:
+            return np.asarray(values.argsort())
+        except NotImplementedError:  # a dictionary of Arrow
+            pass
+    keys = [_rank(value) for value in values]
+    try:
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+    except TypeError:  # values of one kind that have no order among themselves
+        return np.array(sorted(range(len(keys)), key=lambda i: (keys[i][:2], str(values[i]))), dtype=np.intp)
+
+
+def _rank(value: object) -> tuple:
+    if isinstance(value, (bool, int, float, np.number, np.bool_)):
+        return (0, "", value)
+    return (1, "", value) if isinstance(value, str) else (2, type(value).__name__, value)
+
+
+def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
+    packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column, radix in zip(columns, radices, strict=True):
+        if size > _LARGEST_PACKED // radix:
+            used, packed = np.unique(packed, return_inverse=True)
+            size = len(used)
+        packed *= radix
+        packed += column
+        if column.dtype.kind == "i" and len(column) and column.min() < 0:
+            packed += radix * (column < 0)
+        size *= radix
+    return packed, size
+
+
+def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each row's value among the distinct values of `packed`, and these, sorted."""
+    if size <= max(8 * len(packed), 2**20):
+        seen = np.zeros(size, dtype=bool)
+        seen[packed] = True
+        distinct = np.flatnonzero(seen)
+        number = np.empty(size, dtype=np.int32)
+        number[distinct] = np.arange(len(distinct), dtype=np.int32)
+        return number[packed], distinct
+    group, distinct = pd.factorize(packed)
+    order = np.argsort(distinct)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    return number[group], distinct[order]
+
+
+def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct rows of codes in their order, -1 last; and the position of one row for each number."""
+    columns = [np.zeros(len(codes), dtype=np.int64), *codes.T]
+    group, distinct = grouped(*pack(columns, [int(column.max()) + 2 for column in columns]))
+    some = np.empty(len(distinct), dtype=np.intp)
+    some[group] = np.arange(len(group))
+    return group, some
+
+
+# Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
+_LARGEST_WHOLE = 2**62
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of numbers."""
+
+    column: pd.Series  # As it is
+    codes: np.ndarray  # (n,) Position of each row's value among `values`, or -1 where it is missing
+    values: np.ndarray  # The distinct values: int64, float64, or objects such as decimals
+    numbers: np.ndarray  # `values` as floating-point numbers, all finite
+    nullable: bool  # Whether the column's type has a missing value of its own
+
+    def rows(self, which: np.ndarray) -> np.ndarray:
+        """Whether each row holds one of the distinct values that `which` marks."""
+        return np.isin(self.codes, np.flatnonzero(which))
+
+    def refuse(self, which: np.ndarray, fault: str) -> None:
+        """Raise a `DataError` that names the first row with a value that `which` marks, if there is one."""
+        if which.any():
+            refuse(self.rows(which), self.column.index, self.column.name, fault)
+
+    def rewritten(self, values: np.ndarray) -> pd.Series:
+        """The column with other `values` in place of its own: int64, float64 or objects; nullable where it was."""
+        if values.dtype == object:
+            cells = pd.Series(values, dtype=object).array.take(self.codes, allow_fill=True)
+        else:
+            cells = pd.array(values, dtype="Int64" if values.dtype.kind == "i" else "Float64")
+            cells = cells.take(self.codes, allow_fill=True)
+            if not self.nullable:
+                # Of whole numbers none is missing then.
+                cells = cells.to_numpy(values.dtype, **({"na_value": math.nan} if cells.isna().any() else {}))
+        return pd.Series(cells, index=self.column.index, name=self.column.name)
+
+
+def quantity(series: pd.Series) -> Quantity:
+    """The numbers of a column."""
+    column = plain(series)
+    if column.dtype == object:
+        # To a hash table 1 and True are one value.
+        truth = np.array([isinstance(value, (bool, np.bool_)) for value in column], dtype=bool)
+        refuse(truth, series.index, series.name, _why_no_number(True))
+    codes, values = distinct(column)
+    found = floats_of(values)
+    kind = getattr(values.dtype, "kind", "O")
+    bad = ~np.isfinite(found)
+    if kind in "iu":
+        bad |= np.abs(found) > _LARGEST_WHOLE
+    if bad.any():
+        fault = _why_no_number(values[int(bad.argmax())])
+        refuse(np.isin(codes, np.flatnonzero(bad)), series.index, series.name, fault)
+    exact = found if kind == "f" else values.to_numpy(np.int64 if kind in "iu" else object)
+    return Quantity(series, codes, exact, found, not isinstance(column.dtype, np.dtype))
+
+
+def floats_of(values: pd.Index) -> np.ndarray:
+    """Values as numbers, NaN where one is none: text and truth values are not."""
+    if isinstance(values.dtype, pd.SparseDtype):
+        values = pd.Index(np.asarray(values))
+    kind = getattr(values.dtype, "kind", "O")
+    if kind == "f" and values.dtype.itemsize < 8:
+        # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
+        return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
+    if kind in "iuf":
+        return values.to_numpy(dtype=float)
+    return np.array([float_of(value) for value in values], dtype=float)
+
+
+def float_of(value: object) -> float:
+    """A value as a number, NaN where it is none: text and truth values are not."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def as_decimal(number: object) -> Decimal:
+    """A number as it is written: 0.1 is a tenth, not the binary fraction next to it."""
+    return number if isinstance(number, Decimal) else Decimal(str(number))
+
+
+def like(number: Decimal, value: object) -> object:
+    """A decimal as a value of the kind of `value`: a decimal; a whole number, where it is one; else a float."""
+    if isinstance(value, Decimal):
+        return number
+    whole = isinstance(value, numbers.Integral) and number == number.to_integral_value()
+    return int(number) if whole else float(number)
+
+
+def check_number(number: object, name: str) -> object:
+    """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
+    fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
+    if fraction or not math.isfinite(float_of(number)):
+        raise OptionError(f"{name} must be a number, not {shortened(repr(number))}")
+    return number
+
+
+def _why_no_number(value: object) -> str:
+    """What is wrong with a value that is no number to reckon with, and what to do."""
+    if isinstance(value, str):
+        return "text, and numbers are needed; one cell that is no number makes text of a whole column"
+    if isinstance(value, (bool, np.bool_)):
+        return "a truth value, and numbers are needed; group such values"
+    if isinstance(value, (datetime.date, datetime.timedelta)):
+        return "a date or time, and numbers are needed; recode it as a date"
+    if isinstance(value, (numbers.Real, Decimal)):
+        return "a number that is infinite or beyond 4e18; mend it, or make it missing"
+    return "no number; mend it"
+
+
+ORIGINAL, RELEASED = "the original file", "the released file"
+# The squares of so many numbers as a file has can be added up.
+_LARGEST_SQUARED = 1e150
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The same variables of the same records, as they came and as released; not a number where missing."""
+
+    variables: tuple[str, ...]
+    index: pd.Index
+    original: np.ndarray
+    released: np.ndarray
+    sd: np.ndarray
+
+
+def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[str] | str | None) -> Paired:
+    """The variables of two files that have the same index; by default all columns of the original."""
+    if not original.index.equals(released.index):
+        raise DataError(
+            f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
+            "give both the same records, in the same order"
+        )
+    with about(ORIGINAL):
+        names, x = numbers_of(original, variables)
+    with about(RELEASED):
+        _, y = numbers_of(released, names, may_lack_values=True)
+    return Paired(names, original.index, x, y, spread_of(x))
+
+
+def numbers_of(
+    frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
+    names = tuple(frame.columns) if variables is None else _names_of_quantities(variables)
+    if not names:
+        raise OptionError("variables: name at least one variable that is a quantity")
+    if len(frame) == 0:
+        raise DataError("has no records; nothing can be measured")
+    columns = []
+    for name in names:
+        found = quantity(one_column(frame, name))
+        if not len(found.numbers) and not may_lack_values:
+            raise DataError(f"column {shortened(str(name))} has no value; leave it out")
+        found.refuse(np.abs(found.numbers) > _LARGEST_SQUARED, "a number too large to be squared; use a larger unit")
+        columns.append(np.append(found.numbers, np.nan)[found.codes])
+    return names, np.column_stack(columns)
+
+
+def _names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
+    if not isinstance(variables, Iterable):
+        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}")
+    names = (variables,) if isinstance(variables, str) else tuple(variables)
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"variables: {shortened(str(twice[0]))} is named twice; name each variable once")
+    return names
+
+
+def spread_of(values: np.ndarray) -> np.ndarray:
+    """Standard deviation (n - 1) of the known values of each column; 0 where they are all equal, or one."""
+    known = [column[~np.isnan(column)] for column in values.T]
+    # The mean of equal numbers may differ from them in the last digit, and their deviation from 0.
+    return np.array([column.std(ddof=1) if column.min() < column.max() else 0.0 for column in known])

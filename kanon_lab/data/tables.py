@@ -1,0 +1,405 @@
+"""Tables in files: what their first bytes tell, sheets and their extent, and counts with named columns."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kanon_lab import files
+from kanon_lab.errors import DataError, shortened
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from kanon_lab.data import labels
+from kanon_lab.data.delimited import NO_NAMES, decoded
+from kanon_lab.data.labels import COLUMNS, check_year, first_row
+from kanon_lab.errors import OptionError
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
+
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+_ZIP = b"PK\x03\x04"
+_SIGNATURES = {
+    _ZIP: ("zip archive or a workbook of the new kind (.xlsx)", ("xlsx",)),
+    _OLE: ("workbook of the old or an encrypted kind", ("xlsx", "xls")),
+    b"PAR1": ("Parquet file", ("parquet",)),
+    b"$FL2": ("SPSS file", ("sav",)),
+    b"$FL3": ("SPSS file", ("sav",)),
+    b"<stata_dta>": ("Stata file", ("dta",)),
+    b"\x1f\x8b": ("gzip file", ()),
+    b"%PDF": ("PDF document", ()),
+}
+# The name of the stream that an encrypted workbook is, in the directory of its container.
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+
+
+def check_signature(content: bytes, form: str) -> None:
+    """Raise a `DataError` where a file is encrypted, or begins as one of another format than its name says does."""
+    if content.startswith(_OLE) and form in ("xlsx", "xls") and _ENCRYPTED in content:
+        raise DataError("is encrypted with a password; save it without one")
+    if content.startswith(_OLE) and form == "xlsx":
+        raise DataError("is a workbook of the old kind (.xls); save it as xlsx")
+    if content.startswith(_ZIP) and _locked(content):
+        raise DataError("is an archive protected by a password; unpack it, and save the file without one")
+    for start, (kind, forms) in _SIGNATURES.items():
+        if content.startswith(start) and form not in forms:
+            raise DataError(f"is not .{form} but a {kind}; give the file its right ending, or unpack it")
+
+
+def _locked(content: bytes) -> bool:
+    """Whether some part of a zip archive is encrypted."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return any(part.flag_bits & 1 for part in archive.infolist())
+    except Exception:  # damaged, which its reader tells
+        return False
+
+
+NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
+"""What messages say of a damaged file."""
+
+_ROWS, _COLUMNS = 2**20, 2**14
+# Elements of XML that a row can need, and the fewest bytes of so many.
+_TAGS = 8 * _COLUMNS
+_SHORTEST = 4 * _TAGS
+# The second is slow, and few programs write names with a prefix.
+_ROW, _PREFIXED_ROW = re.compile(rb"<row[\s/>]"), re.compile(rb"<\w+:row[\s/>]")
+_MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*["']([A-Z]{1,3}\d{1,7}):([A-Z]{1,3}\d{1,7})["']""")
+# What a sheet has in its XML where it may have such cells: most sheets have none of it.
+_SIGNS = re.compile(rb"""<(?:\w+:)?(?:f|mergeCell)[\s/>]|\st\s*=\s*["']e["']""")
+
+
+def check_workbook(content: bytes) -> None:
+    """Raise a `DataError` where parts of a workbook would take more memory than they may, before they are unpacked.
+
+    A row may have no more than its cells: its reader keeps it whole. Merged cells are kept one by one.
+    """
+    from openpyxl.utils.cell import coordinate_to_tuple
+
+    with zipfile.ZipFile(io.BytesIO(content)) as book:
+        files.check_size(sum(part.file_size for part in book.infolist()))
+        for name in book.namelist():
+            part = book.read(name)
+            starts = [found.start() for found in (_ROW if b"<row" in part else _PREFIXED_ROW).finditer(part)]
+            rows = pairwise([*starts, part.rfind(b"sheetData")])
+            if any(b - a > _SHORTEST and part.count(b"<", a, b) > _TAGS for a, b in rows):
+                raise DataError(NO_WORKBOOK)
+            merged = _MERGED.findall(part) if b"mergeCell" in part else []
+            blocks = [map(coordinate_to_tuple, map(bytes.decode, ends)) for ends in merged]
+            cells = sum((bottom - top + 1) * (right - left + 1) for (top, left), (bottom, right) in blocks)
+            files.check_table(cells, 1)
+
+
+def bounded(sheet: "ReadOnlyWorksheet") -> None:
+    """Let a sheet raise a `DataError` as soon as its rows, each as long as the longest, would be too many cells.
+
+    What its XML says of its extent may be wrong, and its reader fills all gaps.
+    """
+    rows_of = sheet._cells_by_row
+
+    def rows(*args: object, **options: object) -> Iterator[tuple]:
+        widest = 0
+        for number, row in enumerate(rows_of(*args, **options), start=1):
+            if number > _ROWS or len(row) > _COLUMNS:
+                raise DataError(NO_WORKBOOK)
+            width = len(row)
+            while width and row[width - 1].value is None:  # formats without a value count for nothing
+                width -= 1
+            widest = max(widest, width)
+            if width:
+                files.check_table(number, widest)
+            yield row
+
+    sheet._cells_by_row = rows
+
+
+def check_cells(content: bytes, columns: Mapping[int, str]) -> None:
+    """Refuse merged cells, errors and formulas without a value in these columns, by number from 1 on, of sheet 1."""
+    with files.damaged(NO_WORKBOOK):  # any part of the archive may be, even if its values could be read
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            sheets = (book.read(name) for name in book.namelist() if name.startswith("xl/worksheets/"))
+            if not any(map(_SIGNS.search, sheets)):
+                return
+        found = min((fault for fault in _faults(content) if fault[1] in columns), default=None)
+    if found:
+        row, column, fault = found
+        raise DataError(f"row {row}: column {shortened(columns[column]) or column} has {fault}")
+
+
+def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
+    """Row, column and fault of each such cell below the header."""
+    import openpyxl
+
+    formulas, values = (openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (0, 1))
+    for block in formulas.merged_cells.ranges:
+        for column in range(block.min_col, block.max_col + 1):
+            yield block.min_row, column, "merged cells; split them, and fill in each"
+    for (row, column), cell in formulas._cells.items():  # those there are; others would be made
+        value = values._cells[row, column]
+        if row > 1 and value.data_type == "e":
+            yield row, column, "an error value; mend the cell, or empty it if the value is missing"
+        # a formula may give an empty text, which is a value
+        elif row > 1 and cell.data_type == "f" and value.value is None and value.data_type != "str":
+            yield row, column, "a formula without a computed value; open and save the file in a spreadsheet program"
+
+
+_NAMED = (*COLUMNS, "year")
+NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
+"""What messages say of a damaged file."""
+
+_NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
+# INE's municipal totals: what the columns of its spreadsheets are called, below a row with their title.
+_MUNICIPAL = {"cpro", "cmun", "mujeres"}
+_TITLE_ROWS = 5
+
+_MOST_NAMES = 8
+"""Column names that a message lists at most."""
+
+
+def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
+    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file.
+
+    The header of a CSV file or sheet is row 1; rows of Parquet count from 1. For a column that has another name in
+    the file, `columns` has that; usual ones, such as municipio and edad, are known (`labels.COLUMN_NAMES`).
+    """
+    form, content = files.file_format(path), files.read_bytes(path)
+    if form in _SHEETS:
+        check_signature(content, form)
+    frame = _READERS[form](content)
+    frame = _named(frame, columns or {})
+    if len(frame) == 0:
+        raise DataError("has no rows; make or download it again")
+    return _of_year(frame, year)
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """The mapping that `read_counts` takes as `columns`, from the text of an option; {} of none.
+
+    Examples
+    --------
+    >>> from kanon_lab.data import parse_columns
+    >>> parse_columns("place=cod_mun,persons=total")
+    {'place': 'cod_mun', 'persons': 'total'}
+    """
+    columns: dict[str, str] = {}
+    for part in text.split(",") if text else []:
+        name, given, column = (piece.strip() for piece in part.partition("="))
+        if not (name and given and column) or name in columns:
+            raise OptionError(f"columns {part!r}: write NAME=COLUMN once for each name, such as place=cod_mun,sex=sexo")
+        columns[name] = column
+    return columns
+
+
+def _read_csv(content: bytes) -> pd.DataFrame:
+    text, delimiter = decoded(content)
+    row = text[: text.find("\n")]
+    files.check_table(max(text.count("\n"), text.count("\r")), row.count(delimiter) + 1)
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=delimiter, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False
+        )
+    except pd.errors.ParserError as error:
+        raise DataError(_parser_fault(str(error))) from None
+    frame = _headed(frame)
+    return frame[(frame.fillna("") != "").any(axis=1)]
+
+
+def _headed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame under the names in its first row, with row numbers of the file."""
+    header = ["" if pd.isna(name) else str(name) for name in frame.iloc[0]]
+    frame = frame.iloc[1:].set_axis(header, axis=1)
+    frame.index = pd.RangeIndex(2, len(frame) + 2, name="row")
+    return frame
+
+
+def _parser_fault(message: str) -> str:
+    """The parser's complaint with the row as we count it, and without any value that it may quote."""
+    if long := re.search(r"in line (\d+), saw", message):
+        return f"row {long[1]}: more cells than the header has; mend the row"
+    if opened := re.search(r"starting at row (\d+)", message):
+        return f"row {int(opened[1]) + 1}: a quotation mark is never closed; close it"
+    return "is not a table of comma-separated values; save it as CSV in UTF-8"
+
+
+def _read_parquet(content: bytes) -> pd.DataFrame:
+    from pyarrow import parquet
+
+    with files.damaged(NO_PARQUET):
+        metadata = parquet.read_metadata(io.BytesIO(content))
+        check_parquet(content, metadata, metadata.schema.to_arrow_schema().names)
+        frame = pd.read_parquet(io.BytesIO(content))
+    frame = frame.reset_index(drop=True).rename(columns=str)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame
+
+
+def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str]) -> None:
+    """Raise a `DataError` where columns of a Parquet file would take more memory than they may.
+
+    A few bytes of it may stand for any number of cells, and each for the same long text.
+    """
+    files.check_table(metadata.num_rows, len(names))
+    parts = [
+        metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)
+    ]
+    parts = [part for part in parts if any(f"{part.path_in_schema}.".startswith(f"{name}.") for name in names)]
+    files.check_size(sum(part.total_uncompressed_size for part in parts))
+    texts = [part for part in parts if part.physical_type == "BYTE_ARRAY" and part.has_dictionary_page]
+    if texts and not files.fits(sum(part.num_values * part.total_uncompressed_size for part in texts)):
+        files.check_size(_length(content, list({part.path_in_schema for part in texts})))
+
+
+def _length(content: bytes, names: list[str]) -> int:
+    """Bytes of the texts of columns of a Parquet file, by the lengths of those that differ."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    length = 0
+    file = parquet.ParquetFile(pa.BufferReader(content), read_dictionary=names)
+    for name in names:
+        for chunk in (chunk for part in file.read(columns=[name]).columns for chunk in part.chunks):
+            if pa.types.is_dictionary(chunk.type):
+                length += pc.sum(pc.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+    return length
+
+
+def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
+    """First sheet of a workbook under the names in its first row: cells as they are, empty ones missing."""
+    read, fault = _SHEETS[form]
+    with files.damaged(fault):  # a zip archive of XML or a container, and any of it may be
+        frame = read(content)
+    if frame.empty:
+        raise DataError("its first sheet is empty; put the data there")
+    return _headed(frame)
+
+
+def _read_xlsx(content: bytes, form: str = "xlsx") -> pd.DataFrame:
+    frame = read_sheet(content, form).dropna(how="all")
+    first = [frame.columns, *frame.head(_TITLE_ROWS).to_numpy()]
+    if any({str(cell).strip().casefold() for cell in row} >= _MUNICIPAL for row in first):
+        raise DataError(
+            "is INE's table of municipalities by sex, which has no ages and so serves to check totals only; "
+            "use its table 33570 (kanon-lab data fetch ine-33570), or spain-2010"
+        )
+    return frame
+
+
+def _read_xls(content: bytes) -> pd.DataFrame:
+    return _read_xlsx(content, "xls")
+
+
+def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
+    check_workbook(content)
+    with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
+        bounded(book.book.worksheets[0])
+        return pd.read_excel(book, header=None, dtype=object, keep_default_na=False, na_values=[""])
+
+
+def _cells_of_xls(content: bytes) -> pd.DataFrame:
+    """Without pandas, which gives up reading by xlrd; it prints remarks that nobody asked for unless told where."""
+    import xlrd
+
+    with xlrd.open_workbook(file_contents=content, logfile=io.StringIO()) as book:
+        sheet = book.sheet_by_index(0)
+        files.check_table(sheet.nrows, sheet.ncols)
+        rows = [[_xls_value(cell, xlrd) for cell in row] for row in sheet.get_rows()]
+    return pd.DataFrame(rows, dtype=object)
+
+
+def _xls_value(cell, xlrd) -> object:
+    """A cell as an xlsx workbook would give it: whole numbers whole, an empty or faulty one missing."""
+    if cell.ctype in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK, xlrd.XL_CELL_ERROR) or cell.value == "":
+        return None
+    if cell.ctype == xlrd.XL_CELL_BOOLEAN:
+        return bool(cell.value)
+    whole = cell.ctype == xlrd.XL_CELL_NUMBER and cell.value.is_integer()
+    return int(cell.value) if whole else cell.value
+
+
+# How the cells of the first sheet are read, and what is said of a damaged file.
+_SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
+_READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx, "xls": _read_xls}
+TABLE_FORMATS = tuple(_READERS)
+
+
+def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
+    """The columns of counts under their own names; a mapped name is not also looked up as it stands."""
+    if unknown := sorted(set(columns) - set(_NAMED)):
+        raise OptionError(f"columns: {unknown[0]} is no column of counts; these can be named: {', '.join(_NAMED)}")
+    frame = frame.set_axis([name.strip() for name in frame.columns], axis=1)
+    _check_names(frame.columns, columns)
+    usual = _usual_names([name for name in frame.columns if name not in columns.values()])
+    sources = {name: columns.get(name, usual.get(name)) for name in _NAMED}
+    present = {name: source for name, source in sources.items() if source is not None}
+    return frame[list(present.values())].set_axis(list(present), axis=1)
+
+
+def _usual_names(names: list[str]) -> dict[str, str]:
+    """Which column is which by its name: our own, or what such a column is usually called in English or Spanish."""
+    found: dict[str, str] = {}
+    for name in _NAMED:
+        if name in names:
+            found[name] = name
+            continue
+        alike = [other for other in names if other not in _NAMED and other.casefold() in labels.COLUMN_NAMES[name]]
+        if len(alike) > 1:
+            raise DataError(
+                f"row 1: columns {shortened(alike[0])} and {shortened(alike[1])} may both be {name}; say "
+                f"which one is (--columns {name}=...)"
+            )
+        if alike:
+            found[name] = alike[0]
+    return found
+
+
+def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
+    """Raise a `DataError` unless names are there, one a column; a file without a header has data where names should be.
+
+    So names are quoted only where one of them is known.
+    """
+    names = names[names != ""]
+    if names.empty:
+        raise DataError(NO_NAMES)
+    present = set(names)
+    usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
+    if not usual and present.isdisjoint(columns.values()):
+        raise DataError(
+            "row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
+            "there, or say which column is which (--columns)"
+        )
+    if names.has_duplicates:
+        twice = shortened(names[names.duplicated()][0])
+        raise DataError(f"row 1: column {twice} stands twice; give every column its own name")
+    if absent := [name for name in columns.values() if name not in present]:
+        few = [shortened(name) for name in names[:_MOST_NAMES]]
+        more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""
+        raise DataError(f"no column {shortened(absent[0])}; it has {', '.join(few)}{more}")
+
+
+def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
+    if "year" not in frame:
+        if year is not None:
+            check_year(year, [])
+        return frame
+    # as text: a missing label equals nothing, and lists cannot be looked up
+    written = [str(label) for label in frame["year"]]
+    read = {label: labels.year(label) for label in set(written)}
+    of_rows = pd.Series([read[label] for label in written], index=frame.index, dtype=object)
+    if of_rows.isna().any():
+        raise DataError(f"row {first_row(of_rows.isna())}: column year holds no year; write it as 2010")
+    years = sorted(set(read.values()))
+    if year is not None or len(years) > 1:
+        check_year(year, years)
+        frame = frame[of_rows == year]
+    return frame.drop(columns="year")

@@ -1,0 +1,214 @@
+"""Every measure of a microdata file at once: anonymity, risk and diversity from one class table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import check_choice, check_positive
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.measures.global_risk import FileRisk, file_risk, with_household_size
+from kanon_lab.measures.record_risk import records_above
+from kanon_lab.measures.sensitive_values import MEASURES, Bands, Diversity, diversity
+from kanon_lab.notes import Note
+from kanon_lab.roles import KeySpec, as_spec
+
+UNWEIGHTED = Note("unweighted")
+
+_MOST_C = 1_000_000
+# Measures that may be infinite, and why.
+_INFINITE = {
+    "delta_disclosure": "some class lacks a value that the file has",
+    "enhanced_beta_likeness": "some value is so much more frequent in a class than in the file that no beta allows it",
+}
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The measures of a microdata file.
+
+    Attributes
+    ----------
+    table : ClassTable
+        What all of them were taken from, with the roles of the variables (``table.spec``).
+    violations : dict of int to int
+        For each k asked for, the number of records with f_k below it.
+    risk : FileRisk
+    records_above : dict of float to int
+        For each threshold asked for, the number of records with a risk strictly above it.
+    with_household_size : dict of str to int or None
+        ``classes``, ``k_achieved`` and ``sample_uniques`` with the counted size of the household for a further key
+        (`kanon_lab.measures.with_household_size`); None without a household.
+    diversity : dict of str to Diversity
+        By sensitive variable.
+    notes : tuple of str
+        What a reader of the numbers should know.
+    """
+
+    table: ClassTable
+    violations: dict[int, int]
+    risk: FileRisk
+    records_above: dict[float, int]
+    with_household_size: dict[str, int] | None
+    diversity: dict[str, Diversity]
+    notes: tuple[str, ...]
+
+    @property
+    def k_achieved(self) -> int:
+        """The largest k for which the file is k-anonymous."""
+        return self.table.k_achieved
+
+    def to_dict(self) -> dict:
+        """The measures by name, in types that JSON has; names and meanings are those of ``kanon-lab measure --json``.
+
+        ``missing`` is the policy, ``classes`` are patterns under ``wildcard``, ``violations`` have k as str and
+        ``records_above`` thresholds as str; ``own_class`` has ``k_achieved``, ``sample_uniques`` and ``violations``
+        with a missing key as a value of its own, where keys are missing under ``wildcard``, else None; what is of
+        households is None without them; ``diversity`` has per variable the file's worst value of each of
+        `kanon_lab.measures.MEASURES`, None where it is infinite, ``recursive_c`` and ``distance``.
+        """
+        spec, table, risk = self.table.spec, self.table, self.risk
+        return {
+            "n": table.n,
+            "keys": list(spec.key_variables),
+            "weight": spec.weight,
+            "household": spec.household,
+            "missing": spec.missing,
+            "classes": table.n_classes,
+            "k_achieved": table.k_achieved,
+            "sample_uniques": table.sample_uniques,
+            "violations": {str(k): records for k, records in self.violations.items()},
+            "own_class": self._own_class(),
+            "estimator": risk.estimator,
+            "global_risk": risk.global_risk,
+            "expected_reidentifications": risk.expected_reidentifications,
+            "records_above": {str(threshold): records for threshold, records in self.records_above.items()},
+            "household_risk": risk.household_risk,
+            "expected_household_reidentifications": risk.expected_household_reidentifications,
+            "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
+            "with_household_size": self.with_household_size,
+            "sum_population_frequency": risk.sum_population_frequency,
+            "diversity": {name: _diversity_of_file(each) for name, each in self.diversity.items()},
+            "notes": list(self.notes),
+        }
+
+    def _own_class(self) -> dict | None:
+        sizes = self.table.records
+        if (sizes == self.table.f_k).all():
+            return None
+        below = {str(k): int(sizes[sizes < k].sum()) for k in self.violations}
+        return {"k_achieved": int(sizes.min()), "sample_uniques": int(sizes[sizes == 1].sum()), "violations": below}
+
+
+def measure(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    k: Iterable[int] = (2, 3, 5),
+    thresholds: Iterable[float] = (0.05,),
+    estimator: str = "benedetti-franconi",
+    recursive_c: float = 2.0,
+    distance: str = "equal",
+    bands: Mapping[str, Bands] | None = None,
+) -> Measures:
+    """Measure the anonymity, the risk and the diversity of a microdata file.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the names of the key variables.
+    k : iterable of int
+        Thresholds, from 1 on, for which to count the records with f_k below.
+    thresholds : iterable of float
+        Risks, 0-1, for which to count the records with a risk above.
+    estimator : str
+        Of the individual risk: one of `kanon_lab.measures.ESTIMATORS`.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0 and up to a million.
+    distance : {"equal", "ordered"}
+        Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
+    bands : mapping of str to Bands, optional
+        For sensitive variables that are quantities, the bands to put them into first.
+
+    Notes
+    -----
+    The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
+    note says. Faults are named by the row's label in the index of the frame.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 30, 41, 52], "weight": [9.0, 11.0, 20.0, 40.0]})
+    >>> found = kanon_lab.measure(frame, kanon_lab.KeySpec(["sex", "age"], weight="weight"))
+    >>> found.k_achieved, found.violations, round(found.risk.global_risk, 4)
+    (1, {2: 2, 3: 4, 5: 4}, 0.1044)
+    """
+    _check_options(k, thresholds, recursive_c, distance)
+    spec, bands = as_spec(spec), bands or {}
+    if strange := [name for name in bands if name not in spec.sensitive_variables]:
+        raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
+    table = class_table(frame, spec)
+    violations = table.violations(k)
+    risk = file_risk(table, estimator=estimator)
+    above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}
+    counted = None if table.spec.household is None else with_household_size(table)
+    by_variable = {
+        name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
+        for name in spec.sensitive_variables
+    }
+    notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes += _size_notes(table, counted)
+    for each in by_variable.values():
+        notes += _notes_on_diversity(each, table, bands)
+    return Measures(table, violations, risk, above, counted, by_variable, tuple(notes))
+
+
+def _check_options(k: object, thresholds: object, recursive_c: object, distance: object) -> None:
+    """Raise an `OptionError` where an option is of another type, or is not checked where it is used."""
+    if not isinstance(k, Iterable):
+        raise OptionError(f"k must be several whole numbers, such as (2, 3, 5), not {k!r}")
+    if isinstance(thresholds, str) or not isinstance(thresholds, Iterable):
+        raise OptionError(f"thresholds must be several numbers from 0 to 1, such as (0.05, 0.2), not {thresholds!r}")
+    check_choice(distance, "distance", ("equal", "ordered"))
+    check_positive(recursive_c, "recursive_c", _MOST_C)
+
+
+def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:
+    """What the members of households, counted, add to the keys."""
+    if counted is not None and counted["classes"] > table.n_classes:
+        yield (
+            f"{shortened(str(table.spec.household))}: whoever has it can count the members, even where a variable of "
+            "household size is removed; with that count as a further key, k achieved: "
+            f"{counted['k_achieved']:,}, sample uniques: {counted['sample_uniques']:,} "
+            f"(without it {table.k_achieved:,} and {table.sample_uniques:,})"
+        )
+
+
+def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
+    name = shortened(each.variable)
+    absent = int(table.column(each.variable).isna().sum())
+    if absent and each.missing == "wildcard":
+        yield f"{name}: missing in {absent:,} of the records, which may have any value and so add no diversity"
+    for measured, reason in _INFINITE.items():
+        if each.file[measured] == np.inf:
+            yield f"{name}: {measured.replace('_', '-')} is infinite, since {reason}"
+    if each.variable in bands:
+        yield f"{name}: measured in bands, {'; '.join(bands[each.variable].labels)}"
+    if each.distance != "ordered":
+        return
+    own_order = each.variable in bands or getattr(table.column(each.variable).dtype, "ordered", False)
+    if not own_order and any(isinstance(value, str) for value in each.values):
+        yield f"{name}: its texts are in alphabetical order for the ordered distance, whatever they mean"
+    if each.values.hasnans:
+        yield f"{name}: a missing value is the last in order for the ordered distance"
+
+
+def _diversity_of_file(each: Diversity) -> dict:
+    file = {name: None if value is None or not np.isfinite(value) else value for name, value in each.file.items()}
+    return {**{name: file[name] for name in MEASURES}, "recursive_c": each.recursive_c, "distance": each.distance}

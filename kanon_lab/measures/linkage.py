@@ -1,0 +1,223 @@
+"""The linkage attack: a register with names is joined to a released table on the keys that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes.compatible import compatible_counts, compatible_sums
+from kanon_lab.columns import Coded, coded, distinct_rows, grouped
+from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.roles import KeySpec
+
+_REGISTER, _RELEASED = "the register", "the released table"
+_FINDINGS = ("records", "record", "values", "unknown", "value", "learned", "right", "learned_right")
+
+
+@dataclass(frozen=True)
+class LinkageResult:
+    """What an intruder who holds a register learns from a released table.
+
+    Attributes
+    ----------
+    persons : DataFrame
+        One row a person, under the index of the register: the column of `identity`, if one was given; ``records``
+        (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
+        a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
+        whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
+        record whose value is missing). With the truth: ``right`` (the only compatible record is the person's own) and,
+        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record).
+    records : DataFrame
+        One row a released record, under the index of the released table: ``persons`` (of the register compatible with
+        it).
+    summary : DataFrame
+        One row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register).
+    """
+
+    persons: pd.DataFrame
+    records: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def linkage_attack(
+    register: pd.DataFrame,
+    released: pd.DataFrame,
+    keys: Iterable[str] | str,
+    *,
+    identity: str | None = None,
+    sensitive: str | None = None,
+    truth: pd.Series | None = None,
+    missing: str = "wildcard",
+) -> LinkageResult:
+    """Link a register to a released table, as an intruder would.
+
+    Parameters
+    ----------
+    register, released : DataFrame
+        One row a person, and one row a record.
+    keys : sequence of str, or str
+        Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
+        was: 34 does not match 30-39.
+    identity : str, optional
+        The register's column of names or person numbers; its index if not given.
+    sensitive : str, optional
+        The released table's variable that the intruder wants to learn.
+    truth : Series, optional
+        The identity of the person behind each released record, under the released table's index. Only who made the
+        table has it.
+    missing : {"wildcard", "category", "error"}
+        What a missing key in either table means; see `kanon_lab.roles.MISSING_POLICIES`.
+
+    Notes
+    -----
+    "Exactly one compatible record" is a match, not yet a re-identification: the person may not be in the released table
+    at all, and a record of somebody else may be the one that is compatible. The truth tells them apart.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> register = pd.DataFrame({"age": [30, 41]}, index=["Ana", "Eva"])
+    >>> released = pd.DataFrame({"age": [30, 30, 41], "illness": ["flu", "none", "none"]})
+    >>> kanon_lab.measures.linkage_attack(register, released, "age", sensitive="illness").summary["persons"].to_dict()
+    {'register': 2, 'compatible': 2, 'unique': 1, 'one_to_one': 1, 'learned': 1, 'learned_from_several': 0}
+    """
+    if identity in _FINDINGS:
+        raise OptionError(f"identity: {identity} is the name of a column of the result; rename the register's column")
+    with about(_REGISTER):
+        KeySpec(keys, missing=missing, sensitive_variables=identity or ()).check(register)
+    spec = KeySpec(keys, missing=missing, sensitive_variables=sensitive or ())
+    with about(_RELEASED):
+        spec.check(released)
+    codes = _joint_codes(register, released, spec)
+    # Both tables are one: what a person is compatible with is summed over the patterns of records, and the other way.
+    group, some = distinct_rows(codes)
+    patterns, of_person, of_record = codes[some], group[: len(register)], group[len(register) :]
+    positions = np.bincount(of_record, np.arange(len(released)), len(some)).astype(np.int64)
+    each = [np.bincount(of_record, minlength=len(some)), np.bincount(of_person, minlength=len(some)), positions]
+    n_records, n_persons, position = compatible_sums(patterns, np.column_stack(each)).T
+    persons = pd.DataFrame({} if identity is None else {identity: register[identity]}, index=register.index)
+    persons["records"] = n_records[of_person]
+    records = pd.DataFrame({"persons": n_persons[of_record]}, index=released.index)
+    # The sum of positions over the only record is its position.
+    only = np.where(persons["records"] == 1, position[of_person], -1)
+    persons["record"] = _labels_at(released.index, only, persons.index)
+    if sensitive is not None:
+        with about(_RELEASED):
+            known = coded(released[sensitive])
+        _add_values(persons, patterns, of_person, of_record, known)
+    if truth is not None:
+        ids = register.index if identity is None else pd.Index(register[identity])
+        _add_truth(persons, ids, only, _person_of_record(truth, ids, released), None if sensitive is None else known)
+    return LinkageResult(persons, records, _claims(persons, only, records["persons"].to_numpy()))
+
+
+def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) -> np.ndarray:
+    """The keys of both tables, register first, as codes that are equal where values are; -1 where missing."""
+    columns = []
+    for name in spec.key_variables:
+        both = pd.concat([register[name].astype(object), released[name].astype(object)], ignore_index=True)
+        with about("the keys"):
+            column = coded(both.rename(name))
+        _refuse_mixture(column, len(register), name)
+        codes = column.codes
+        if spec.missing == "error" and (codes < 0).any():
+            row = int((codes < 0).argmax())
+            inside = row < len(register)
+            label = register.index[row] if inside else released.index[row - len(register)]
+            raise DataError(
+                f"{_REGISTER if inside else _RELEASED}: row {shortened(str(label))}: a missing value in column "
+                f"{shortened(name)}; fill it in, or choose another policy for missing values"
+            )
+        columns.append(np.where(codes < 0, len(column.values), codes) if spec.missing == "category" else codes)
+    return np.column_stack(columns)
+
+
+def _refuse_mixture(column: Coded, n_register: int, name: str) -> None:
+    """Refuse numbers beside text: nothing could match, and the attack would seem to fail."""
+    text = np.array([isinstance(value, str) for value in column.values], dtype=bool)
+    kinds = [set(text[part[part >= 0]].tolist()) for part in (column.codes[:n_register], column.codes[n_register:])]
+    if all(len(kind) == 1 for kind in kinds) and kinds[0] != kinds[1]:
+        table = _REGISTER if True in kinds[0] else _RELEASED
+        raise DataError(
+            f"column {shortened(name)} is text in {table} only, so no values can be equal; recode the register as the "
+            "released table was"
+        )
+
+
+def _add_values(
+    persons: pd.DataFrame, patterns: np.ndarray, of_person: np.ndarray, of_record: np.ndarray, known: Coded
+) -> None:
+    """Add what the records compatible with each person say of the sensitive variable."""
+    has, m = known.codes >= 0, max(len(known.values), 1)
+    pair, distinct = grouped(of_record[has].astype(np.int64) * m + known.codes[has], len(patterns) * m)
+    own = (*np.divmod(distinct, m), np.bincount(pair, minlength=len(distinct)))
+    row, value, _ = compatible_counts(patterns, *own, m) if (patterns < 0).any() else own
+    values = np.bincount(row, minlength=len(patterns))
+    only = np.full(len(patterns), -1)
+    only[row] = value
+    only[values != 1] = -1
+    unknown = compatible_sums(patterns, np.bincount(of_record[~has], minlength=len(patterns)))
+    persons["values"] = values[of_person]
+    persons["unknown"] = unknown[of_person]
+    persons["value"] = _labels_at(known.values, only[of_person], persons.index)
+    persons["learned"] = ((values == 1) & (unknown == 0))[of_person]
+
+
+def _person_of_record(truth: pd.Series, ids: pd.Index, released: pd.DataFrame) -> pd.Index:
+    """The person of each released record, in the order of the released table."""
+    if not truth.index.equals(released.index):
+        if not truth.index.is_unique or set(truth.index) != set(released.index):
+            raise OptionError("the truth must have the index of the released table: one identity a record")
+        truth = truth.reindex(released.index)
+    if not ids.is_unique:
+        raise DataError(f"{_REGISTER}: an identity stands twice, so nobody can tell which matches are right")
+    return pd.Index(truth)
+
+
+def _add_truth(persons: pd.DataFrame, ids: pd.Index, only: np.ndarray, truth: pd.Index, known: Coded | None) -> None:
+    """Add which matches, and which values learned, are right."""
+    person_of_record = ids.get_indexer(truth)
+    persons["right"] = (only >= 0) & (person_of_record[only] == np.arange(len(ids)))
+    if known is not None:
+        said = known.values.get_indexer(pd.Index(persons["value"]))
+        own = np.unique(person_of_record * (len(known.values) + 1) + known.codes)
+        mine = np.arange(len(ids)) * (len(known.values) + 1) + said
+        persons["learned_right"] = persons["learned"].to_numpy() & np.isin(mine, own)
+
+
+def _labels_at(labels: pd.Index, position: np.ndarray, index: pd.Index) -> pd.Series:
+    """Labels by position, None where it is -1."""
+    taken = np.empty(len(position), dtype=object)
+    has = position >= 0
+    taken[has] = labels.take(position[has]).astype(object)
+    return pd.Series(taken, index=index, dtype=object)
+
+
+def _claims(persons: pd.DataFrame, only: np.ndarray, persons_of_record: np.ndarray) -> pd.DataFrame:
+    records = persons["records"].to_numpy()
+    unique = records == 1
+    claims = {
+        "register": ("persons in the register", np.ones(len(persons), dtype=bool)),
+        "compatible": ("with a compatible released record", records > 0),
+        "unique": ("with exactly one compatible record", unique),
+        "one_to_one": (
+            "whose only compatible record is compatible with nobody else",
+            unique & (persons_of_record[only] == 1),
+        ),
+    }
+    if "learned" in persons:
+        learned = persons["learned"].to_numpy()
+        claims["learned"] = ("all of whose compatible records have the same sensitive value", learned)
+        claims["learned_from_several"] = ("the same, from two records or more", learned & (records > 1))
+    if "right" in persons:
+        claims["right"] = ("whose only compatible record is their own", persons["right"].to_numpy())
+    if "learned_right" in persons:
+        claims["learned_right"] = ("of whom the value learned is true", persons["learned_right"].to_numpy())
+    numbers = np.array([rows.sum() for _, rows in claims.values()])
+    return pd.DataFrame(
+        {"meaning": [meaning for meaning, _ in claims.values()], "persons": numbers, "share": numbers / len(persons)},
+        index=pd.Index(claims, name="claim"),
+    )

@@ -1,0 +1,335 @@
+"""Bands that turn a quantity into a sensitive variable with few values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab import rules
+from kanon_lab.arguments import check_choice
+from kanon_lab.classes import ClassTable, ValueCounts
+from kanon_lab.columns import distinct, refuse, spread
+from kanon_lab.errors import OptionError
+from kanon_lab.measures.class_diversity import (
+    DISTANCES,
+    LAST_DIGITS,
+    Hierarchy,
+    beta_likeness,
+    delta_disclosure,
+    distinct_l,
+    enhanced_beta_likeness,
+    entropy_l,
+    equal_distance,
+    hierarchical_distance,
+    largest_share,
+    ordered_distance,
+    recursive_l,
+)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Bands of a numeric variable that make a sensitive variable with few values of it.
+
+    Parameters
+    ----------
+    edges : sequence of float
+        Two or more, rising. None as the first or last leaves that side open.
+    closed : {"left", "right"}
+        The edge that belongs to a band: bands of 0, 10, 20 are [0, 10) and [10, 20), or (0, 10] and (10, 20].
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.measures.Bands([0, 10, None], closed="left").labels
+    ('[0, 10)', '>= 10')
+    """
+
+    edges: Sequence[float | None]
+    closed: str
+
+    def __post_init__(self):
+        object.__setattr__(self, "edges", tuple(self.edges))
+        _ = self._rule
+
+    @property
+    def _rule(self) -> rules.Bands:
+        return rules.Bands.of(self.edges, self.closed, False, None, "bands")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bands as intervals, such as ``[0, 10)`` or ``>= 10``, in rising order."""
+        return self._rule.names
+
+    def cut(self, column: pd.Series) -> pd.Series:
+        """The band of each number as an ordered categorical; missing values stay missing."""
+        rule, (codes, values) = self._rule, distinct(column)
+        labels = rule.labels(values)
+        uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
+        text = any(isinstance(value, str) for value in values)
+        refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
+        return spread(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+
+
+#: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
+MEASURES = {
+    "distinct": True,
+    "entropy": True,
+    "recursive": True,
+    "alpha": False,
+    "t_closeness": False,
+    "delta_disclosure": False,
+    "beta_likeness": False,
+    "enhanced_beta_likeness": False,
+}
+
+_WHOLE_MEASURES = ("distinct", "recursive")
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Diversity of one sensitive variable.
+
+    Attributes
+    ----------
+    distance, missing : str
+        Between values, behind ``t_closeness``; and what a missing value means (`kanon_lab.roles.MISSING_POLICIES`).
+    values : Index
+        The distinct values, in the order that the ordered distance gives them.
+    classes : DataFrame
+        One row a class, numbered as in the class table: ``records`` (those of the class itself), ``known`` (records
+        behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`, which are
+        missing where nothing is known.
+    file : dict
+        For each of the `MEASURES` its worst value over the classes; None where no class has one.
+    """
+
+    variable: str
+    recursive_c: float
+    distance: str
+    missing: str
+    values: pd.Index
+    classes: pd.DataFrame
+    file: dict[str, float | None]
+
+    def failing(self, **required: float) -> pd.DataFrame:
+        """The classes that miss a requirement: rows of `classes`, none if the file meets what is required.
+
+        Parameters
+        ----------
+        **required : float
+            By the names of `MEASURES`: the least l of ``distinct``, ``entropy``, ``recursive``; the most of the others
+            (``delta_disclosure`` must stay below its own, as it is defined). A class without a known value misses
+            nothing.
+
+        Examples
+        --------
+        >>> import kanon_lab
+        >>> frame = pd.DataFrame({"age": [30, 30, 41, 41, 41], "illness": ["flu", "none", "none", "none", "none"]})
+        >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+        >>> int(kanon_lab.measures.diversity(table, "illness").failing(distinct=2)["records"].sum())
+        3
+        """
+        if not required:
+            raise OptionError(f"nothing is required: name one of {', '.join(MEASURES)}")
+        missed = np.zeros(len(self.classes), dtype=bool)
+        for name, bound in required.items():
+            if name not in MEASURES:
+                raise OptionError(f"{name!r} is no measure of diversity: choose out of {', '.join(MEASURES)}")
+            if isinstance(bound, bool) or not isinstance(bound, (int, float, np.number)) or np.isnan(bound):
+                raise OptionError(f"{name}: what is required must be a number, not {bound!r}")
+            measured = self.classes[name].to_numpy(dtype=float, na_value=np.nan)
+            if MEASURES[name]:
+                missed |= measured < bound * (1 - LAST_DIGITS)
+            elif name == "delta_disclosure":
+                missed |= measured >= bound
+            else:
+                missed |= measured > bound * (1 + LAST_DIGITS)
+        return self.classes[missed]
+
+
+@dataclass(frozen=True)
+class PSensitivity:
+    """p-sensitive k-anonymity that a file achieves.
+
+    `p_achieved` is the smallest number of distinct values of any sensitive variable in any class, `by_variable` the
+    same for each variable.
+    """
+
+    k_achieved: int
+    p_achieved: int
+    by_variable: dict[str, int]
+
+
+@dataclass(frozen=True)
+class AlphaK:
+    """(alpha, k)-anonymity that a file achieves; alpha is the largest share in any class of any value, or of one."""
+
+    k_achieved: int
+    alpha: float
+
+
+def diversity(
+    table: ClassTable,
+    variable: str | pd.Series,
+    *,
+    recursive_c: float = 2.0,
+    distance: str = "equal",
+    hierarchy: Hierarchy | None = None,
+    bands: Bands | None = None,
+) -> Diversity:
+    """Measure the diversity of a sensitive variable in every class and in the file.
+
+    Parameters
+    ----------
+    variable : str or Series
+        A sensitive or numeric variable of the table's spec, or one value a record in the order of its frame.
+    recursive_c : float
+        The c of recursive (c, l)-diversity, above 0.
+    distance : {"equal", "ordered", "hierarchical"}
+        Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
+        bands and ordered categoricals by their own order.
+    hierarchy : Hierarchy, optional
+        Of the sensitive variable, for the hierarchical distance.
+    bands : Bands, optional
+        Bands to put a numeric variable into first.
+
+    Notes
+    -----
+    A record whose sensitive value is missing adds no diversity under the policy ``wildcard``, since it might have any
+    value; under ``category`` missing is a value as any other; under ``error`` it is refused. The shares of the file
+    count every record once, without weights.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> found = kanon_lab.measures.diversity(table, "illness")
+    >>> found.classes["distinct"].tolist(), found.file["distinct"], found.file["t_closeness"]
+    ([2, 1], 1, 0.25)
+    """
+    check_choice(distance, "distance", DISTANCES)
+    if (hierarchy is not None) != (distance == "hierarchical"):
+        raise OptionError("a hierarchy and the distance hierarchical go together: give both or neither")
+    column = table.column(variable)
+    if bands is not None:
+        column = bands.cut(column)
+    counts = _counts_in_order(table, column)
+    if distance == "hierarchical":
+        _check_covered(column, hierarchy)
+        t_closeness = hierarchical_distance(counts, hierarchy)
+    else:
+        t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(counts)
+    measured = {
+        "distinct": distinct_l(counts),
+        "entropy": entropy_l(counts),
+        "recursive": recursive_l(counts, c=recursive_c),
+        "alpha": largest_share(counts),
+        "t_closeness": t_closeness,
+        "delta_disclosure": delta_disclosure(counts),
+        "beta_likeness": beta_likeness(counts),
+        "enhanced_beta_likeness": enhanced_beta_likeness(counts),
+    }
+    file = {each: _worst(each, numbers) for each, numbers in measured.items()}
+    known = np.bincount(counts.class_, weights=counts.count, minlength=counts.n_classes).astype(np.int64)
+    for each in _WHOLE_MEASURES:
+        measured[each] = pd.array(measured[each], dtype="Int64")
+    classes = pd.DataFrame({"records": table.records, "known": known, **measured})
+    return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
+
+
+def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
+    """The p and the k for which a file is p-sensitive k-anonymous (Truta and Vinay 2006).
+
+    Parameters
+    ----------
+    variables : names, optional
+        The sensitive variables; those of the spec if not given.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.measures.p_sensitivity(table)
+    PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
+    """
+    variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
+    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    if not by_variable:
+        raise OptionError("no sensitive variable: name at least one")
+    return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
+
+
+def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = None) -> AlphaK:
+    """The alpha and the k for which a file is (alpha, k)-anonymous (Wong et al. 2006).
+
+    Parameters
+    ----------
+    variable : str or Series
+        As in `diversity`.
+    value : optional
+        The one sensitive value that matters; all of them if not given.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
+    >>> kanon_lab.measures.alpha_k(table, "illness", value="flu")
+    AlphaK(k_achieved=2, alpha=0.5)
+    """
+    counts = table.sensitive_counts(variable)
+    position = None
+    if value is not None:
+        found = np.flatnonzero([each == value for each in counts.values])
+        if not len(found):
+            raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
+        position = int(found[0])
+    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+
+
+def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:
+    """The counts of a variable, its values in the order of its categories if they have one."""
+    counts = table.sensitive_counts(column)
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        return _reordered(counts, column.cat.categories)
+    return counts
+
+
+def _check_covered(column: pd.Series, hierarchy: Hierarchy) -> None:
+    """Let a hierarchy that lacks a value name the first row that has it."""
+    first_rows = column.drop_duplicates()
+    for level in range(1, hierarchy.height + 1):
+        hierarchy.recode(first_rows, level)
+
+
+def _reordered(counts: ValueCounts, categories: pd.Index) -> ValueCounts:
+    place = categories.get_indexer(counts.values)
+    # A missing value that counts as one stays the last.
+    order = np.argsort(np.where(place < 0, len(categories), place), kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    value = rank[counts.value]
+    rows = np.lexsort((value, counts.class_))
+    return replace(
+        counts,
+        values=counts.values[order],
+        class_=counts.class_[rows],
+        value=value[rows],
+        count=counts.count[rows],
+        overall=counts.overall[order],
+    )
+
+
+def _worst(measure: str, numbers: np.ndarray) -> float | None:
+    """The least or most over the classes in which something is known."""
+    numbers = numbers[~np.isnan(numbers)]
+    if not len(numbers):
+        return None
+    worst = numbers.min() if MEASURES[measure] else numbers.max()
+    return int(worst) if measure in _WHOLE_MEASURES else float(worst)

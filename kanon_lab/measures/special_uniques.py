@@ -1,0 +1,346 @@
+"""Special uniques (SUDA): records that already stand out on a few of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import comb, prod
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import check_positive
+from kanon_lab.classes import ClassTable
+from kanon_lab.columns import distinct_rows, grouped, pack
+from kanon_lab.errors import OptionError
+from kanon_lab.measures.record_risk import fraction_by_weights
+from kanon_lab.roles import check_k
+
+# All subsets of 20 keys; and bytes for what is remembered of subsets.
+_MOST_SUBSETS, _MOST_BYTES = 2**20, 2**31
+
+
+def minimal_uniques(
+    codes: np.ndarray, radices: Sequence[int], candidates: np.ndarray, *, max_size: int
+) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """Walk the sets of keys on which classes are unique, and on no smaller set within.
+
+    `codes` (shape (P, keys), distinct rows) go from 0 to radix - 1, or are -1 where missing, which is compatible with
+    any; `candidates` (bool, shape (P,)) are one record each and compatible with no other row. Yields a subset
+    (positions of keys, rising) and the candidates that know all its keys, are compatible with no other row on them, and
+    are compatible with some on every smaller set of them.
+
+    Every subset comes after the smaller ones within. What is unique on one of those is unique here too, and standing
+    alone it changes nobody else's count, so it is left out; hence who is found alone among the rest is so for the first
+    time. From a subset to the next one by one more key, groups are only split further.
+    """
+    keys = codes.shape[1]
+    _refuse_too_many(keys, max_size, len(codes))
+    nobody = np.zeros(-(-len(codes) // 8), dtype=np.uint8)
+    by_key = np.ascontiguousarray(codes.T)
+    search = _SearchForUniques(by_key, tuple(radices), candidates, max_size, _incomplete(codes), {0: nobody})
+    total = sum(comb(keys, size) for size in range(1, max_size + 1))
+    everything = _Node(0, keys, np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64), 1)
+    with _progress(total) as bar:
+        yield from search.below(everything, bar)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A subset of the keys, and the rows that are not alone on it: those that know all its keys, and their groups."""
+
+    subset: int  # one bit a key
+    lowest: int  # keys below it are still to be added
+    rows: np.ndarray
+    group: np.ndarray
+    groups: int
+
+
+@dataclass
+class _SearchForUniques:
+    codes: np.ndarray  # shape (keys, P)
+    radices: tuple[int, ...]
+    candidates: np.ndarray
+    max_size: int
+    incomplete: list[tuple[int, np.ndarray]]
+    # Of each subset, as bits, the rows that stand alone on it; a subset on which every candidate does so is not kept.
+    alone: dict[int, np.ndarray]
+
+    def below(self, node: _Node, bar) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+        for key in range(node.lowest):
+            subset = node.subset | 1 << key
+            before = [self.alone.get(subset ^ 1 << other) for other in _keys(subset)]
+            if any(bits is None for bits in before):
+                bar.update(self._subsets_from(subset, key))
+                continue
+            bar.update()
+            found, next_node = self._with_key(node, key, np.bitwise_or.reduce(before))
+            if len(found):
+                yield _keys(subset), found
+            if next_node is not None:
+                yield from self.below(next_node, bar)
+            elif key:
+                bar.update(self._subsets_from(subset, key) - 1)
+
+    def _with_key(self, node: _Node, key: int, alone_before: np.ndarray) -> tuple[np.ndarray, _Node | None]:
+        """The rows unique for the first time with one more key, and what is left to be split further."""
+        subset = node.subset | 1 << key
+        alone = np.unpackbits(alone_before, count=len(self.candidates), bitorder="little").view(bool)
+        rest = np.flatnonzero(~alone.take(node.rows))
+        rows = node.rows.take(rest)
+        values = self.codes[key].take(rows)
+        if self.incomplete:
+            known = np.flatnonzero(values >= 0)
+            rest, rows, values = rest.take(known), rows.take(known), values.take(known)
+        group, distinct = grouped(node.group.take(rest) * self.radices[key] + values, node.groups * self.radices[key])
+        lonely = (np.bincount(group, minlength=len(distinct)) == 1).take(group)
+        new = rows[lonely]
+        found = new[self.candidates[new]]
+        if self.incomplete and len(found):
+            met = self._met(subset, found)
+            lonely[np.searchsorted(rows, found[met])] = False
+            new, found = rows[lonely], found[~met]
+        stay = np.flatnonzero(~lonely)
+        left = rows.take(stay)
+        if subset.bit_count() == self.max_size or not self.candidates[left].any():
+            return found, None
+        alone[new] = True
+        self.alone[subset] = np.packbits(alone, bitorder="little")
+        return found, _Node(subset, key, left, group.take(stay), len(distinct))
+
+    def _met(self, subset: int, rows: np.ndarray) -> np.ndarray:
+        """Which of the rows, that know all keys of the subset, a row that misses some of them is compatible with."""
+        met = np.zeros(len(rows), dtype=bool)
+        by_missing: dict[int, list[np.ndarray]] = {}
+        for missing, others in self.incomplete:
+            if missing & subset:
+                by_missing.setdefault(missing & subset, []).append(others)
+        for missing, parts in by_missing.items():
+            both = np.concatenate([rows[~met], *parts])
+            shared = _keys(subset & ~missing)
+            if not shared:
+                met[:] = True
+            if met.all():
+                break
+            packed, _ = pack([self.codes[key].take(both) for key in shared], [self.radices[key] for key in shared])
+            of_rows = int((~met).sum())
+            met[~met] = np.isin(packed[:of_rows], packed[of_rows:])
+        return met
+
+    def _subsets_from(self, subset: int, lowest: int) -> int:
+        """Subsets that are made of this one by adding keys below the lowest, itself included."""
+        return sum(comb(lowest, more) for more in range(self.max_size - subset.bit_count() + 1))
+
+
+def _keys(subset: int) -> tuple[int, ...]:
+    return tuple(key for key in range(subset.bit_length()) if subset >> key & 1)
+
+
+def _incomplete(codes: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """The rows that miss keys, by which they miss."""
+    group, some = distinct_rows((codes < 0).astype(np.int8))
+    missing = [sum(1 << int(key) for key in np.flatnonzero(codes[row] < 0)) for row in some]
+    return [(keys, np.flatnonzero(group == i)) for i, keys in enumerate(missing) if keys]
+
+
+def _refuse_too_many(keys: int, max_size: int, rows: int) -> None:
+    def fits(size: int) -> bool:
+        kept = sum(comb(keys, fewer) for fewer in range(size))
+        return kept + comb(keys, size) <= _MOST_SUBSETS and kept * (rows // 8 + 1) <= _MOST_BYTES
+
+    if not fits(max_size):
+        largest = max(size for size in range(1, max_size) if fits(size))
+        raise OptionError(
+            f"{keys} key variables have too many subsets of up to {max_size} of them: give a max_size of at most "
+            f"{largest}, or fewer key variables"
+        )
+
+
+def _progress(total: int):
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc="sets of keys", disable=None, delay=2, leave=False)
+
+
+# The exponent of a score in its DIS-SUDA form is 1 for 8 keys and falls by this with each more. It has to stay above 0.
+_PER_KEY = 1 / 20
+# Where nothing tells the sampling fraction.
+_GUESS = 0.1
+
+
+@dataclass(frozen=True)
+class Suda:
+    """Minimal sample uniques (MSU) of a file, and the scores made of them.
+
+    Attributes
+    ----------
+    max_size : int
+        The most keys in an MSU that was looked for.
+    msus : DataFrame
+        One row a set of keys that is an MSU of some record, small sets first: ``variables`` (tuple of str), ``size``,
+        ``records``.
+    records : DataFrame
+        Under the index of the frame: ``score`` (SUDA, 0 or more), ``dis_score`` (DIS-SUDA, 0-1), ``msus`` (their
+        number), ``smallest`` (keys in the smallest; 0 without an MSU).
+    contributions : DataFrame
+        Under the index of the frame, one column a key variable: the share (0-1) of the record's score that comes from
+        MSUs with this variable. An MSU counts for each of its variables, so a row adds up to 1 or more; 0 for a record
+        without an MSU.
+    variables : DataFrame
+        One row a key variable: ``variable``, ``contribution`` (the same share of all scores of the file), ``msus``
+        (MSUs with this variable, summed over records).
+    sampling_fraction : float
+        Behind `dis` and the DIS-SUDA scores: as given, or n over the sum of the weights, or 0.1 without weights.
+    dis : float
+        Data intrusion simulation: the probability that a match is right, given that it is unique, 0-1. Not a number
+        where no record is unique and none in a pair.
+    """
+
+    max_size: int
+    msus: pd.DataFrame = field(repr=False)
+    records: pd.DataFrame = field(repr=False)
+    contributions: pd.DataFrame = field(repr=False)
+    variables: pd.DataFrame = field(repr=False)
+    sampling_fraction: float
+    dis: float
+
+    @property
+    def scores(self) -> np.ndarray:
+        """SUDA score of each record, in the order of the frame."""
+        return self.records["score"].to_numpy()
+
+    @property
+    def dis_scores(self) -> np.ndarray:
+        """DIS-SUDA score of each record, in the order of the frame."""
+        return self.records["dis_score"].to_numpy()
+
+
+def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float | None = None) -> Suda:
+    """Find the minimal sample uniques of a file and score its records by them.
+
+    A minimal sample unique of a record is a set of key variables on which no other record is compatible with it, while
+    on every smaller set of them some other is. The fewer variables it takes, and the more such sets there are, the more
+    likely the record is unique in the population too.
+
+    Parameters
+    ----------
+    max_size : int, optional
+        The most keys in an MSU, 1 or more; by default all of them. With more than 20 keys it has to be given.
+    sampling_fraction : float, optional
+        Share of the population that is in the sample, above 0 and up to 1. Default: the number of records over the sum
+        of their weights; where the spec names no weight 0.1, which is a guess: give it. SUDA scores do not need it.
+
+    Notes
+    -----
+    With m keys and M the largest size, an MSU of s keys adds the product of m - i for i from s to the smaller of M and
+    m - 1: by default (m - s)!. The product for s = m is empty, so an MSU of all keys adds 1, as in sdcMicro; every
+    record that is unique in the file has a score above 0, unless `max_size` is smaller than all its MSUs (Elliot,
+    Manning and Ford 2002; Manning, Haglin and Keane 2008).
+
+    With U unique records, P records in pairs (f_k = 2) and sampling fraction f, DIS is U f / (U f + P (1 - f)) (Skinner
+    and Elliot 2002). A DIS-SUDA score (Elliot and Manning 2003) is 1 / (1 + n (1/DIS - 1) / (s^q A)) for a record with
+    score s, where n records have a score, A is the sum of s^-q over them and q = 1 + (8 - m)/20 (at least 1/20): the
+    odds of a right match are taken as proportional to s^q, and the harmonic mean of the scores is DIS. This is the
+    formula of sdcMicro's program, whose sampling fraction is 0.01 unless it is given. DIS holds where each person is in
+    the sample independently with the same probability f; where fractions differ, n over the sum of the weights is only
+    their mean.
+
+    Under the policy ``wildcard`` an MSU consists of keys that the record knows, and a record that misses some of them
+    is compatible; sdcMicro takes such a record for a different one.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> from kanon_lab.measures import suda
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 41, 30, 52], "job": list("aaab")})
+    >>> suda(kanon_lab.class_table(frame, ["sex", "age", "job"])).msus
+        variables  size  records
+    0      (age,)     1        2
+    1      (job,)     1        1
+    2  (sex, age)     2        2
+    3  (sex, job)     2        1
+    """
+    keys = len(table.spec.key_variables)
+    max_size = keys if max_size is None else check_k(max_size, "max_size")
+    if max_size > keys:
+        raise OptionError(f"max_size must be at most {keys}, the number of key variables, not {max_size}")
+    if sampling_fraction is None:
+        fraction = fraction_by_weights(table) or _GUESS
+    else:
+        fraction = check_positive(sampling_fraction, "sampling_fraction", 1)
+    found = _Found.of(table, max_size)
+    dis, dis_scores = _intrusion(table, found.score, fraction)
+    records = pd.DataFrame(
+        {"score": found.score, "dis_score": dis_scores, "msus": found.msus, "smallest": found.smallest}
+    )
+    names, of_record = list(table.spec.key_variables), table.class_of_record
+    shares = found.by_key / np.where(found.score > 0, found.score, 1)
+    total = found.score.sum()
+    return Suda(
+        max_size,
+        found.sets(names),
+        records.take(of_record).set_axis(table.index),
+        pd.DataFrame(shares.T[of_record], index=table.index, columns=names),
+        pd.DataFrame(
+            {"variable": names, "contribution": found.by_key.sum(axis=1) / (total or 1), "msus": found.msus_by_key}
+        ),
+        fraction,
+        dis,
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the MSUs add up to, per class; a class that has one is a single record."""
+
+    score: np.ndarray
+    by_key: np.ndarray  # shape (keys, classes): the part of the score from MSUs with the key
+    msus: np.ndarray
+    smallest: np.ndarray
+    sizes: dict[tuple[int, ...], int]
+
+    @classmethod
+    def of(cls, table: ClassTable, max_size: int) -> _Found:
+        codes = table.policy_codes
+        radices = [len(labels) + 1 for labels in table.labels]
+        classes, keys = codes.shape
+        weights = [prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)) for size in range(keys + 1)]
+        score, by_key = np.zeros(classes), np.zeros((keys, classes))
+        msus, smallest, sizes = np.zeros(classes, dtype=np.int64), np.full(classes, keys + 1), {}
+        for subset, rows in minimal_uniques(codes, radices, table.f_k == 1, max_size=max_size):
+            size = len(subset)
+            score[rows] += weights[size]
+            for key in subset:
+                by_key[key, rows] += weights[size]
+            msus[rows] += 1
+            smallest[rows] = np.minimum(smallest[rows], size)
+            sizes[subset] = len(rows)
+        return cls(score, by_key, msus, np.where(msus > 0, smallest, 0), sizes)
+
+    @property
+    def msus_by_key(self) -> list[int]:
+        return [sum(n for subset, n in self.sizes.items() if key in subset) for key in range(len(self.by_key))]
+
+    def sets(self, names: list[str]) -> pd.DataFrame:
+        """The sets of keys, small ones first, then in the order of the keys."""
+        subsets = sorted(self.sizes, key=lambda subset: (len(subset), subset))
+        return pd.DataFrame(
+            {
+                "variables": [tuple(names[key] for key in subset) for subset in subsets],
+                "size": [len(subset) for subset in subsets],
+                "records": [self.sizes[subset] for subset in subsets],
+            }
+        )
+
+
+def _intrusion(table: ClassTable, score: np.ndarray, fraction: float) -> tuple[float, np.ndarray]:
+    """DIS of the file, and the DIS-SUDA score of each class."""
+    uniques, in_pairs = (int(table.records[table.f_k == k].sum()) for k in (1, 2))
+    right, wrong = uniques * fraction, in_pairs * (1 - fraction)
+    dis = right / (right + wrong) if right + wrong else float("nan")
+    scores = np.zeros_like(score)
+    has = score > 0
+    if has.any():
+        powers = score[has] ** max(1 + (8 - len(table.labels)) * _PER_KEY, _PER_KEY)
+        scores[has] = 1 / (1 + has.sum() * (1 / dis - 1) / (powers * (1 / powers).sum()))
+    return dis, scores

@@ -1,0 +1,410 @@
+"""The survey's own indicators: weighted rates and means of its groups, with intervals, before and after."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import ROUNDING, check_choice
+from kanon_lab.columns import as_text, coded, composed, distinct_rows, names_of, numbers_of, one_column
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
+from kanon_lab.measures.survey_design import (
+    NOTHING,
+    Design,
+    Survey,
+    domains,
+    mean_interval,
+    rate_interval,
+    ratios,
+    read_survey,
+)
+
+#: What stands between names and between values that are crossed.
+BETWEEN = " x "
+
+
+@dataclass(frozen=True)
+class IndicatorSet:
+    """The rates and means that a survey publishes.
+
+    Parameters
+    ----------
+    rates : mapping of str to sequence or None, or names of columns
+        By variable the categories whose share of the population is estimated; all of them where there is None.
+        Categories are matched as text, so that 1, 1.0 and "1" are one.
+    means : sequence of str, or str
+        Quantities whose mean is estimated.
+    by : sequence of str or of sequences of str
+        Groups that are estimated too, besides the whole file: of one variable, or of several that are crossed.
+    design : Design
+    level : float
+        Of the intervals, above 0 and below 1.
+
+    Raises
+    ------
+    OptionError
+        Nothing is asked for, a name or group stands twice or can be none, categories that are no list, or a level that
+        is none.
+    """
+
+    rates: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict, hash=False)
+    means: tuple[str, ...] = ()
+    by: tuple[tuple[str, ...], ...] = ()
+    design: Design = field(default_factory=Design)
+    level: float = 0.95
+
+    def __post_init__(self):
+        object.__setattr__(self, "rates", _rates(self.rates))
+        object.__setattr__(self, "means", names_of(self.means, "means"))
+        object.__setattr__(self, "by", _by(self.by))
+        if not (self.rates or self.means):
+            raise OptionError("no indicator: name variables under rates or means")
+        _check_level(self.level)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every column that it names, once: those of its design too."""
+        crossed = [name for names in self.by for name in names]
+        return tuple(dict.fromkeys([*self.rates, *self.means, *crossed, *self.design.variables]))
+
+
+def text_of(value: object) -> str:
+    """A category as text, however it is written: 1 and 1.0 are one, and so are two ways to write an accent."""
+    return composed(as_text(value))
+
+
+def _rates(rates: object) -> dict[str, tuple[str, ...] | None]:
+    if not isinstance(rates, Mapping):
+        return dict.fromkeys(names_of(rates, "rates"))
+    names_of(list(rates), "rates")
+    return {name: None if wanted is None else _categories(name, wanted) for name, wanted in rates.items()}
+
+
+def _categories(name: str, wanted: object) -> tuple[str, ...]:
+    place = f"rates: {shortened(name)}"
+    if not isinstance(wanted, (list, tuple)) or not wanted:
+        raise OptionError(
+            f"{place}: categories must be a list, such as [diabetes], or null for all, not {shortened(repr(wanted))}"
+        )
+    if unfit := [each for each in wanted if each is None or isinstance(each, (list, tuple, Mapping))]:
+        raise OptionError(f"{place}: a category must be one text or number, not {shortened(repr(unfit[0]))}")
+    texts = tuple(text_of(each) for each in wanted)
+    if twice := [text for i, text in enumerate(texts) if text in texts[:i]]:
+        raise OptionError(f"{place}: category {shortened(twice[0])} is named twice")
+    return texts
+
+
+def _by(by: object) -> tuple[tuple[str, ...], ...]:
+    listed = (by,) if isinstance(by, str) else by
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+        raise OptionError(f"by must be a list of variables or of lists to cross, not {shortened(repr(by))}")
+    found = tuple(names_of(each, "by") for each in listed)
+    if not all(found):
+        raise OptionError("by: an empty list; the whole file is estimated anyway")
+    labels = [BETWEEN.join(names) for names in found]
+    if twice := [label for i, label in enumerate(labels) if label in labels[:i]]:
+        raise OptionError(f"by: {shortened(twice[0])} is named twice; name each group once")
+    return found
+
+
+def _check_level(level: object) -> None:
+    number = isinstance(level, numbers.Real) and not isinstance(level, bool)
+    if not number or not 0 < level < 1:
+        raise OptionError(f"level must be a number above 0 and below 1, not {shortened(repr(level))}")
+
+
+#: What names an indicator.
+KEYS = ("kind", "variable", "category", "by", "group")
+_FIGURES = ("records", "population", "estimate", "se", "lower", "upper", "df", "lone_strata")
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """A column as text, making the groups of a file or the categories of a variable; -1 where a record has no label."""
+
+    name: str
+    codes: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What is estimated of a variable: each category (empty for a mean) with the value of every record."""
+
+    kind: str
+    variable: str
+    known: np.ndarray
+    shift: float
+    values: Callable[[], Iterator[tuple[str, np.ndarray]]]
+
+
+def indicators(
+    frame: pd.DataFrame,
+    wanted: IndicatorSet,
+    *,
+    design_from: pd.DataFrame | None = None,
+    absent: str = "error",
+) -> pd.DataFrame:
+    """Estimate rates and means in the whole file and in groups, with intervals from the survey's design.
+
+    Records without a value of the variable are left out, as are those without one of the variables that make the
+    groups. Every estimate is of a part of the full design; see `kanon_lab.measures.survey_design.ratios`. A group of
+    few records gives their values away: these figures are for the office, until they are checked as tables are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    wanted : IndicatorSet
+        Which rates and means, of which groups.
+    design_from : DataFrame, optional
+        Where to read the design, under the same index; for a released file the original, since the release may lack the
+        design or have changed it.
+    absent : {"error", "skip"}
+        What becomes of a variable or category that is not there, or of a mean of what is no quantity: it is refused or
+        has no row. With ``skip`` a category that only `design_from` has is estimated too, as 0, as long as all
+        categories there are were in `design_from` also: else the variable was recoded.
+
+    Returns
+    -------
+    DataFrame
+        One row an indicator and group with a record: ``kind`` (``rate`` or ``mean``), ``variable``, ``category`` (empty
+        for a mean), ``by`` (names between " x "; empty for the whole file), ``group`` (values between " x "),
+        ``records`` (with a value), ``population`` (sum of their weights), ``estimate`` (0-1 for a rate), ``se``,
+        ``lower``, ``upper``, ``df`` (units less strata, of those with such records), ``lone_strata`` (of these strata,
+        those with one sampling unit). Where ``df`` is 0, as in a group within one unit, ``se`` and the interval are
+        missing: nothing tells the error. Where ``se`` is 0 the interval is the estimate alone, but for a rate of 0 or
+        1; see `kanon_lab.measures.survey_design.rate_interval`.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> from kanon_lab.measures import indicators
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
+    >>> design = kanon_lab.measures.Design("weight")
+    >>> wanted = kanon_lab.measures.IndicatorSet(means="income", by=["sex"], design=design)
+    >>> indicators(frame, wanted)[["group", "population", "estimate", "df"]]
+      group  population  estimate  df
+    0               6.0      16.0   3
+    1     f         4.0      13.0   1
+    2     m         2.0      22.0   1
+    """
+    check_choice(absent, "absent", ("error", "skip"))
+    source = frame if design_from is None else design_from
+    if not frame.index.equals(source.index):
+        raise DataError("its index is not that of the file its design is read from; give both the same records")
+    survey = read_survey(source, wanted.design)
+    made = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
+    groupings = [_labelled(frame, names) for names in made]
+    if absent == "error":
+        _refuse_empty(groupings)
+    rows: dict[str, list] = {name: [] for name in (*KEYS, *_FIGURES)}
+    for outcome in _outcomes(frame, source, wanted, absent):
+        for grouping in groupings:
+            _add(rows, survey, outcome, grouping, wanted.level)
+    return pd.DataFrame({name: np.concatenate(parts) if parts else [] for name, parts in rows.items()})
+
+
+def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Labelled, level: float) -> None:
+    """Add the estimates of one variable in the groups that have records with a value of it."""
+    within = domains(survey, np.where(outcome.known, grouping.codes, -1), len(grouping.labels))
+    some = within.records > 0
+    for category, values in outcome.values():
+        estimate, se = ratios(within, values, shift=outcome.shift)
+        if outcome.kind == "rate":
+            lower, upper = rate_interval(estimate, se, within.df, within.units, level)
+        else:
+            lower, upper = mean_interval(estimate, se, within.df, level)
+        figures = (within.records, within.population, estimate, se, lower, upper, within.df, within.lone)
+        names = (outcome.kind, outcome.variable, category, grouping.name)
+        for key, text in zip(KEYS, names):
+            rows[key].append(np.full(int(some.sum()), text, dtype=object))
+        rows["group"].append(grouping.labels[some])
+        for name, column in zip(_FIGURES, figures):
+            rows[name].append(column[some])
+
+
+def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str) -> Iterator[_Outcome]:
+    for name, categories in wanted.rates.items():
+        if absent == "error" or name in frame:
+            yield _outcome_of_rate(frame, source, name, categories, absent)
+    for name in wanted.means:
+        if absent == "error" or name in frame:
+            try:
+                yield _outcome_of_mean(frame, name, absent)
+            except DataError:
+                if absent == "error":
+                    raise
+
+
+def _outcome_of_rate(
+    frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str
+) -> _Outcome:
+    found = _labelled(frame, (name,))
+    if absent == "error":
+        _refuse_empty([found])
+    there = [str(label) for label in found.labels]
+    known = there
+    if absent == "skip" and name in source:
+        before = _labelled(source, (name,)).labels
+        known = list(dict.fromkeys([*before, *there])) if {*there} <= {*before} else there
+    unknown = [category for category in wanted or () if category not in there]
+    if absent == "error" and unknown:
+        raise UnfitOptionError(
+            f"rates: {shortened(name)}: no record has category {shortened(unknown[0])}; check how it is written"
+        )
+    categories = [category for category in wanted or known if category in known]
+    number = {label: code for code, label in enumerate(there)}
+
+    def values() -> Iterator[tuple[str, np.ndarray]]:
+        for category in categories:
+            yield category, (found.codes == number.get(category, len(there))).astype(float)
+
+    return _Outcome("rate", name, found.codes >= 0, 0.0, values)
+
+
+def _outcome_of_mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
+    values = numbers_of(frame, name, may_lack_values=absent == "skip")[1][:, 0]
+    known = ~np.isnan(values)
+    shift = float(values[known].mean()) if known.any() else 0.0
+    return _Outcome("mean", name, known, shift, lambda: iter([("", values)]))
+
+
+def _labelled(frame: pd.DataFrame, names: tuple[str, ...]) -> _Labelled:
+    """Groups of records with the same values, as text, of all of some columns; without columns all records are one."""
+    if not names:
+        return _Labelled("", np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object))
+    columns, texts = [], []
+    for name in names:
+        column = coded(one_column(frame, name))
+        numbers, distinct = pd.factorize(np.array([text_of(value) for value in column.values], dtype=object))
+        columns.append(np.append(numbers, -1)[column.codes])
+        texts.append(distinct)
+    rows = np.column_stack(columns)
+    group, some = distinct_rows(rows)
+    crossed = [
+        BETWEEN.join(text[code] for text, code in zip(texts, row)) if row.min() >= 0 else None for row in rows[some]
+    ]
+    numbers, labels = pd.factorize(np.array(crossed, dtype=object))
+    return _Labelled(BETWEEN.join(names), numbers[group], labels)
+
+
+def _refuse_empty(columns: list[_Labelled]) -> None:
+    for column in columns:
+        if not len(column.labels):
+            raise DataError(f"no record has a value of {shortened(column.name)}; leave it out")
+
+
+_ENDS = ("estimate", "lower", "upper")
+
+
+def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Set the indicators of a released file beside those of the original.
+
+    The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
+    interval, 0 for two that do not meet (Karr, Kohnen, Oganian, Reiter and Sanil 2006, The American Statistician 60
+    (3), 224-232). An interval that is one point, where there is no error, has a share of 1 if it lies in the other and
+    of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a point within an
+    interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of the numbers,
+    still lies within.
+
+    Parameters
+    ----------
+    before, after : DataFrame
+        As `indicators` gives them, with the same level.
+
+    Returns
+    -------
+    DataFrame
+        One row of `before` each, in its order: its keys ``kind``, ``variable``, ``category``, ``by``, ``group``;
+        ``estimate_before``, ``lower_before``, ``upper_before`` and the same ``_after``; ``difference`` (after less
+        before); ``relative_difference`` (over the absolute value before; missing where that is 0); ``overlap`` (0-1);
+        ``covered`` (whether the estimate after lies in the interval before; boolean); ``status``: ``compared``, or
+        ``lost`` where `after` has no such row, since the variable was taken out or recoded, or the group is gone. What
+        is lost has no figures after it. Rows that only `after` has are left out: nobody asked for them. The overlap is
+        missing too where one of the intervals is, and ``covered`` where that before is.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> from kanon_lab.measures import indicators
+    >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
+    >>> wanted = kanon_lab.measures.IndicatorSet(means="income")
+    >>> before, after = (indicators(each, wanted) for each in (frame, frame + 3))
+    >>> kanon_lab.measures.compare_indicators(before, after)[["difference", "overlap", "covered", "status"]].round(4)
+       difference  overlap  covered    status
+    0         3.0   0.8484     True  compared
+    """
+    keys, columns = list(KEYS), [*KEYS, *_ENDS]
+    for name, frame in (("before", before), ("after", after)):
+        if not {*columns} <= {*frame.columns} or frame.duplicated(keys).any():
+            raise OptionError(f"{name} must be what indicators gives, with one row an indicator and group")
+    # Without rows there are no types to join by.
+    one, other = (frame[columns].astype(dict.fromkeys(KEYS, object)) for frame in (before, after))
+    rows = one.merge(other, on=keys, how="left", suffixes=("_before", "_after"), indicator="status")
+    rows["status"] = np.where(rows["status"] == "both", "compared", "lost")
+    figures = [f"{end}_{side}" for side in ("before", "after") for end in _ENDS]
+    was, low, high, now, other_low, other_high = (rows[name].to_numpy(dtype=float) for name in figures)
+    rows["difference"] = now - was
+    rows["relative_difference"] = (now - was) / np.where(was == 0, np.nan, np.abs(was))
+    rows["overlap"] = _overlap(low, high, other_low, other_high)
+    slack = ROUNDING * (high - low) + NOTHING * np.abs(was)
+    covered = pd.array((low - slack <= now) & (now <= high + slack), dtype="boolean")
+    covered[np.isnan(now) | np.isnan(low)] = pd.NA
+    rows["covered"] = covered
+    measured = ["difference", "relative_difference", "overlap", "covered", "status"]
+    return rows[[*keys, *figures, *measured]]
+
+
+def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
+    """Sum up what a protection did to the indicators of a survey, as `compare_indicators` gives them.
+
+    Returns
+    -------
+    dict
+        ``compared`` and ``lost`` (indicators, with an interval or not); ``overlap_mean`` and ``overlap_least`` (0-1),
+        of those with an overlap, and ``covered`` (0-1), the share of those for which that is known; and ``overlap_all``
+        (0-1), the mean over all that had an interval before, where each that is lost, or has no interval after, counts
+        as no overlap. None where there is no such indicator. Compare protections by ``overlap_all``: the others look
+        better the more is lost. An indicator without an interval before cannot be weighed; if it is lost, only ``lost``
+        says so.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> from kanon_lab.measures import indicators
+    >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
+    >>> wanted = kanon_lab.measures.IndicatorSet(means="income")
+    >>> before = indicators(frame, wanted)
+    >>> kanon_lab.measures.indicator_loss(kanon_lab.measures.compare_indicators(before, before))
+    {'compared': 1, 'lost': 0, 'overlap_all': 1.0, 'overlap_mean': 1.0, 'overlap_least': 1.0, 'covered': 1.0}
+    """
+    overlap, covered = compared["overlap"].dropna(), compared["covered"].dropna()
+    counted = int(compared["lower_before"].notna().sum())
+    return {
+        "compared": int((compared["status"] == "compared").sum()),
+        "lost": int((compared["status"] == "lost").sum()),
+        "overlap_all": float(overlap.sum() / counted) if counted else None,
+        "overlap_mean": float(overlap.mean()) if len(overlap) else None,
+        "overlap_least": float(overlap.min()) if len(overlap) else None,
+        "covered": float(covered.mean()) if len(covered) else None,
+    }
+
+
+def _overlap(low: np.ndarray, high: np.ndarray, other_low: np.ndarray, other_high: np.ndarray) -> np.ndarray:
+    """Mean of the shares of two intervals' lengths that lie in the other; missing where an end is."""
+    rounding = NOTHING * np.max(np.abs([low, high, other_low, other_high]), axis=0)
+    common = np.minimum(high, other_high) - np.maximum(low, other_low)
+    lengths = high - low, other_high - other_low
+    slack = ROUNDING * np.maximum(*lengths) + rounding
+    shares = []
+    for length in lengths:
+        point = length <= rounding
+        share = np.clip(common, 0.0, None) / np.where(point, 1.0, length)
+        shares.append(np.where(point, (common >= -slack).astype(float), share))
+    return np.where(np.isnan(common), np.nan, (shares[0] + shares[1]) / 2)

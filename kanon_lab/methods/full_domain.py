@@ -1,0 +1,320 @@
+"""Optimal full-domain generalisation: every node measured, and the one of least loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import floor
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import as_share, check_choice, check_whole
+from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.counts import MOST_K
+from kanon_lab.columns import float_of
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.measures.information_loss import indistinct_pairs, mean_size
+from kanon_lab.methods.global_recoding import generalise, suppress_records
+from kanon_lab.methods.hierarchy import Hierarchy
+from kanon_lab.methods.lattice import LevelSpace, Node, NodeClasses, Requirement, check_k_of_file
+from kanon_lab.roles import KeySpec
+
+_MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
+
+
+def node_table(
+    space: LevelSpace, required: Requirement, *, allowed: int, weights: Mapping[str, float] | None
+) -> pd.DataFrame:
+    """Measure every node, sorted by the levels; see `kanon_lab.methods.LatticeResult.nodes`."""
+    keys = list(space.table.spec.key_variables)
+    prunes = space.has_wildcards and all(key.nested for key in space.keys)
+    if prunes:
+        rows = [(*node, *row) for node, row in _from_the_top(space, required, allowed)]
+    else:
+        rows = [(*node, *_row(space, node, classes, required)) for node, classes in space.nodes()]
+    nodes = pd.DataFrame(rows, columns=[*keys, *_MEASURED]).sort_values(keys, ignore_index=True)
+    nodes = nodes.astype(dict.fromkeys(_MEASURED[:3], "Int64"))
+    satisfied = (nodes["suppressed"] <= allowed) & (nodes["suppressed"] < space.table.n)
+    nodes.insert(len(keys) + 3, "satisfied", satisfied.fillna(False).astype(bool))
+    nodes["weighted_level"] = weighted_levels(nodes, space, weights)
+    return nodes
+
+
+def _from_the_top(space: LevelSpace, required: Requirement, allowed: int) -> Iterator[tuple[Node, tuple]]:
+    """The coarsest nodes first; nodes below one that removes too much for k alone are not measured.
+
+    Where levels nest, records that are compatible at a node are so at every node above it, so that what k alone leaves
+    there never shrinks; what k leaves holds what any further requirement leaves.
+    """
+    k_alone = Requirement(required.k_required)
+    nodes = np.array(list(product(*(range(key.height + 1) for key in space.keys))))
+    open_ = np.ones(len(nodes), dtype=bool)
+    for i in np.argsort(-nodes.sum(axis=1), kind="stable"):
+        node = tuple(int(level) for level in nodes[i])
+        if not open_[i]:
+            yield node, (None, None, None, np.nan, np.nan)
+            continue
+        classes, _ = space.at(node)
+        row = _row(space, node, replace(classes, values=()), k_alone)
+        if row[2] > allowed:
+            open_ &= ~(nodes <= nodes[i]).all(axis=1)
+        if required.needs_values:
+            row = _row(space, node, classes, required)
+        yield node, row
+
+
+def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirement) -> tuple:
+    """The measures of one node, in the order of the columns."""
+    kept, f_k = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
+    records, f_k = classes.records[kept], f_k[kept]
+    count, suppressed = len(records), space.table.n - int(records.sum())
+    squares = indistinct_pairs(records, f_k, suppressed)
+    if not count:
+        return 0, 0, suppressed, squares, np.nan
+    # Rounding must not tell equal losses apart.
+    average = round(mean_size(records, f_k) / required.k_required, 12)
+    return count, int(f_k.min()), suppressed, squares, average
+
+
+def weighted_levels(nodes: pd.DataFrame, space: LevelSpace, weights: Mapping[str, float] | None) -> pd.Series:
+    """Sum over the keys of weight times level by height, for every row; weights are 1 where none is given."""
+    names = space.table.spec.key_variables
+    weights = {name: float_of(weight) for name, weight in (weights or {}).items()}
+    if strange := [name for name in weights if name not in names]:
+        raise OptionError(f"level_weights names {shortened(str(strange[0]))}, which is no key variable")
+    if not all(0 <= weight < np.inf for weight in weights.values()):
+        raise OptionError("level_weights must be numbers of 0 or more")
+    parts = (weights.get(name, 1.0) / max(key.height, 1) * nodes[name] for name, key in zip(names, space.keys))
+    # 1/3 + 2/3 and 1 are one loss.
+    return sum(parts, start=pd.Series(0.0, index=nodes.index)).round(12)
+
+
+def check_names(spec: KeySpec, columns: Sequence) -> None:
+    """Raise an `OptionError` where a key variable has the name of a column of the result."""
+    if both := [name for name in spec.key_variables if name in columns]:
+        raise OptionError(f"a key variable has the name of a column of the result, {both[0]!r}; rename it")
+
+
+#: Loss -> what it adds up.
+LOSSES = {
+    "discernibility": "squares of class sizes; a removed record counts as many as the file has",
+    "average_class_size": "records that stay, by their classes and by k_required; a removed record counts nothing",
+    "weighted_level": "weight times level by height; a removed record counts nothing",
+}
+
+_NODE_COLUMNS = ("classes", "k_achieved", "suppressed", "satisfied", *LOSSES, "loss")
+
+
+@dataclass(frozen=True)
+class LatticeResult:
+    """The node of least loss and what it makes of the file.
+
+    Attributes
+    ----------
+    levels : dict of str to int
+        The level of each key variable.
+    node : tuple of int
+        The same, in the order of the key variables.
+    loss : float
+        What was made least; see `loss_name`.
+    loss_name : str
+        One of `LOSSES`.
+    nodes : DataFrame
+        One row a node, sorted by the levels: a column for each key variable (its level), then ``classes`` (that
+        stay), ``k_achieved`` (the smallest f_k among records that stay; 0 where none does), ``suppressed`` (records
+        removed), ``satisfied``, the `LOSSES` and ``loss``, the one chosen. What a node that was skipped (see `search`)
+        would give is missing; so is the average class size where no record stays.
+    frame : DataFrame
+        The protected file: keys recoded, removed records left out, index labels and other columns as they were.
+    suppressed : Index
+        Labels of the removed records.
+    """
+
+    levels: dict[str, int]
+    node: Node
+    loss: float
+    loss_name: str
+    nodes: pd.DataFrame = field(repr=False)
+    # Records do not belong on a screen.
+    frame: pd.DataFrame = field(repr=False)
+    suppressed: pd.Index = field(repr=False)
+
+
+def search(
+    frame: pd.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    k_required: int,
+    spec: KeySpec | None = None,
+    suppression_limit: float = 0.0,
+    loss: str = "discernibility",
+    level_weights: Mapping[str, float] | None = None,
+    l_required: float | None = None,
+    l_kind: str = "distinct",
+    recursive_c: float = 2.0,
+    t_required: float | None = None,
+    distance: str = "equal",
+    distance_hierarchy: Hierarchy | None = None,
+    sensitive: Iterable[str] | str | None = None,
+) -> LatticeResult:
+    """Find the levels that protect a file at the least loss.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    hierarchies : mapping of str to Hierarchy
+        By key variable; a key variable without one stays as it is.
+    k_required : int, 1 or more
+    spec : KeySpec, optional
+        By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
+        ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
+    suppression_limit : float, 0-1
+        Share of the records that may be removed: all records of classes that fail.
+    loss : {"discernibility", "average_class_size", "weighted_level"}
+        See the notes.
+    level_weights : mapping of str to float, optional
+        Weights of key variables in the weighted level, 0 or more; 1 where none is given.
+    l_required : float, optional
+        The l of l-diversity, 1 or more, of every sensitive variable.
+    l_kind : {"distinct", "entropy", "recursive"}
+        Its kind; `recursive_c` is the c of recursive (c, l)-diversity.
+    t_required : float, optional
+        The t of t-closeness (0-1), of every sensitive variable, against the distribution in the whole file.
+    distance : {"equal", "ordered", "hierarchical"}
+        Distance between sensitive values; the last needs `distance_hierarchy`.
+    sensitive : names, optional
+        Sensitive variables; by default those of `spec`. A class in which none of their values is known fails.
+
+    Returns
+    -------
+    LatticeResult
+        Of equal losses the node that removes fewer records is chosen, then that of the smaller weighted level, then
+        the one that comes first in the node table.
+
+    Raises
+    ------
+    OptionError
+        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
+
+    Notes
+    -----
+    Every node is measured: after the file has been grouped once, a node costs about as much as deciding whether it may
+    be skipped, and l-diversity and t-closeness with removal do not grow steadily from node to node. Only where keys
+    are missing under ``wildcard`` and all levels nest, the nodes below one that removes too many records for k alone
+    are skipped: they remove no fewer.
+
+    With n records in the file and s removed, the discernibility is the sum of f_k over the records that stay, plus n s
+    (Bayardo and Agrawal 2005, C_DM). The average class size is n - s by the sum of 1/f_k over them, by k_required.
+    Where no key is missing, that sum is the number of classes (LeFevre et al. 2006, C_AVG, where nothing is removed);
+    under ``wildcard`` it keeps compatible patterns from counting as classes of their own. Removing records costs
+    nothing in the latter nor in the weighted level, the sum of weight times level by height: there only
+    `suppression_limit` holds it down.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> found = kanon_lab.methods.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
+    >>> found.levels, found.loss
+    ({'age': 2}, 9.0)
+    >>> found.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
+       age  classes  k_achieved  satisfied
+    0    0        0           0      False
+    1    1        1           2      False
+    2    2        1           3       True
+    """
+    if not isinstance(hierarchies, Mapping):
+        raise OptionError("hierarchies: give a mapping of key variable to Hierarchy")
+    check_choice(loss, "loss", LOSSES)
+    suppression_limit = as_share(suppression_limit, "suppression_limit")
+    required = Requirement(k_required, l_required, l_kind, recursive_c, t_required, distance, distance_hierarchy)
+    spec = spec or KeySpec(tuple(hierarchies))
+    if sensitive is not None:
+        spec = replace(spec, sensitive_variables=sensitive)
+    check_names(spec, _NODE_COLUMNS)
+    if required.needs_values and not spec.sensitive_variables:
+        raise OptionError("l-diversity and t-closeness need a sensitive variable: name one")
+    names = spec.sensitive_variables if required.needs_values else ()
+    space = LevelSpace.of(frame, hierarchies, spec, sensitive=names)
+    check_k_of_file(k_required, space.table.n)
+    # The share may fall short of a whole number of records by rounding alone.
+    allowed = floor(suppression_limit * space.table.n + 1e-9)
+    nodes = node_table(space, required, allowed=allowed, weights=level_weights)
+    nodes["loss"] = nodes[loss]
+    best = _best(nodes, required, space.table.n, spec.key_variables)
+    node = tuple(int(level) for level in nodes.loc[best, list(spec.key_variables)])
+    classes, class_of_record = space.at(node)
+    kept, _ = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
+    gone = ~kept[class_of_record]
+    levels = dict(zip(spec.key_variables, node))
+    recoded = {name: levels[name] for name in hierarchies}
+    protected = generalise(suppress_records(frame, gone), hierarchies, recoded)
+    return LatticeResult(levels, node, float(nodes.loc[best, "loss"]), loss, nodes, protected, frame.index[gone])
+
+
+def _best(nodes: pd.DataFrame, required: Requirement, n: int, names: Sequence[str]) -> int:
+    """Row of the chosen node."""
+    satisfied = nodes[nodes["satisfied"]]
+    if not satisfied.empty:
+        return satisfied.sort_values(["loss", "suppressed", "weighted_level"], kind="stable").index[0]
+    fewest = nodes.loc[nodes["suppressed"].astype(float).idxmin()]
+    share, limit = percent(fewest["suppressed"] / n), np.ceil(1000 * fewest["suppressed"] / n) / 1000
+    asked = f"k_required {required.k_required}" + (" with the diversity asked for" if required.needs_values else "")
+    at = ", ".join(f"{shortened(str(name))} {int(fewest[name])}" for name in names)
+    remedy = "give the hierarchies a higher level or ask for less"
+    if fewest["suppressed"] < n:
+        remedy = f"raise suppression_limit to {limit:.3f}, or {remedy}"
+    raise OptionError(
+        f"no node meets {asked} within the suppression limit: the best one removes {share} of the records "
+        f"(levels {at}); {remedy}"
+    )
+
+
+def level_grid(
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], *, spec: KeySpec | None = None, k_max: int = 20
+) -> pd.DataFrame:
+    """How many records stand in small classes at every node: what explorers show.
+
+    Parameters
+    ----------
+    frame, hierarchies, spec
+        As in `search`. Nothing is removed.
+    k_max : int, 1 to 1,000
+        Last k.
+
+    Returns
+    -------
+    DataFrame
+        One row a node, sorted by the levels: a column for each key variable (its level), ``n`` (records),
+        ``n_classes``, ``k_achieved``, ``discernibility``, ``weighted_level`` (weights 1), then columns 1 to k_max:
+        records with f_k of that many or fewer.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> kanon_lab.methods.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
+       age  n  n_classes  k_achieved  discernibility  weighted_level  1  2
+    0    0  3          3           1               3             0.0  3  3
+    1    1  3          2           1               5             0.5  1  3
+    2    2  3          1           3               9             1.0  0  0
+    """
+    check_whole(k_max, "k_max", 1, MOST_K)
+    spec = spec or KeySpec(tuple(hierarchies))
+    columns = ["n", "n_classes", "k_achieved", "discernibility", *range(1, k_max + 1)]
+    check_names(spec, [*columns, "weighted_level"])
+    space = LevelSpace.of(frame, hierarchies, spec)
+    rows = []
+    for node, classes in space.nodes():
+        f_k = classes.records
+        if space.has_wildcards:
+            f_k = compatible_sums(space.patterns(node, classes), classes.records)
+        sizes = np.bincount(np.minimum(f_k, k_max + 1), weights=classes.records, minlength=k_max + 2).astype(np.int64)
+        squares = int((classes.records * f_k).sum())
+        rows.append((*node, space.table.n, len(f_k), int(f_k.min()), squares, *np.cumsum(sizes)[1:-1]))
+    grid = pd.DataFrame(rows, columns=[*spec.key_variables, *columns])
+    grid.insert(len(spec.key_variables) + 4, "weighted_level", weighted_levels(grid, space, None))
+    return grid.sort_values(list(spec.key_variables), ignore_index=True)

@@ -1,0 +1,378 @@
+"""The transition matrices of strata, each made when it is asked for: thousands of strata have thousands of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import as_share, check_frame
+from kanon_lab.columns import coded, grouped, names_of, numbers_of, one_column, refuse
+from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.methods.perturbation import (
+    EXACTLY,
+    EXPECTED,
+    Keep,
+    Perturbed,
+    generator,
+    strata_groups,
+    variables_of,
+    with_order,
+)
+from kanon_lab.methods.transition import (
+    category,
+    check_transition,
+    encodable,
+    evenly,
+    framed,
+    redrawing,
+    stay_probabilities,
+    two_stages,
+)
+from kanon_lab.roles import check_seed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StrataMatrices(Mapping[int, pd.DataFrame]):
+    """The matrix of each stratum, by its number from 0 on."""
+
+    labels: Sequence[str]  # All categories
+    full: np.ndarray  # (categories, categories) as given, or (categories,) the probability to stay
+    invariant: bool
+    codes: np.ndarray  # The categories that the first stratum has, then those of the second, and so on
+    shares: np.ndarray  # Of each of these, in any unit
+    first: np.ndarray  # (strata + 1,) Where each stratum begins in `codes`
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def __getitem__(self, stratum: int) -> pd.DataFrame:
+        if stratum not in range(len(self)):
+            raise KeyError(stratum)
+        matrix, to = self.probabilities(stratum)
+        return framed(matrix, [self.labels[code] for code in to])
+
+    def has(self, stratum: int) -> slice:
+        """Where the categories of a stratum stand in `codes`."""
+        return slice(self.first[stratum], self.first[stratum + 1])
+
+    def probabilities(self, stratum: int) -> tuple[np.ndarray, np.ndarray]:
+        """The matrix of a stratum and the codes of its rows; a matrix that is used as it was given has all of them."""
+        if self.full.ndim == 2 and not self.invariant:
+            return self.full, np.arange(len(self.full))
+        codes, shares = self.codes[self.has(stratum)], self.shares[self.has(stratum)]
+        shares = shares / shares.sum()
+        if self.full.ndim == 1:
+            stay = self.full[codes]
+            return redrawing(stay, shares) if self.invariant else evenly(stay), codes
+        of_all = np.zeros(len(self.full))
+        of_all[codes] = shares
+        return two_stages(self.full, of_all)[np.ix_(codes, codes)], codes
+
+
+#: The probability to stay, where none is given.
+DEFAULT_KEEP = 0.8
+
+_GAPS = Keep("missing values", EXACTLY, "each variable")
+KEEPS = {
+    "plain": (_GAPS, Keep("shares estimated by estimated_shares", EXPECTED, "each variable, within each stratum")),
+    "invariant": (_GAPS, Keep("marginals", EXPECTED, "each variable, within each stratum; weighted with a weight")),
+}
+
+# A matrix has the square of so many cells.
+_MOST = 2000
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A variable: codes (-1 missing) of each record, categories as text, and for each code a record that has it."""
+
+    name: str
+    codes: np.ndarray
+    labels: list[str]
+    some: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What was asked for one variable: a matrix, or a probability to stay."""
+
+    matrix: pd.DataFrame | None
+    keep: float | Mapping[Hashable, float]
+
+    def categories(self) -> list[str] | None:
+        """Those that are named, as text; None where none is."""
+        if self.matrix is not None:
+            return list(self.matrix.index)
+        return [category(each) for each in self.keep] if isinstance(self.keep, Mapping) else None
+
+
+@dataclass(frozen=True)
+class _Law:
+    """How one variable moves; a cell is a category within a stratum.
+
+    Cumulated probabilities of a cell, raised by its number, follow on those of the cell before, so that one search in
+    all of them finds where each record goes.
+    """
+
+    known: np.ndarray  # (records,)
+    cell: np.ndarray  # (records known,)
+    edges: np.ndarray  # Ends of the cumulated probabilities
+    targets: np.ndarray  # The code that each edge leads to
+    stay: np.ndarray  # (cells,)
+    matrices: StrataMatrices
+
+    def drawn(self, draws: np.ndarray) -> np.ndarray:
+        """The new code of each record from a number in [0, 1); -1 where missing."""
+        # Adding the cell may round up to the next one.
+        place = np.minimum(self.cell + draws[self.known], np.nextafter(self.cell + 1.0, 0))
+        codes = np.full(len(self.known), -1)
+        codes[self.known] = self.targets[np.searchsorted(self.edges, place, side="right")]
+        return codes
+
+
+def pram(
+    frame: pd.DataFrame,
+    variables: Iterable[str] | str,
+    *,
+    transition: pd.DataFrame | Mapping | None = None,
+    keep: float | Mapping | None = None,
+    invariant: bool | None = None,
+    weight: str | None = None,
+    strata: Iterable[str] | str = (),
+    seed: int = 0,
+) -> Perturbed:
+    """Each category stays or becomes another with known probabilities, each record and each variable by itself.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    variables : sequence of str, or str
+        Columns of categories; what holds between two of them is weakened. A missing value stays missing.
+    transition : DataFrame or mapping, optional
+        The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
+        category, adding to 1; the categories are exactly those of the data, matched as text.
+    keep : float, or mapping of variable to float (or to mapping of category to float), optional
+        Without a matrix: the probability to stay, 0 to below 1, by default `DEFAULT_KEEP`; else the category is drawn
+        anew, among those of the stratum.
+    invariant : bool, optional
+        Whether the shares stay as they are in expectation; by default so where no matrix is given. Without one, what is
+        drawn anew follows the shares (`redrawing_matrix`) and may be the old category, so that each stays somewhat more
+        often than `keep` says; if not invariant, the other categories are equally likely and the old one is not drawn.
+        To a given matrix a second stage is added (`invariant_matrix`): a rare category then stays much less often than
+        its diagonal says.
+    weight : str, optional
+        Sampling weight: the shares that are left as they are, are the weighted ones.
+    strata : sequence of str, or str
+        Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
+        category stays (unless a matrix is given and used as it is).
+    seed : int, from 0 on
+        Each variable has random numbers of its own, from the seed and its position: one more at the end changes no
+        other. Two runs in a row need two seeds. The order of categories makes no difference; that of records does.
+
+    Returns
+    -------
+    Perturbed
+        Method ``invariant`` or ``plain``; columns have the types they had. Details:
+
+        - ``transitions``: by variable the matrix used, categories sorted (numbers by size, then text); with strata by
+          variable and number of the stratum (a mapping that makes each when asked for), of the categories it has.
+        - ``stratum``: ndarray of int, number of each record's stratum.
+        - ``changes``: DataFrame, one row a variable: ``variable``, ``expected`` and ``changed`` (share of all records
+          that change, 0-1), ``stay_least``, ``stay_mean``, ``stay_most`` (probability to stay of a record that has a
+          value), ``fixed`` (records with a value that cannot change).
+        - ``weight``: the name, or None.
+
+    Raises
+    ------
+    DataError
+        A column has more than 2000 categories, or two that read alike (1 and "1"); or nothing could change.
+
+    Notes
+    -----
+    What an outsider may believe of a category that is seen is `posterior`. With what is drawn anew following the shares
+    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more, and hardly more: PRAM
+    does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
+    it is much less.
+
+    References
+    ----------
+    Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata; for the invariant
+    matrix Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). INE Chile (2023), Tabla 8.1.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> found = kanon_lab.methods.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
+    >>> found.details['transitions']['sex'].round(4)
+            f       m
+    f  0.9333  0.0667
+    m  0.1333  0.8667
+    >>> found.cells
+      variable  cells     share
+    0      sex     31  0.103333
+    """
+    check_frame(frame)
+    names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
+    _check_roles(names, weight, strata)
+    rules = asked_matrices(names, transition, keep)
+    if invariant is not None and not isinstance(invariant, bool):
+        raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
+    invariant = transition is None if invariant is None else invariant
+    if len(frame) == 0:
+        raise DataError("has no records; nothing can be perturbed")
+    stratum = np.empty(len(frame), dtype=np.int64)
+    for number, rows in enumerate(strata_groups(frame, strata)):
+        stratum[rows] = number
+    weights = None if weight is None else _weights(frame, weight)
+    orders, transitions, cells, changes = {}, {}, [], []
+    for position, name in enumerate(names):
+        column = _column(frame, name)
+        law = _law(column, rules[name], invariant, stratum, weights, frame.index)
+        draws = generator(seed, "pram", position).random(len(frame))
+        after = law.drawn(draws)
+        moved = after != column.codes
+        orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
+        transitions[name] = law.matrices if strata else law.matrices[0]
+        cells.append((name, int(moved.sum()), moved.mean()))
+        stay = law.stay[law.cell]
+        expected, fixed = (1 - stay).sum() / len(frame), int((stay == 1).sum())
+        changes.append((name, expected, moved.mean(), stay.min(), stay.mean(), stay.max(), fixed))
+    columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
+    method = "invariant" if invariant else "plain"
+    details = {"transitions": transitions, "stratum": stratum, "changes": pd.DataFrame(changes, columns=columns)}
+    details["weight"] = weight
+    cells = pd.DataFrame(cells, columns=["variable", "cells", "share"])
+    return Perturbed(with_order(frame, orders), method, names, strata, seed, cells, KEEPS[method], details)
+
+
+def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, ...]) -> None:
+    if weight is not None and not isinstance(weight, str):
+        raise OptionError(f"weight must be the name of a column, not {shortened(repr(weight))}")
+    for role, others in {"the weight": (weight,), "a stratum": strata}.items():
+        if both := [name for name in names if name in others]:
+            raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
+
+
+def asked_matrices(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
+    """What is asked for each variable."""
+    if transition is None:
+        keep = DEFAULT_KEEP if keep is None else keep
+        of = _by_variable(keep, names, "keep") if isinstance(keep, Mapping) else dict.fromkeys(names, keep)
+        for name, value in of.items():
+            if not isinstance(value, Mapping) and as_share(value, f"keep of {shortened(name)}") == 1:
+                raise OptionError(f"keep of {shortened(name)} must be below 1, or nothing would change")
+        return {name: _Rule(None, of[name]) for name in names}
+    if keep is not None:
+        raise OptionError("give a transition matrix or the probability to keep a category, not both")
+    if isinstance(transition, Mapping) and any(_is_matrix(value) for value in transition.values()):
+        of = _by_variable(transition, names, "transition")
+        return {name: _Rule(check_transition(of[name], name=f"transition of {shortened(name)}"), 0) for name in names}
+    if len(names) > 1:
+        raise OptionError("transition: one matrix for several variables; give a mapping of each variable to its own")
+    return {names[0]: _Rule(check_transition(transition), 0)}
+
+
+def _is_matrix(value: object) -> bool:
+    rows = isinstance(value, Mapping) and any(isinstance(row, Mapping) for row in value.values())
+    return rows or isinstance(value, pd.DataFrame)
+
+
+def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
+    for name in of:
+        if name not in names:
+            remedy = meant(name, names, "name it there or drop it")
+            raise OptionError(f"{setting}: {shortened(str(name))} is none of the variables; {remedy}")
+    if lacking := [name for name in names if name not in of]:
+        raise OptionError(f"{setting}: {shortened(lacking[0])} has none; give one for each variable")
+    return of
+
+
+def _weights(frame: pd.DataFrame, weight: str) -> np.ndarray:
+    _, column = numbers_of(frame, (weight,))
+    fault = "a weight that is no number above 0; mend it or drop the record"
+    refuse(~(column[:, 0] > 0), frame.index, weight, fault)
+    return column[:, 0]
+
+
+def _column(frame: pd.DataFrame, name: str) -> _Column:
+    """The categories of a variable; a `DataError` where they cannot be perturbed."""
+    found = coded(one_column(frame, name))
+    codes, size = found.codes.astype(np.int64), len(found.values)
+    called = f"column {shortened(name)}"
+    if size < 2:
+        fault = "the same value in every record" if size else "no value"
+        raise DataError(f"{called} has {fault}; leave it out")
+    if size > _MOST:
+        raise DataError(f"{called} has {size} categories, more than {_MOST}; group them first")
+    labels = [category(value) for value in found.values]
+    halves = [code for code, label in enumerate(labels) if not encodable(label)]
+    refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it")
+    first = {label: code for code, label in reversed([*enumerate(labels)])}
+    alike = [code for code, label in enumerate(labels) if first[label] != code]
+    fault = "a category that reads like another, as 1 and '1' do; make them one"
+    refuse(np.isin(codes, alike), frame.index, name, fault)
+    some = np.empty(size, dtype=np.int64)
+    known = np.flatnonzero(codes >= 0)
+    some[codes[known]] = known
+    return _Column(name, codes, labels, some)
+
+
+def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
+    """Raise an error unless the categories that are named are those of the data."""
+    if (named := rule.categories()) is None:
+        return
+    setting, lacks = ("keep", "probability to stay") if rule.matrix is None else ("transition matrix", "row")
+    lacking = [code for code, label in enumerate(column.labels) if label not in named]
+    fault = f"a category for which the {setting} has no {lacks}; give it one"
+    refuse(np.isin(column.codes, lacking), index, column.name, fault)
+    if unknown := [label for label in named if label not in column.labels]:
+        # The nearest known one would be a value of the data.
+        raise OptionError(
+            f"{setting}: no record has category {shortened(unknown[0])!r} in column {shortened(column.name)}; mend or "
+            "drop it"
+        )
+
+
+def _law(
+    column: _Column, rule: _Rule, invariant: bool, stratum: np.ndarray, weights: np.ndarray | None, index: pd.Index
+) -> _Law:
+    _check_categories(rule, column, index)
+    size, known, strata = len(column.labels), column.codes >= 0, int(stratum.max()) + 1
+    cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
+    shares = np.bincount(cell, None if weights is None else weights[known])
+    first = np.searchsorted(distinct, np.arange(strata + 1) * size)
+    if rule.matrix is None:
+        full = stay_probabilities(column.labels, rule.keep)
+    else:
+        full = rule.matrix.loc[column.labels, column.labels].to_numpy()
+    matrices = StrataMatrices(column.labels, full, invariant, distinct % size, shares, first)
+    edges, targets, stay = [], [], []
+    for number in matrices:
+        cells = matrices.has(number)
+        codes, (matrix, to) = matrices.codes[cells], matrices.probabilities(number)
+        own = np.searchsorted(to, codes)
+        matrix = matrix[own]
+        edges.append((_cumulated(matrix) + np.arange(cells.start, cells.stop)[:, None]).ravel())
+        targets.append(np.tile(to, len(codes)))
+        stay.append(matrix[np.arange(len(codes)), own])
+    found = _Law(known, cell, *map(np.concatenate, (edges, targets, stay)), matrices)
+    if found.stay.min() == 1:
+        raise DataError(
+            f"column {shortened(column.name)}: no record could change; choose another probability to stay, "
+            "fewer strata, or leave it out"
+        )
+    return found
+
+
+def _cumulated(matrix: np.ndarray) -> np.ndarray:
+    """Cumulated probabilities of each row, exactly 1 from the last possible category on."""
+    possible = matrix > 0
+    cumulated = np.minimum(np.cumsum(matrix, axis=1), 1)
+    cumulated[np.cumsum(possible, axis=1) == possible.sum(axis=1, keepdims=True)] = 1
+    return cumulated

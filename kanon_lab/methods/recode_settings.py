@@ -1,0 +1,377 @@
+"""Apart from the methods: it loads pydantic."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from pydantic import Field
+
+from kanon_lab.columns import as_text, check_number, distinct, one_column, with_columns
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.methods.global_recoding import cut_bands, equal_edges, group_categories
+from kanon_lab.methods.hierarchy import Hierarchy
+from kanon_lab.methods.numeric_coding import HALVES, bottom_code, round_values, top_code
+from kanon_lab.rules import UNITS, recode_dates
+from kanon_lab.settings import COLUMNS, TEXT, TRUTH, Settings, checked, one_of, read
+
+# Settings of which there is one entry a level.
+_LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
+
+
+def _levels(value: Any, name: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise OptionError(f"{name} must be a list, one entry a level, such as {_LISTS[name]}")
+    return value
+
+
+def _level_names(value: Any, name: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise OptionError(f"{name} must be a list of names, one a level")
+    return value
+
+
+class HierarchySettings(Settings):
+    """A hierarchy by one of its kinds."""
+
+    kinds = {
+        "masks": ("width", "mask", "level_names"),
+        "bands": ("closed", "whole", "labels", "nested", "top", "level_names"),
+        "widths": ("from", "to", "closed", "top", "level_names"),
+        "mapping": ("nested", "top", "level_names"),
+        "dates": ("date_format", "top", "level_names"),
+        "file": ("header", "numbers", "nested"),
+    }
+    such_as = "settings, such as {masks: [5, 2]}"
+
+    masks: checked(list[int], _levels) = None
+    width: checked(int) = None
+    mask: checked(str) = "*"
+    bands: checked(list[list[float | None]], _levels) = None
+    widths: checked(list[float], _levels) = None
+    start: checked(float) = Field(None, alias="from")
+    to: checked(float) = None
+    mapping: checked(dict[str, Any]) = None
+    dates: checked(list[str], _levels) = None
+    file: TEXT = None
+    closed: checked(str) = "left"
+    whole: TRUTH = None
+    labels: checked(list[list[str]]) = None
+    date_format: checked(str) = "%Y-%m-%d"
+    header: TRUTH = True
+    numbers: TRUTH = False
+    nested: TRUTH = True
+    top: checked(str) = None
+    level_names: checked(list[str], _level_names) = ()
+
+    def check(self) -> None:
+        if self.file is None:
+            self.made("")
+
+    def made(self, name: str) -> Hierarchy:
+        """The hierarchy of a variable; one in a file is read."""
+        options = self.said
+        (kind,) = [each for each in self.kinds if each in options]
+        if not isinstance(self.top or "", str):
+            raise OptionError("top must be text, such as '*'")
+        try:
+            return _MAKERS[kind](options.pop(kind), name=name, **options)
+        except (KeyError, TypeError, ValueError):
+            raise OptionError(f"{kind} or one of its settings is of the wrong kind; check each of them") from None
+
+
+def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
+    """A hierarchy for each variable.
+
+    Parameters
+    ----------
+    settings : mapping
+        By variable a mapping with one of these, and any of the other arguments of that constructor of `Hierarchy`
+        (``closed`` is ``"left"`` unless said):
+
+        - ``masks``: characters kept at each level, such as ``[5, 2, 0]``;
+        - ``bands``: the edges at each level; or ``widths`` with ``from`` and ``to``: bands of equal width a level,
+          such as ``{"widths": [5, 10], "from": 0, "to": 100}``;
+        - ``mapping``: for each value its label or labels;
+        - ``dates``: the units, such as ``["month", "year"]``;
+        - ``file``: the path of a csv file.
+
+    Raises
+    ------
+    OptionError
+        A variable has none of these or several, another setting, or one that its hierarchy refuses.
+    DataError
+        A hierarchy file cannot be read.
+
+    Examples
+    --------
+    >>> from kanon_lab.methods.recode_settings import hierarchies
+    >>> ladder = hierarchies({"postcode": {"masks": [5, 2, 0]}})["postcode"]
+    >>> ladder.table(["37003"]).iloc[0].tolist()
+    ['37003', '37***', '*****']
+    """
+    if not isinstance(settings, Mapping):
+        raise OptionError("hierarchies: give a mapping of variable to settings")
+    made = {}
+    for name, each in settings.items():
+        try:
+            made[name] = read(HierarchySettings, each).made(name)
+        except OptionError as error:
+            raise OptionError(f"hierarchy of {shortened(str(name))}: {error}") from None
+    return made
+
+
+def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
+    return Hierarchy.from_intervals(edges, closed=closed, **options)
+
+
+def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
+    for end in ("from", "to"):
+        if end not in options:
+            raise OptionError(f"{end} is not given; widths need both ends of the bands, such as from: 0, to: 100")
+    low, high = options.pop("from"), options.pop("to")
+    levels = [equal_edges(width, low, high) for width in widths]
+    return Hierarchy.from_intervals(levels, closed=closed, **options)
+
+
+def _file(path, *, header: bool = True, **options) -> Hierarchy:
+    return Hierarchy.from_file(path, header=header, **options)
+
+
+_MAKERS = {
+    "masks": Hierarchy.from_masks,
+    "bands": _bands,
+    "widths": _widths,
+    "mapping": Hierarchy.from_mapping,
+    "dates": Hierarchy.from_dates,
+    "file": _file,
+}
+
+
+# Whole numbers as they are written, and few enough digits for every format.
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,8}")
+_NO_NUMBERS = pd.Series([], dtype=float)
+
+
+class Recoding(Settings):
+    """What every step that recodes has: columns, and what becomes of each."""
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        """A column by these settings."""
+        raise NotImplementedError
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All that is given but the columns."""
+        return {name: value for name, value in self.said.items() if name != "variable"}
+
+
+class Recode(Recoding):
+    """Global recoding."""
+
+    kinds = {
+        "bands": ("closed", "whole", "labels", "outside"),
+        "width": ("start", "stop", "closed", "whole", "labels", "outside"),
+        "groups": ("others", "labels"),
+        "dates": ("reference", "date_format"),
+        "hierarchy": ("level", "labels"),
+    }
+    such_as = "settings, such as {variable: age, width: 10}"
+
+    variable: COLUMNS
+    bands: checked(list[float | None]) = None
+    width: checked(float) = None
+    start: checked(float) = 0
+    stop: checked(float) = None
+    closed: checked(str) = "left"
+    whole: TRUTH = None
+    labels: checked(list[str] | dict[str, str]) = None
+    outside: checked(str | dict[str, str]) = "raise"
+    groups: checked(dict[str, Any]) = None
+    others: checked(str) = "raise"
+    dates: one_of([*UNITS, "age"]) = None
+    reference: checked(str | datetime.date) = None
+    date_format: checked(str) = "%Y-%m-%d"
+    hierarchy: HierarchySettings = None
+    level: checked(int) = None
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        if name in HierarchySettings.fields():
+            return f"{name} goes inside hierarchy, such as hierarchy: {{masks: [5, 2]}}, level: 1"
+        return super().misplaced(name)
+
+    def check(self) -> None:
+        """Refuse what the recoding of any column would refuse."""
+        if self.hierarchy is not None:
+            self._check_level()
+        elif self.groups is None:
+            self._function(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
+        else:
+            self._check_groups()
+        if self._codes is not None:
+            self._check_codes()
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        found = self._function(series)
+        return found if self._codes is None else _as_codes(found)
+
+    @property
+    def _function(self) -> Callable[..., pd.Series]:
+        options = self.options if self._codes is None else {**self.options, "labels": None}
+        if self.groups is not None or self.hierarchy is not None:
+            options.pop("labels", None)
+        if self.dates is not None:
+            return partial(recode_dates, to=options.pop("dates"), **options)
+        if self.groups is not None:
+            return partial(group_categories, **options)
+        if self.hierarchy is not None:
+            return lambda series: self.hierarchy.made(series.name).recode(series, self.level)
+        return partial(cut_bands, **options)
+
+    @property
+    def _codes(self) -> Any:
+        """The labels of new codes, where labels are not those of bands."""
+        of_codes = self.groups is not None or self.hierarchy is not None or isinstance(self.labels, Mapping)
+        return self.labels if of_codes else None
+
+    def _check_level(self) -> None:
+        made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
+        if self.level is None:
+            to = "" if made is None else f", from 1 to {made.height}"
+            raise OptionError(f"level is not given; say which one{to}")
+        if made is not None:
+            made.check_level(self.level)
+
+    def _check_groups(self) -> None:
+        """Of groups only what they are is refused: which values there are, the column says."""
+        lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
+        values = [value for each in lists for value in (each if isinstance(each, (list, tuple)) else [each])]
+        plain = [value for value in values if isinstance(value, (str, int, float))]
+        options = {name: value for name, value in self.options.items() if name != "labels"}
+        group_categories(pd.Series(plain, dtype=object), **options)
+
+    def _check_codes(self) -> None:
+        """Refuse labels that are no mapping of codes to texts, or of codes that no group makes."""
+        codes = self._codes.items() if isinstance(self._codes, Mapping) else [(None, None)]
+        if not all(isinstance(code, (str, int, float)) and isinstance(label, str) and label for code, label in codes):
+            raise OptionError("labels must be a mapping of new code to text, such as labels: {1: North, 2: South}")
+        if self.groups is not None and self.others != "keep":
+            made = {as_text(each) for each in (*self.groups, self.others)}
+            if unmade := [code for code, _ in codes if as_text(code) not in made]:
+                raise OptionError(f"labels name {shortened(repr(unmade[0]))}, and no group is called so; mend it")
+
+
+def _as_codes(found: pd.Series) -> pd.Series:
+    """A column of codes that have labels: numbers where all are whole, as Stata must have them."""
+    codes, values = distinct(found)
+    texts = [as_text(value) for value in values]
+    if not texts or not all(_WHOLE.fullmatch(text) for text in texts):
+        return found
+    numbers = pd.array([int(text) for text in texts], dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(numbers if (codes < 0).any() else numbers.astype("int64"), index=found.index, name=found.name)
+
+
+class Tail(Recoding):
+    variable: COLUMNS
+    label: TEXT = None
+    value: checked(float | str) = None
+
+    def check(self) -> None:
+        limit = self.options.get("above", self.options.get("below"))
+        if not isinstance(limit, str):  # a text is one of ordered categories, which the column has
+            self.recoded(_NO_NUMBERS)
+        elif self.label is not None and self.value is not None:
+            raise OptionError("give label (text) or value (a number), not both")
+
+
+class TopCode(Tail):
+    """The highest values become alike."""
+
+    above: checked(float | str)
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return top_code(series, **self.options)
+
+
+class BottomCode(Tail):
+    """The lowest values become alike."""
+
+    below: checked(float | str)
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return bottom_code(series, **self.options)
+
+
+class Round(Recoding):
+    """Numbers are rounded."""
+
+    variable: COLUMNS
+    base: checked(float, check_number)
+    half: one_of(HALVES) = "even"
+
+    def check(self) -> None:
+        self.recoded(_NO_NUMBERS)
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        return round_values(series, **self.options)
+
+
+#: By its name, the settings of each step that recodes.
+RECODINGS: Mapping[str, type[Recoding]] = {
+    "recode": Recode,
+    "top_code": TopCode,
+    "bottom_code": BottomCode,
+    "round": Round,
+}
+
+
+def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
+    """One step of a recipe that recodes, from its settings as a YAML file holds them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a record. Not changed.
+    settings : mapping
+        As the chapter on recipes lists them.
+    step : str
+        Its name, one of `RECODINGS`.
+
+    Returns
+    -------
+    DataFrame
+        The same records and columns, the variables recoded.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({"age": [3, 40], "income": [1230, 880]})
+    >>> tens = kanon_lab.methods.recode_step(frame, {"variable": "age", "width": 10})
+    >>> kanon_lab.methods.recode_step(tens, {"variable": "income", "base": 100}, step="round").values.tolist()
+    [['0-9', 1200], ['40-49', 900]]
+    """
+    try:
+        given = read(RECODINGS[step], settings)
+    except OptionError as error:
+        named = settings.get("variable") if isinstance(settings, Mapping) else None
+        of = f" of {shortened(named)}" if isinstance(named, str) else ""
+        raise OptionError(f"{step}{of}: {error}") from None
+    return recoded(step, given, frame)
+
+
+def recoded(step: str, given: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the columns that settings name recoded."""
+    columns = {}
+    for name in given.columns:
+        column = one_column(frame, name)
+        try:
+            columns[name] = given.recoded(column)
+        except OptionError as error:
+            raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
+    return with_columns(frame, columns)

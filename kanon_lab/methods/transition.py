@@ -1,0 +1,364 @@
+"""Transition matrices of PRAM: how likely each category is to become each other, and what follows from it.
+
+A matrix is a DataFrame: one row a true category, one column a category seen, both in the same order and as text (1, 1.0
+and "1" are one category); each cell a probability, each row adding to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import as_share, check_whole
+from kanon_lab.columns import as_text, composed
+from kanon_lab.errors import OptionError, nearest, shortened
+
+#: How far the sum of a row may be from 1.
+TOLERANCE = 1e-9
+# A matrix whose inverse magnifies more than this says nothing of the true shares.
+_SINGULAR = 1e12
+
+Shares = Mapping[Hashable, float] | pd.Series | Sequence[float] | np.ndarray
+
+
+def category(value: object) -> str:
+    """A category as the text by which it is matched."""
+    return composed(as_text(value))
+
+
+def encodable(text: str) -> bool:
+    """Whether a text can be written: not with half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
+    """A matrix from the probability to stay; the other categories share the rest evenly.
+
+    Parameters
+    ----------
+    categories : iterable
+        Two or more, in the order of the matrix.
+    keep : float or mapping of category to float, 0-1
+        Probability to stay.
+
+    Returns
+    -------
+    DataFrame
+        Categories by categories.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.methods.transition_matrix(['a', 'b', 'c'], keep=0.8)
+         a    b    c
+    a  0.8  0.1  0.1
+    b  0.1  0.8  0.1
+    c  0.1  0.1  0.8
+    """
+    labels = _category_texts(categories, "categories")
+    if len(labels) < 2:
+        raise OptionError("categories: give two or more; one alone cannot change")
+    return framed(evenly(stay_probabilities(labels, keep)), labels)
+
+
+def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, float]) -> np.ndarray:
+    """Probability to stay of each category, shape (categories,), from one number or one for each category."""
+    if not isinstance(keep, Mapping):
+        return np.full(len(labels), as_share(keep, "keep"))
+    of = dict(zip(_category_texts(keep, "keep"), keep.values()))
+    _check_known(of, labels, "keep")
+    if lacking := [label for label in labels if label not in of]:
+        raise OptionError(f"keep: category {shortened(lacking[0])!r} has no probability to stay; give it one")
+    return np.array([as_share(of[label], f"keep: category {shortened(label)!r}") for label in labels])
+
+
+def check_transition(transition: object, *, name: str = "transition") -> pd.DataFrame:
+    """A given matrix as a DataFrame, its probabilities as they are."""
+    if isinstance(transition, pd.DataFrame):
+        cells = transition.to_numpy().tolist()
+        rows = {label: dict(zip(transition.columns, row)) for label, row in zip(transition.index, cells)}
+        if len(rows) < len(transition) or not transition.columns.is_unique:
+            raise OptionError(f"{name}: a category is named twice; give each one row and one column")
+        if transition.shape[0] != transition.shape[1]:
+            shape = " rows and ".join(map(str, transition.shape))
+            raise OptionError(f"{name} has {shape} columns; give it a row and a column for each category")
+    else:
+        rows = transition
+    if not isinstance(rows, Mapping) or not all(isinstance(row, Mapping) for row in rows.values()) or not rows:
+        raise OptionError(f"{name}: give a mapping of each category to its {{category: probability}}, or a DataFrame")
+    labels = _category_texts(rows, name)
+    matrix = np.zeros((len(labels), len(labels)))
+    position = {label: i for i, label in enumerate(labels)}
+    for i, row in enumerate(rows.values()):
+        of = f"{name}: the row of category {shortened(labels[i])!r}"
+        to = _category_texts(row, of)
+        _check_known(to, labels, of)
+        for label, value in zip(to, row.values()):
+            matrix[i, position[label]] = as_share(value, f"{of}: the probability of {shortened(label)!r}")
+        if abs(matrix[i].sum() - 1) > TOLERANCE:
+            raise OptionError(f"{of} adds to {matrix[i].sum():.10g}, not 1; mend its probabilities")
+    return framed(matrix, labels)
+
+
+def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
+    """The matrix of a value that stays with a probability, and else is drawn anew from all categories.
+
+    Parameters
+    ----------
+    shares : mapping or Series by category
+        Shares or counts of two or more categories, 0 or more.
+    keep : float or mapping of category to float, 0-1
+        Probability to stay without a draw.
+
+    Returns
+    -------
+    DataFrame
+        R_ij = keep_i [i = j] + (1 - keep_i) q_j, where q_j is proportional to share_j (1 - keep_j): with one `keep` the
+        draw is from the shares themselves. So shares R = shares, and no category stays less often than `keep` says; it
+        may be drawn again. Where the shares are those of the file, R_jj is also the probability that a category seen as
+        j is the true one: of a rare one hardly more than `keep`.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.methods.redrawing_matrix({'a': 0.75, 'b': 0.25}, keep=0.8)
+          a     b
+    a  0.95  0.05
+    b  0.15  0.85
+    """
+    if not isinstance(shares, (Mapping, pd.Series)):
+        raise OptionError(f"shares must be a mapping of category to share, not {shortened(repr(shares))}")
+    labels = _category_texts(list(shares.keys()), "shares")
+    if len(labels) < 2:
+        raise OptionError("shares: give two categories or more; one alone cannot change")
+    found = _shares(shares, pd.Index(labels), "shares")
+    return framed(redrawing(stay_probabilities(labels, keep), found), labels)
+
+
+def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
+    """The matrix that leaves the shares as they are: a first stage there, a second one back to where it may come from.
+
+    Parameters
+    ----------
+    matrix : DataFrame or mapping
+        The first stage P: a row for each true category, adding to 1.
+    shares : mapping or Series by category, or sequence in the order of the matrix
+        Shares or counts, 0 or more; a category that is left out has none.
+
+    Returns
+    -------
+    DataFrame
+        R = P Q, where Q_ij, the probability that a category seen as i was j, is proportional to p_ji share_j. So
+        shares R = shares. **The probability to stay is not that of P**: it is the diagonal of R, much
+        lower for a rare category and at times higher for a common one. For two categories that change places with
+        certainty R changes nothing.
+
+    References
+    ----------
+    Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), Post randomisation for statistical disclosure control: theory
+    and implementation, Journal of Official Statistics 14(4), 463-478.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> first = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.methods.invariant_matrix(first, {'a': 0.75, 'b': 0.25}).round(4)
+            a       b
+    a  0.8242  0.1758
+    b  0.5275  0.4725
+    """
+    p = check_transition(matrix, name="matrix")
+    return framed(two_stages(p.to_numpy(), _shares(shares, p.index, "shares")), p.index)
+
+
+def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
+    """The true shares, estimated from those seen after PRAM: observed P^-1.
+
+    Parameters
+    ----------
+    observed : mapping or Series by category, or sequence in the order of the matrix
+        Shares or counts (weighted or not) in the released file; a category that is left out has none.
+    matrix : DataFrame or mapping
+        The matrix that was used: a row for each true category, adding to 1. Not singular.
+
+    Returns
+    -------
+    Series
+        By category; they add to 1. In expectation they are the true ones. **One can be below 0** (a rare category, by
+        chance): it is left so, since cutting it off would bias the others.
+
+    References
+    ----------
+    Kooiman, Willenborg and Gouweleeuw (1997), PRAM: a method for disclosure limitation of microdata, Statistics
+    Netherlands.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.methods.estimated_shares({'a': 65, 'b': 35}, used).round(4).to_dict()
+    {'a': 0.75, 'b': 0.25}
+    """
+    p = check_transition(matrix, name="matrix")
+    seen = _shares(observed, p.index, "observed")
+    return pd.Series(seen @ _inverse(p), index=p.index, name="share")
+
+
+def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.DataFrame:
+    """Covariance of `estimated_shares` that PRAM alone brings, of records that weigh the same.
+
+    It has no weighted form. Of shares estimated from weighted counts it says too little: by the factor
+    n sum(w^2) / sum(w)^2 of n records with weights w, where these have nothing to do with the categories.
+
+    Parameters
+    ----------
+    shares : mapping or Series by category, or sequence in the order of the matrix
+        True shares, or the estimates in their place; these may be below 0.
+    matrix : DataFrame or mapping
+        The matrix that was used: a row for each true category, adding to 1.
+    records : int, 1 or more
+        How many have a value.
+
+    Returns
+    -------
+    DataFrame
+        Categories by categories, of shares (0-1). Standard errors are the roots of its diagonal. What sampling brings
+        comes on top.
+
+    References
+    ----------
+    Kooiman, Willenborg and Gouweleeuw (1997). The records of a true category fall on those seen as in a multinomial.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.methods.shares_covariance([0.75, 0.25], used, records=100).round(6)
+              a         b
+    a  0.004444 -0.004444
+    b -0.004444  0.004444
+    """
+    records = check_whole(records, "records", 1, 2**63 - 1)
+    p = check_transition(matrix, name="matrix")
+    true, law, back = _shares(shares, p.index, "shares", least=-np.inf), p.to_numpy(), _inverse(p)
+    seen = np.diag(true @ law) - (law.T * true) @ law
+    return framed(back.T @ seen @ back / records, p.index)
+
+
+def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
+    """Probability that a record that is seen as one category truly is another: what an outsider can conclude.
+
+    Parameters
+    ----------
+    matrix : DataFrame or mapping
+        The matrix that was used: a row for each true category, adding to 1.
+    shares : mapping or Series by category, or sequence in the order of the matrix
+        True shares or counts, 0 or more; a category that is left out has none.
+
+    Returns
+    -------
+    DataFrame
+        One row a category seen, one column a true category. Each row adds to 1, or is missing where the category cannot
+        be seen.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
+    >>> kanon_lab.methods.posterior(used, {'a': 0.75, 'b': 0.25}).round(4)
+            a       b
+    a  0.9231  0.0769
+    b  0.4286  0.5714
+    """
+    p = check_transition(matrix, name="matrix")
+    joint = (p.to_numpy() * _shares(shares, p.index, "shares")[:, None]).T
+    seen = joint.sum(axis=1, keepdims=True)
+    return framed(np.divide(joint, seen, out=np.full(joint.shape, np.nan), where=seen > 0), p.index)
+
+
+def evenly(stay: np.ndarray) -> np.ndarray:
+    """A matrix with a given diagonal, the rest of each row even; of one category it is 1."""
+    size = len(stay)
+    if size == 1:
+        return np.ones((1, 1))
+    matrix = np.repeat((1 - stay)[:, None] / (size - 1), size, axis=1)
+    np.fill_diagonal(matrix, stay)
+    return matrix
+
+
+def redrawing(stay: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Each category stays, or is drawn anew, so that the shares stay as they are; where none leaves, all stay."""
+    leaving = shares * (1 - stay)
+    if not leaving.sum():
+        return np.eye(len(stay))
+    return np.diag(stay) + np.outer(1 - stay, leaving / leaving.sum())
+
+
+def two_stages(matrix: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The invariant matrix R = P Q; a category that cannot be seen after the first stage stays in the second."""
+    seen = shares @ matrix
+    back = np.divide((matrix * shares[:, None]).T, seen[:, None], out=np.eye(len(seen)), where=seen[:, None] > 0)
+    # Rounding must not leave a probability above 1.
+    return np.minimum(matrix @ back, 1)
+
+
+def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
+    """Categories as texts; an `OptionError` where one is missing or stands twice."""
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        raise OptionError(f"{name} must be a list of categories, not {shortened(repr(categories))}")
+    values = list(categories)
+    if not all(pd.api.types.is_scalar(value) and not pd.isna(value) for value in values):
+        raise OptionError(f"{name}: a category is missing or a list; a gap in the data stays a gap, so leave it out")
+    labels = [category(value) for value in values]
+    if not all(encodable(label) for label in labels):
+        raise OptionError(f"{name}: a category has half of a character (a lone surrogate); mend it")
+    if len(set(labels)) < len(labels):
+        twice = next(label for i, label in enumerate(labels) if label in labels[:i])
+        raise OptionError(f"{name}: category {shortened(twice)!r} is named twice (1 and '1' are one); name it once")
+    return labels
+
+
+def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None:
+    known = set(known)
+    for label in labels:
+        if label not in known:
+            near = nearest(label, known)
+            remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
+            raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
+
+
+def _shares(shares: Shares, labels: pd.Index, name: str, least: float = 0) -> np.ndarray:
+    """Shares in the order of `labels`, adding to 1."""
+    if isinstance(shares, (Mapping, pd.Series)):
+        given = _category_texts(list(shares.keys()), name)
+        _check_known(given, labels, name)
+        of = dict(zip(given, list(shares.values() if isinstance(shares, Mapping) else shares)))
+        shares = [of.get(label, 0) for label in labels]
+    try:
+        found = np.asarray(shares, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    except OverflowError:
+        found = np.full(len(labels), np.inf)
+    if found.shape != (len(labels),):
+        raise OptionError(f"{name}: give a number for each of the {len(labels)} categories of the matrix")
+    if not (np.isfinite(found) & (found >= least)).all() or not found.sum() > 0:
+        raise OptionError(f"{name} must be finite numbers{' from 0 on' if least == 0 else ''} with a sum above 0")
+    return found / found.sum()
+
+
+def _inverse(matrix: pd.DataFrame) -> np.ndarray:
+    law = matrix.to_numpy()
+    if not np.linalg.cond(law) < _SINGULAR:
+        raise OptionError(
+            "matrix: it is singular, so that different true shares look alike after it and none can be estimated; "
+            "choose one whose rows differ, such as a higher probability to stay"
+        )
+    return np.linalg.inv(law)
+
+
+def framed(matrix: np.ndarray, labels: Sequence[str]) -> pd.DataFrame:
+    """A matrix under the names of its categories."""
+    return pd.DataFrame(matrix, index=pd.Index(labels, dtype="str"), columns=pd.Index(labels, dtype="str"))

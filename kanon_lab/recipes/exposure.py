@@ -1,0 +1,410 @@
+"""What released columns that are no keys tell of a key, or of values that were suppressed or recoded.
+
+A region goes with its commune, a date of birth with an age, and a weight with a region if it was made by region. Who
+knows which value goes with which has one more key than the office counted. Two directions are looked for, in sets of at
+most two columns: columns that *tell* a key, and a column that *follows* from keys (a coarser copy of one, say), so that
+it narrows a class in which the key is hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from math import log
+
+import numpy as np
+import pandas as pd
+from scipy.special import gammaln
+
+from kanon_lab.columns import coded, distinct, distinct_rows, grouped
+from kanon_lab.methods.suppression import compatible_records
+from kanon_lab.recipes.released import role_of
+from kanon_lab.recipes.state import Chain
+from kanon_lab.recipes.truth import same_values
+from kanon_lab.roles import check_k
+
+# One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
+# a share of how often two records differ in the other ...
+_MISSED = 0.05
+# Two columns tell what neither tells alone where they miss at most such a part of what the better of them misses.
+_PART_MISSED = 0.5
+# ... and so many repetitions agree that luck explains it less than once in a million times (exp(-14)); the more sets
+# of columns are tried, the more are asked for.
+_EVIDENCE = 14
+# A column with a value of its own in more than half of the records is told by neighbours in its order, and is itself
+# told in so many parts of equal size.
+_PARTS = 50
+
+#: Columns of `Exposure.columns`.
+COLUMNS = ["columns", "role", "direction", "keys", "hidden", "told", "records"]
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Records that fall below k once released columns that are no keys are used to tell keys.
+
+    `columns` has one row a dependence that tells a hidden value: ``columns`` (one or two names, one of them no key) and
+    their ``role``; ``direction`` ("tells" where the columns tell the key, "follows" where they follow from it);
+    ``keys`` (one or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (those of them in
+    which the dependence holds); ``records`` (that have at least k alike by the keys alone, and fewer than k by the keys
+    and what the columns tell). Two columns, or two keys, have a row only where they expose a record that no row before
+    them does. `records` are exposed by one of the rows, or by all of them together.
+    """
+
+    k: int
+    columns: pd.DataFrame = field(repr=False)
+    records: int
+
+
+def exposed_by_columns(protection: Chain, k: int) -> Exposure:
+    """Count the records that released columns bring below k.
+
+    The attack: somebody knows a target's keys as they were, and which values of a column go with them. Of the records
+    with the target's released keys those drop out whose column says another value. What the column says beyond the key
+    (a date of birth beyond an age) is not taken for known. Where a key is released as it came, its column adds nothing.
+    Records are alike as the policy of the spec for missing keys has it.
+
+    A dependence need not be perfect: see `told_by`. Records in which it does not hold mislead, and are not counted. A
+    column that tells a key for some of its values only, and three columns together, are not found. Members of one
+    household count once, since they share what they share by living together.
+    """
+    k = check_k(k, "k")
+    search = _Search(protection)
+    rows, parts, exposed = [], [], np.zeros(search.n, dtype=bool)
+    for columns, keys, direction, true, shown in search.dependences():
+        hidden = search.hidden(keys)
+        some = search.below(k, [(keys, true, shown)])
+        if len(columns) + len(keys) > 2 and not (some & ~exposed).any():
+            continue
+        parts.append((keys, true, shown))
+        exposed |= some
+        told = int((hidden & (shown >= 0) & (shown == true)).sum())
+        role = " and ".join(role_of(name, protection) for name in columns)
+        rows.append((columns, role, direction, keys, int(hidden.sum()), told, int(some.sum())))
+    if len(parts) > 1:
+        exposed |= search.below(k, parts)
+    return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
+
+
+def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
+    """By released column that is no key, the records below k ``before`` and ``after`` were it one more key.
+
+    A missing value is a value of its own here.
+    """
+    k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
+    rows = []
+    for name in [name for name in released if name not in keys]:
+        below = [_records_below(frame, [*keys, name], k) for frame in (protection.original, released)]
+        rows.append((name, role_of(name, protection), *below))
+    return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
+
+
+def told_by(
+    column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
+) -> np.ndarray | None:
+    """The value of a variable that goes with each record's value of a column; None where the column does not tell it.
+
+    Both are codes from 0 on, -1 where missing. It is told where at most 5 % of what guessing misses is missed, and so
+    many repetitions of a column's value agree (`evidence`, weighted by how often two records differ in the variable; or
+    minus the logarithm of the chance of so few misses, where a bound of it says more: a rare value, told). Records of
+    one household (`home`) with equal values of both count once.
+    """
+    known = (column >= 0) & (code >= 0)
+    found = _Usual.of(column[known], code[known])
+    if not found.tells(evidence):
+        return None
+    if home is not None:
+        _, once = distinct_rows(np.column_stack([column, code, home])[known])
+        found = _Usual.of(column[known][once], code[known][once])
+        if not found.tells(evidence):
+            return None
+    of_column = np.full(int(column.max()) + 2, -1)
+    of_column[found.values] = found.codes
+    return of_column[column]
+
+
+@dataclass(frozen=True)
+class _Usual:
+    """Values of a column, each with the code that goes with it most often."""
+
+    values: np.ndarray
+    codes: np.ndarray
+    expected: float  # misses of one who guesses in every repetition
+    missed: int
+    unlikely: float  # minus the logarithm of a bound of the chance of so few misses
+
+    @classmethod
+    def of(cls, column: np.ndarray, code: np.ndarray) -> _Usual:
+        if not len(column):
+            return cls(column, code, 0.0, 0, 0.0)
+        m = int(code.max()) + 1
+        pair, pairs = grouped(column.astype(np.int64) * m + code, (int(column.max()) + 1) * m)
+        times, (first, second) = np.bincount(pair, minlength=len(pairs)), np.divmod(pairs, m)
+        order = np.lexsort((times, first))
+        last = order[np.append(np.flatnonzero(np.diff(first[order])), len(order) - 1)]
+        counts, n = np.bincount(code), len(code)
+        differ, missed = 1 - float(((counts / n) ** 2).sum()), n - int(times[last].sum())
+        # Of all orders of the codes, those with so few misses: a code for each value, and the places that miss.
+        orders = gammaln(n + 1) - gammaln(counts + 1).sum()
+        few = (len(last) + missed) * log(m) + gammaln(n + 1) - gammaln(missed + 1) - gammaln(n - missed + 1)
+        return cls(first[last], second[last], (n - len(last)) * differ, missed, float(orders - few))
+
+    def tells(self, evidence: float) -> bool:
+        return max(self.expected, self.unlikely) >= evidence and self.missed <= _MISSED * self.expected
+
+    @property
+    def share(self) -> float:
+        """What is missed, as a part of what guessing misses."""
+        return self.missed / self.expected if self.expected else 1.0
+
+
+class _Search:
+    """The columns and keys of a protection as codes, each made once."""
+
+    def __init__(self, protection: Chain):
+        self.protection = protection
+        self.original, spec = protection.original, protection.spec
+        self.keys = spec.key_variables
+        self.n = len(self.original)
+        self.released = protection.aligned
+        self.perturbed = [name for name in self.keys if name in protection.state.truth.perturbed]
+        self.home = None if spec.household is None else self._codes(self.original[spec.household])
+        self.columns = {name: self._codes(column) for name, column in self.released.items()}
+        self.true = {name: self._codes(self.original[name]) for name in self.keys}
+        same = {
+            name: same_values(self.original[name], self.released[name]) for name in self.keys if name in self.released
+        }
+        self.kept = {name: same.get(name, np.zeros(self.n, dtype=bool)) for name in self.keys}
+
+    def hidden(self, keys: Sequence[str]) -> np.ndarray:
+        """Records in which one of the keys is not as it came."""
+        return np.any([(self.true[name] >= 0) & ~self.kept[name] for name in keys], axis=0)
+
+    def dependences(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, np.ndarray, np.ndarray]]:
+        """Columns, keys and direction of each; what it says of each record as it truly is, and as the columns show it.
+
+        Of two columns, or two keys, only where they miss much less than either of them does alone.
+        """
+        hidden = [name for name in self.keys if self.hidden([name]).any()]
+        others = [name for name in self.columns if name not in self.keys]
+        single = [(name,) for name in others]
+        pairs = [pair for pair in combinations(self.columns, 2) if not {*pair} <= {*self.keys}]
+        of_keys = [keys for size in (1, 2) for keys in combinations(self.keys, size) if {*keys} & {*hidden}]
+        evidence = _EVIDENCE + log(max(len(single + pairs) * len(hidden) + len(of_keys) * len(others), 1))
+        telling: set[tuple[str, str]] = set()
+        yield from self._tell(single, hidden, evidence, telling)
+        yield from self._follow(others, of_keys, evidence, telling)
+        yield from self._tell(pairs, hidden, evidence, telling)
+
+    def _tell(
+        self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]
+    ) -> Iterator[tuple]:
+        """Columns that tell the original of a key that is not as it came; `found` takes single ones and their key."""
+        targets = {key: self._in_parts(self.true[key]) for key in hidden}
+        for columns in sets:
+            joint = None
+            for key, true in targets.items():
+                if key in columns or any((name, key) in found for name in columns):
+                    continue
+                joint = (
+                    self._by_order(self._joint([self.columns[name] for name in columns])) if joint is None else joint
+                )
+                told = told_by(joint, true, self.home, evidence=evidence)
+                if told is None and (joint < 0).any():  # a gap may be what tells: births, of women only
+                    told = told_by(_gaps_as_value(joint), true, self.home, evidence=evidence)
+                if told is None or _one_does(joint, [self.columns[name] for name in columns], true):
+                    continue
+                if len(columns) == 1:
+                    found.add((columns[0], key))
+                if (told == true)[self.hidden([key]) & (true >= 0)].any():
+                    yield columns, (key,), "tells", true, np.where(self.kept[key], true, told)
+
+    def _follow(
+        self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float, telling: set[tuple[str, str]]
+    ) -> Iterator[tuple]:
+        """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
+
+        One that tells the key besides has said so already; beside a second key it may narrow that one.
+        """
+        shown = {name: self._in_parts(self.columns[name]) for name in others}
+        following: set[tuple[str, str]] = set()
+        for keys in of_keys:
+            joint = self._by_order(self._joint([self.true[name] for name in keys]))
+            kept = np.all([self.kept[name] for name in keys], axis=0)
+            for name in others:
+                if (name, *keys) in telling or any((key, name) in following for key in keys):
+                    continue
+                true = told_by(joint, shown[name], self.home, evidence=evidence)
+                if true is None or _one_does(joint, [self.true[key] for key in keys], shown[name]):
+                    continue
+                if len(keys) == 1:
+                    following.add((keys[0], name))
+                yield (name,), keys, "follows", true, np.where(kept, true, shown[name])
+
+    def below(self, k: int, parts: Sequence[tuple[tuple[str, ...], np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Records with k alike by the released keys and fewer by what the columns tell beside them."""
+        true, shown = (np.column_stack([each[side] for each in parts]) for side in (1, 2))
+        agrees = ((true == shown) | (shown < 0)).all(axis=1)
+        # The released value of a perturbed key is not believed where a column tells the true one.
+        told = {name for keys, _, _ in parts for name in keys} & {*self.perturbed}
+        keys = self._released_keys(told)
+        left = _alike(np.column_stack([keys, true]), np.column_stack([keys, shown]))
+        return agrees & (self._alike >= k) & (left < k)
+
+    @cached_property
+    def _alike(self) -> np.ndarray:
+        keys = self._released_keys(())
+        return _alike(keys, keys)
+
+    def _released_keys(self, without: Container[str]) -> np.ndarray:
+        """Codes of the released keys, -1 for a value that may be any."""
+        codes = [self.columns[name] for name in self.keys if name in self.columns and name not in without]
+        if self.protection.spec.missing != "wildcard":
+            codes = [np.where(each < 0, each.max() + 1, each) for each in codes]
+        return np.column_stack([np.zeros(self.n, dtype=np.int64), *codes])
+
+    def _codes(self, column: pd.Series) -> np.ndarray:
+        return coded(column).codes.astype(np.int64)
+
+    def _joint(self, codes: list[np.ndarray]) -> np.ndarray:
+        """Codes of several columns as one, -1 where one of them is missing."""
+        if len(codes) == 1:
+            return codes[0]
+        width = int(codes[1].max()) + 2
+        group, _ = grouped((codes[0] + 1) * width + codes[1] + 1, (int(codes[0].max()) + 2) * width)
+        return np.where((codes[0] < 0) | (codes[1] < 0), -1, group)
+
+    def _of_own(self, code: np.ndarray) -> bool:
+        """Whether most persons, or most households where members share it, have a value of their own."""
+        values, known = int(code.max()) + 1, code >= 0
+        if self.home is None:
+            return values > int(known.sum()) / 2
+        if values <= len(np.unique(self.home[known])) / 2:
+            return False
+        return values > len(distinct_rows(np.column_stack([code, self.home])[known])[1]) / 2
+
+    def _by_order(self, code: np.ndarray) -> np.ndarray:
+        """A column to tell others by; where most values stand once, neighbours in their order are one value."""
+        return np.where(code < 0, -1, code // 2) if self._of_own(code) else code
+
+    def _in_parts(self, code: np.ndarray) -> np.ndarray:
+        """A variable to be told; where most values stand once, in parts of equal size."""
+        return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
+
+
+def _alike(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """For each record the released ones that its true codes are compatible with, its own among them."""
+    group, some = distinct_rows(shown)
+    target, of_target = distinct_rows(true)
+    return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
+
+
+def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray) -> bool:
+    """Whether two columns miss nearly what one of them misses alone, so that the other adds nothing."""
+    if len(columns) == 1:
+        return False
+    known = (joint >= 0) & (code >= 0)
+    missed, *alone = (_Usual.of(each[known], code[known]).share for each in (joint, *columns))
+    return missed > _PART_MISSED * min(alone)
+
+
+def _gaps_as_value(code: np.ndarray) -> np.ndarray:
+    return np.where(code < 0, code.max() + 1, code)
+
+
+def _records_below(frame: pd.DataFrame, names: list[str], k: int) -> int:
+    group, _ = distinct_rows(np.column_stack([coded(frame[name]).codes.astype(np.int64) for name in names]))
+    return int((np.bincount(group)[group] < k).sum())
+
+
+def household_disclosure(protection: Chain) -> pd.DataFrame:
+    """Suppressed values that another member of the same household still shows.
+
+    Returns
+    -------
+    DataFrame
+        One row a released key variable or ghost with suppressed values, none where no household is released:
+        ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
+        of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
+        members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.recipes import household_disclosure
+    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
+    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
+    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
+    >>> household_disclosure(chain)
+      variable  suppressed  shown  shared
+    0     town           1      1     1.0
+    1      sex           1      0     0.5
+    """
+    spec, rows = protection.spec, []
+    if protection.shows_households:
+        original, released = protection.original, protection.aligned
+        home, _ = distinct(released[spec.household])
+        for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
+            code, values = distinct(original[name])
+            kept = released[name].notna().to_numpy()
+            lost = (code >= 0) & ~kept
+            if lost.any():
+                pair = home.astype(np.int64) * (len(values) + 1) + code
+                shown = lost & np.isin(pair, np.unique(pair[kept & (code >= 0)]))
+                rows.append((name, int(lost.sum()), int(shown.sum()), shared_by_members(home, code)))
+    return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
+
+
+def dependent_columns(protection: Chain) -> pd.DataFrame:
+    """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair: ``variable`` (a key, or the household where its identifier is removed); ``column``, its ``role``
+        and ``distinct_values``; ``cells`` of the variable that are not as they came; ``told`` (those whose original
+        value goes with the column's value).
+
+    Notes
+    -----
+    A province goes with its region, a date of birth with an age, and a weight with a region if it was made by region:
+    whoever knows which value goes with which undoes the protection. Each column is tested alone; members of one
+    household count once, since they share what they share by living together.
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.recipes import dependent_columns
+    >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
+    >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
+    >>> dependent_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+      column  cells  told
+    0   town     36    36
+    """
+    spec, original = protection.spec, protection.original
+    released = protection.aligned
+    home = None if spec.household is None else distinct(original[spec.household])[0]
+    columns = {name: distinct(released[name])[0] for name in released if name != spec.household}
+    hidden = [spec.household] if spec.household is not None and spec.household not in released else []
+    perturbed = [name for name in released if name in protection.state.truth.perturbed]
+    rows = []
+    for variable in dict.fromkeys([*spec.key_variables, *perturbed, *hidden]):
+        code, _ = distinct(original[variable])
+        lost = code >= 0
+        if variable in released:
+            lost &= ~same_values(original[variable], released[variable])
+        for name, column in columns.items() if lost.any() else ():
+            usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
+            if usual is not None and (told := (usual == code) & lost).any():
+                some = (name, role_of(name, protection), int(column.max()) + 1)
+                rows.append((variable, *some, int(lost.sum()), int(told.sum())))
+    return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])
+
+
+def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
+    """Share (0-1) of the households with several known members in which all have one value."""
+    members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
+    several = members[members["size"] > 1]
+    return float((several["nunique"] == 1).mean()) if len(several) else 0.0

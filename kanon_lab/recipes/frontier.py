@@ -1,0 +1,270 @@
+"""Which measures of a protected file are risks and which are losses, and how each is told to a reader."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kanon_lab.errors import OptionError, meant, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+import math
+import numbers
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.digits import number
+from kanon_lab.errors import DataError
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure as an axis of the map: less of its cost is always better.
+
+    Attributes
+    ----------
+    kind : {"risk", "loss"}
+    label : str
+        What the cost is, in a reader's words.
+    share : bool
+        Whether it is a share of 0-1, shown as per cent.
+    kept : bool
+        Whether the measure is a share (0-1) of what was kept; its cost is the rest, 1 less the measure.
+    """
+
+    kind: str
+    label: str
+    share: bool = True
+    kept: bool = False
+
+    def cost(self, values: pd.Series) -> pd.Series:
+        """The cost of each value of the measure; of a cost the value."""
+        return 1 - values if self.kept else values
+
+
+_BY_CHANCE = "records re-identified, expected"
+#: Name of a measure -> what it is; # stands for a number. See `kanon_lab.recipes.measured.Measured`.
+MEASURES: dict[str, Measure] = {
+    "global_risk": Measure("risk", "global risk"),
+    "expected_reidentifications": Measure("risk", _BY_CHANCE, share=False),
+    "expected_reidentifications_wildcard": Measure("risk", f"{_BY_CHANCE} (missing: any value)", share=False),
+    "expected_reidentifications_category": Measure("risk", f"{_BY_CHANCE} (missing: a value)", share=False),
+    "household_risk": Measure("risk", "household risk"),
+    "expected_household_reidentifications": Measure("risk", "households re-identified, expected", share=False),
+    "expected_persons_in_reidentified_households": Measure("risk", "persons in such households", share=False),
+    "key_linkage": Measure("risk", "records linked by their keys"),
+    "numeric_linkage": Measure("risk", "records linked by their quantities"),
+    "violations_#_wildcard": Measure("risk", "records below k = # (missing: any value)", share=False),
+    "violations_#_category": Measure("risk", "records below k = # (missing: a value)", share=False),
+    "above_#": Measure("risk", "records with a risk above #", share=False),
+    "above_#_wildcard": Measure("risk", "records with a risk above # (missing: any value)", share=False),
+    "above_#_category": Measure("risk", "records with a risk above # (missing: a value)", share=False),
+    "with_household_size_sample_uniques": Measure("risk", "unique records, with household size", share=False),
+    "equal_cells": Measure("loss", "key cells changed or missing", kept=True),
+    "known_cells": Measure("loss", "key cells without a value", kept=True),
+    "granularity": Measure("loss", "granularity lost"),
+    "non_uniform_entropy": Measure("loss", "information lost (non-uniform entropy)"),
+    "discernibility": Measure("loss", "discernibility", share=False),
+    "average_class_size": Measure("loss", "average class size", share=False),
+    "table_distance": Measure("loss", "distance of tables (Hellinger)"),
+    "il1s": Measure("loss", "change of quantities (IL1s)", share=False),
+    "eigenvalues": Measure("loss", "difference of eigenvalues", share=False),
+    "correlations": Measure("loss", "difference of correlations", share=False),
+    "numeric_lost": Measure("loss", "quantities lost", share=False),
+    "indicators_lost": Measure("loss", "indicators lost", share=False),
+    "indicators_overlap_all": Measure("loss", "overlap of intervals lost", kept=True),
+    "indicators_overlap_mean": Measure("loss", "overlap lost, where compared", kept=True),
+    "indicators_overlap_least": Measure("loss", "overlap lost, the worst compared", kept=True),
+    "indicators_covered": Measure("loss", "indicators outside their first interval", kept=True),
+}
+_NUMBER = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
+_KINDS = {"risk": "risk", "loss": "loss of utility"}
+
+
+def measure_of(name: str, kind: str | None = None) -> Measure:
+    """The measure of that name; an `OptionError` where there is none, or it is not of the `kind` asked for.
+
+    Examples
+    --------
+    >>> from kanon_lab.recipes import measure_of
+    >>> measure_of("violations_3_wildcard").label
+    'records below k = 3 (missing: any value)'
+    """
+    found = _found(name)
+    if found is None:
+        several = [each for each in MEASURES if kind in (None, MEASURES[each].kind)]
+        there = f"there are {', '.join(several)} (# stands for a number)"
+        remedy = meant(name, [each for each in several if "#" not in each], there)
+        raise OptionError(f"there is no measure {shortened(repr(name))}; {remedy}")
+    if kind is not None and found.kind != kind:
+        others = ", ".join(each for each in MEASURES if MEASURES[each].kind == kind)
+        raise OptionError(f"{name} is no {_KINDS[kind]}; choose out of {others}")
+    return found
+
+
+def is_measure(name: str) -> bool:
+    """Whether there is a measure of that name."""
+    return _found(name) is not None
+
+
+def _found(name: object) -> Measure | None:
+    if not isinstance(name, str):
+        return None
+    if "#" not in name and name in MEASURES:
+        return MEASURES[name]
+    for family, measure in MEASURES.items():
+        start, mark, end = family.partition("#")
+        if mark and (number := re.fullmatch(re.escape(start) + _NUMBER + re.escape(end), name)):
+            return Measure(measure.kind, measure.label.replace("#", number[1]), measure.share, measure.kept)
+    return None
+
+
+#: What the functions take unless told otherwise.
+USUAL_RISK, USUAL_LOSS = "global_risk", "non_uniform_entropy"
+
+
+def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
+    """The recipes of a map that can be compared, with the costs ``risk`` and ``loss`` as the last columns.
+
+    Parameters
+    ----------
+    points : DataFrame
+        `RiskUtilityMap.points` or `RiskUtilityMap.worst`.
+    risk, loss : str
+        Names of measures (`MEASURES`). Of a share that was kept, such as ``indicators_overlap_mean``, the cost is the
+        rest of 1, so that less is better in both.
+
+    Returns
+    -------
+    DataFrame
+        Without recipes that could not be applied, or for which one of the two is not defined; a `DataError` where none
+        is left. Costs are rounded to 12 digits: sums of the same numbers in another order differ in the last of 16.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.recipes import costs
+    >>> points = pd.DataFrame({"label": ["a"], "error": [None], "global_risk": [0.3], "known_cells": [0.9]})
+    >>> costs(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
+    [[0.3, 0.1]]
+    """
+    errors = points["error"].dropna()
+    if len(errors) == len(points):
+        raise DataError(f"no recipe of the map could be applied; the first says: {errors.iloc[0]}")
+    chosen = {"risk": _column(points, risk, "risk"), "loss": _column(points, loss, "loss")}
+    rows = points.assign(**{kind: measure.cost(points[name]).map(_rounded) for kind, (name, measure) in chosen.items()})
+    rows = rows[rows["error"].isna() & rows["risk"].notna() & rows["loss"].notna()]
+    if rows.empty:
+        raise DataError(f"no recipe of the map has both {risk} and {loss}; choose others")
+    return rows
+
+
+def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
+    """The recipes that no other beats: none has less risk without more loss, nor less loss without more risk.
+
+    Parameters as of `costs`, of which these are rows, the smallest risk first. Recipes with equal risk and equal loss
+    stay together.
+
+    References
+    ----------
+    Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.recipes import frontier
+    >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
+    >>> points["granularity"] = [0, 0.5, 0.6]
+    >>> frontier(points, loss="granularity")["label"].tolist()
+    ['b', 'a']
+    """
+    rows = costs(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
+    least = np.minimum.accumulate(rows["loss"].to_numpy())
+    # The first of each loss has the least risk for it; those equal to it in both stay too.
+    first = np.append(True, least[1:] < least[:-1])
+    of_first = rows[["risk", "loss"]].to_numpy()[np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))]
+    return rows[(rows[["risk", "loss"]].to_numpy() == of_first).all(axis=1)]
+
+
+def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.Series:
+    """The recipe of least loss among those whose risk is at most as required; an `OptionError` where none is.
+
+    Parameters
+    ----------
+    points, risk, loss
+        As in `costs`.
+    at_most : float
+        The required risk: 0-1 for a share, such as 0.05, and a count from 0 on for a count.
+
+    Returns
+    -------
+    Series
+        A row of `costs`; of several with equal loss the one of least risk, and of those the first in the map.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.recipes import cheapest
+    >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
+    >>> points["granularity"] = [0, 0.5, 0.4]
+    >>> cheapest(points, at_most=0.25, loss="granularity")["label"]
+    'c'
+    """
+    check_required(at_most, measure_of(risk, "risk"))
+    rows = frontier(points, risk=risk, loss=loss)
+    place = least_loss(rows, at_most)
+    if place is None:
+        least = rows.iloc[0]
+        raise OptionError(
+            f"no recipe has {risk} at most {number(at_most, least['risk'])}: the smallest reached is"
+            f" {number(least['risk'], at_most, digits=6)}, by"
+            f" {shortened(least['label'], 80)}; allow as much, or try stronger steps"
+        )
+    return rows.iloc[place]
+
+
+def least_loss(rows: pd.DataFrame, at_most: float) -> int | None:
+    """Position in a frontier of the recipe of least loss with at most so much risk: the last, and the first like it."""
+    risks = rows["risk"].to_numpy()
+    met = int(np.searchsorted(risks, at_most, side="right"))
+    return int(np.searchsorted(risks, risks[met - 1])) if met else None
+
+
+def risk_steps(largest: float, *, about: int = 50) -> list[float]:
+    """Required risks for a slider: from 0 in equal steps of 1, 2 or 5 of some power of ten, to `largest` or above."""
+    if largest <= 0:
+        return [0.0, 1.0]
+    raw = float(largest) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
+    return [_rounded(number * step) for number in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def middle_step(rows: pd.DataFrame, steps: list[float]) -> float:
+    """The step of a slider at which the recipe in the middle of a frontier meets the risk."""
+    return min((step for step in steps if step >= rows["risk"].iloc[len(rows) // 2]), default=steps[-1])
+
+
+def check_required(at_most: object, measure: Measure) -> float:
+    """A required risk as a float; an `OptionError` unless it is a share, or a number from 0 on."""
+    number = isinstance(at_most, numbers.Real) and not isinstance(at_most, bool)
+    if not number or not 0 <= at_most <= (1 if measure.share else np.inf):
+        wanted = "a share from 0 to 1, such as 0.05" if measure.share else "a number from 0 on"
+        raise OptionError(f"at_most must be {wanted}, not {shortened(repr(at_most))}")
+    return float(at_most)
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _column(points: pd.DataFrame, name: str, kind: str) -> tuple[str, Measure]:
+    measure = measure_of(name, kind)
+    if name not in points.columns:
+        there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
+        remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
+        raise OptionError(f"the map has no {shortened(name)}; {remedy}")
+    return name, measure

@@ -1,0 +1,198 @@
+"""A recipe with placeholders and a grid of values for them: every combination as a recipe of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.recipes.frontier import is_measure
+from kanon_lab.recipes.measured import Measured
+from kanon_lab.recipes.recipe import Recipe, as_recipe, beside
+from kanon_lab.recipes.steps import STEPS
+
+#: Recipes of a map, each seed counted, at most.
+MOST = 5_000
+_PLACEHOLDER = re.compile(r"\$(\$*)([^\W\d]\w*)")
+_NAME = re.compile(r"[^\W\d]\w*")
+_LABEL = 60
+_RESERVED = {"label", "repeats", "error", "risk", "loss", *(each.name for each in fields(Measured))}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One recipe of a map.
+
+    Attributes
+    ----------
+    label : str
+        Its name: of each placeholder the value, or the name of the value.
+    parameters : dict of str to object
+        By placeholder its value where that is a text, number or truth value, and otherwise the name of the value.
+    settings : dict
+        As in a recipe file.
+    recipe : Recipe
+        The same, checked.
+    """
+
+    label: str
+    parameters: dict[str, Any]
+    settings: dict[str, Any]
+    recipe: Recipe
+
+
+def planned(
+    recipe: Mapping[str, Any],
+    grid: Mapping[str, Any] | None = None,
+    *,
+    path: str | Path | None = None,
+) -> tuple[Candidate, ...]:
+    """Every recipe of a map, checked before any of them is applied.
+
+    Parameters
+    ----------
+    recipe : mapping
+        Settings as in a recipe file, in which a text ``$name`` stands for a value of the grid (``$$name`` is the text
+        $name); or a mapping of labels to settings, and then there is no grid. As one of the ``steps`` a placeholder
+        takes a step, a list of steps, or None where there is none.
+    grid : mapping of str to list, optional
+        Name of a placeholder -> its values. A value may have a name: ``{name: value}`` in the list, unless the name is
+        that of a step, or a mapping of names to values in its place. A value may hold other placeholders. By default
+        the setting ``grid`` of the recipe.
+    path : str or Path, optional
+        The recipe file: files of hierarchies are looked for beside it.
+
+    Examples
+    --------
+    >>> from kanon_lab.recipes import planned
+    >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
+    >>> [each.label for each in planned(recipe, {"w": [10, 20]})]
+    ['w=10', 'w=20']
+    """
+    if not isinstance(recipe, Mapping) or not recipe:
+        raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
+    if grid is None and all(isinstance(each, Mapping) for each in recipe.values()):
+        return tuple(_candidate(label, {}, settings, path) for label, settings in _labelled(recipe).items())
+    template = {name: value for name, value in recipe.items() if name != "grid"}
+    if grid is not None and "grid" in recipe:
+        raise OptionError("the recipe has a grid of its own; give one of the two")
+    choices = _choices(recipe.get("grid") if grid is None else grid)
+    if (count := prod(map(len, choices.values()))) > MOST:
+        raise OptionError(f"the grid makes {count:,} recipes; take values out until there are {MOST:,} or fewer")
+    candidates, used = [], set()
+    for combination in product(*(values.items() for values in choices.values())):
+        values = {name: value for name, (_, value) in zip(choices, combination)}
+        shown = {name: _shown(label, value) for name, (label, value) in zip(choices, combination)}
+        label = ", ".join(f"{name}={label}" for name, (label, _) in zip(choices, combination)) or "the recipe"
+        candidates.append(_candidate(label, shown, _filled(template, values, used), path))
+    if unused := [name for name in choices if name not in used]:
+        raise OptionError(f"grid: {shortened(unused[0])} stands nowhere in the recipe; write ${unused[0]} there")
+    return tuple(candidates)
+
+
+def _labelled(values: Mapping[Any, Any]) -> dict[str, Any]:
+    found = {str(label): value for label, value in values.items()}
+    if len(found) < len(values):
+        raise OptionError("two names are alike as texts, such as 1 and '1'; choose others")
+    return found
+
+
+def _candidate(label: str, shown: dict[str, Any], settings: Mapping[str, Any], path: str | Path | None) -> Candidate:
+    settings = _filled(settings, {}, set()) if not shown else settings
+    try:
+        settings = settings if path is None else beside(settings, path)
+        return Candidate(label, shown, settings, as_recipe(settings, where=""))
+    except KanonLabError as error:
+        before = "" if label == "the recipe" else f"recipe {shortened(label, _LABEL)}: "
+        raise type(error)(f"{before}{error}") from None
+
+
+def _choices(grid: object) -> dict[str, dict[str, Any]]:
+    """By placeholder the values by their names."""
+    if not isinstance(grid if grid is not None else {}, Mapping):
+        raise OptionError("grid must be names with lists of values, such as k: [3, 5]")
+    choices = {}
+    for name, values in (grid or {}).items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise OptionError(f"grid: {shortened(repr(name))} can be no placeholder; take letters, digits and _")
+        if name in _RESERVED or is_measure(name):
+            raise OptionError(f"grid: {name} is a column of the map already; choose another name for the placeholder")
+        choices[name] = _named(name, values)
+    return choices
+
+
+def _named(name: str, values: object) -> dict[str, Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or not (listed := list(values)):
+        raise OptionError(f"grid: {name} must be a list of values, such as [3, 5], not {shortened(repr(values))}")
+    if isinstance(values, Mapping):
+        return _labelled(values)
+    found: dict[str, Any] = {}
+    for value in listed:
+        label = None
+        if isinstance(value, Mapping) and len(value) == 1 and (key := next(iter(value))) not in STEPS:
+            label, value = str(key), value[key]
+        value = value.item() if isinstance(value, np.generic) else value
+        label = shortened(_words(value), _LABEL) if label is None else label
+        if label in found:
+            raise OptionError(f"grid: {name} has two values {label}; name each, as in - {{first: ...}}")
+        found[label] = value
+    return found
+
+
+def _words(value: object) -> str:
+    """A value in a few characters, to tell recipes apart by."""
+    if isinstance(value, Mapping):
+        parts = (
+            (key, f" ({_words(each)})" if isinstance(each, Mapping) else f" {_words(each)}")
+            for key, each in value.items()
+        )
+        return ", ".join(f"{key}{'' if each == ' none' else each}" for key, each in parts)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_words, value))}]"
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _shown(label: str, value: object) -> Any:
+    return value if isinstance(value, (str, int, float)) and label == _words(value) else label
+
+
+def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
+    """The same settings with values in the place of placeholders; their names are added to `used`."""
+    if isinstance(value, str) and (found := _PLACEHOLDER.fullmatch(value)):
+        return value[1:] if found[1] else _value(found[2], values, used)
+    if isinstance(value, Mapping):
+        return {
+            name: _steps(each, values, used)
+            if name == "steps" and isinstance(each, (list, tuple))
+            else _filled(each, values, used)
+            for name, each in value.items()
+        }
+    return [_filled(each, values, used) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _steps(steps: Iterable[Any], values: Mapping[str, Any], used: set[str]) -> list:
+    found = []
+    for step in steps:
+        filled = _filled(step, values, used)
+        several = isinstance(step, str) and (filled is None or isinstance(filled, list))
+        found += (filled or []) if several else [filled]
+    return found
+
+
+def _value(name: str, values: Mapping[str, Any], used: set[str]) -> Any:
+    if name not in values:
+        close = nearest(name, values)
+        remedy = f"did you mean ${close}?" if close else f"write the values in the grid, or $${name} for the text"
+        raise OptionError(f"${shortened(name)} has no values in the grid; {remedy}")
+    used.add(name)
+    others = {other: value for other, value in values.items() if other != name}  # no value is in itself
+    return _filled(values[name], others, used)

@@ -1,0 +1,326 @@
+"""What the release has lost, after each step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.columns import quantity
+from kanon_lab.errors import DataError
+from kanon_lab.measures.disclosed_quantities import record_linkage
+from kanon_lab.measures.global_risk import FileRisk, file_risk, with_household_size
+from kanon_lab.measures.information_loss import (
+    average_class_size,
+    discernibility,
+    granularity,
+    non_uniform_entropy,
+    table_distances,
+)
+from kanon_lab.measures.numeric_loss import quantity_loss
+from kanon_lab.measures.record_risk import records_above
+from kanon_lab.measures.survey_indicators import IndicatorSet, compare_indicators, indicator_loss, indicators
+from kanon_lab.recipes.truth import Truth, right_links, same_values, true_and_shown
+from kanon_lab.roles import KeySpec
+
+#: What `kanon_lab.measures.indicator_loss` gives.
+INDICATOR_LOSSES = ("compared", "lost", "overlap_all", "overlap_mean", "overlap_least", "covered")
+# Records that are linked by their quantities, at most; more are chosen at equal steps.
+_MOST_LINKED = 20_000
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What the file as it came is compared by: the survey's own indicators, and their estimates before any step."""
+
+    wanted: IndicatorSet | None = None
+    estimates: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, original: pd.DataFrame, wanted: IndicatorSet | None) -> Baseline:
+        """The indicators of the file as it came."""
+        return cls(wanted, None if wanted is None else indicators(original, wanted))
+
+
+def value_loss(
+    original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: Collection[str], truth: Truth
+) -> dict:
+    """Mean loss over the keys, 0-1; a key that is not released has lost everything.
+
+    Granularity is None where a released key is perturbed: then nearly every value may stand for any, however seldom.
+    Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a value.
+    """
+    pairs = [(original[name], working[name] if name in released else None) for name in keys]
+    losses = {
+        measure.__name__: float(np.mean([1.0 if now is None else measure(was, now) for was, now in pairs]))
+        for measure in (granularity, non_uniform_entropy)
+    }
+    if not truth.perturbed.isdisjoint(released):
+        losses["granularity"] = None
+    if not truth.blurred.isdisjoint(released):
+        losses["non_uniform_entropy"] = None
+    return losses
+
+
+def class_loss(table: ClassTable) -> dict:
+    """How coarse the classes are."""
+    return {"discernibility": discernibility(table), "average_class_size": average_class_size(table)}
+
+
+def table_loss(true: np.ndarray, shown: np.ndarray, names: list[str]) -> float:
+    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables.
+
+    Codes are those of `kanon_lab.recipes.truth.true_and_shown`.
+    """
+    if np.array_equal(true, shown):
+        return 0.0
+    frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
+    return float(table_distances(*frames, variables=names)["hellinger"].mean())
+
+
+def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
+    """Right links by distance, and what was lost, of the quantities that are still released as numbers."""
+    names = tuple(names)
+    kept = [name for name in names if name in released and _is_quantity(released[name])]
+    nothing = dict.fromkeys(["numeric_linkage", "il1s", "eigenvalues", "correlations"])
+    if not kept:
+        return {**nothing, "numeric_lost": len(names) if names else None}
+    loss = quantity_loss(original, released, variables=kept)
+    rows = slice(None, None, -(-len(original) // _MOST_LINKED))
+    scales = ("sd", "mahalanobis") if len(kept) > 1 else ("sd",)
+    links = [record_linkage(original, released, variables=kept, targets=rows, scale=each).share for each in scales]
+    return {
+        "numeric_linkage": max(links),
+        "il1s": loss.il1s,
+        "eigenvalues": loss.eigenvalues,
+        "correlations": loss.correlations,
+        "numeric_lost": len(names) - len(kept),
+    }
+
+
+def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> pd.DataFrame:
+    """The indicators of a released file; those of variables that it has no more are left out.
+
+    Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left of
+    the design. The weight is the released one, if there is one for every record.
+    """
+    weight, design = baseline.wanted.design.weight, original
+    if weight is not None and weight in released and released[weight].notna().all():
+        design = original.assign(**{weight: released[weight]})
+    return indicators(released, baseline.wanted, design_from=design, absent="skip")
+
+
+def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> dict | None:
+    """Overlap of the indicators' intervals with those before any step."""
+    if baseline.wanted is None:
+        return None
+    now = indicators_after(original, released, baseline)
+    return indicator_loss(compare_indicators(baseline.estimates, now))
+
+
+def _is_quantity(column: pd.Series) -> bool:
+    try:
+        return bool(len(quantity(column).numbers))
+    except DataError:  # bands and the like
+        return False
+
+
+_COUNTED = ("classes", "k_achieved", "sample_uniques")
+_UTILITY = (
+    *("equal_cells", "known_cells", "distinct_values", "granularity", "non_uniform_entropy", "discernibility"),
+    *("average_class_size", "table_distance", "il1s", "eigenvalues", "correlations", "numeric_lost", "indicators"),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measures of one state of a file.
+
+    Attributes
+    ----------
+    classes : int
+        Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
+    violations : dict of str to dict of int to int
+        By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
+    global_risk, expected_reidentifications : float
+        Mean and sum over records of the individual risk, by `estimator`.
+    household_risk, expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
+        Mean over records of their household's risk; its sum over households, and over records. None without households.
+    above : dict of float to int
+        For each threshold of individual risk (0-1) the records above it.
+    by_meaning : dict of str to dict
+        By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
+        record look safer than a value of its own does. None for both where the weights of a class would add up to less
+        than its records.
+    with_household_size : dict of str to int or None
+        ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
+        (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
+    key_linkage : float or None
+        Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
+        keys and looks for the same; see `kanon_lab.recipes.truth.right_links`. Unlike k and the risks above it does
+        not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
+        where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
+    numeric_linkage : float or None
+        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
+        standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None
+        without numeric variables, as the next measures of quantities.
+    equal_cells, known_cells : float
+        Share (0-1) of all key cells that are as in the original, and that have a value.
+    distinct_values : dict of str to int
+        By key variable, its different values; 0 for one that was removed.
+    granularity, non_uniform_entropy : float or None
+        Mean loss of the keys, 0-1; see `value_loss` and `kanon_lab.measures`, as for the next two.
+    discernibility, average_class_size
+    table_distance : float
+        Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
+        no quantities, from those that recoding alone would have left.
+    il1s, eigenvalues, correlations : float or None
+        See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
+    numeric_lost : int or None
+        Numeric variables that are not: removed, or recoded to bands.
+    indicators : dict or None
+        The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
+    """
+
+    classes: int
+    k_achieved: int
+    violations: dict[str, dict[int, int]]
+    estimator: str
+    global_risk: float
+    expected_reidentifications: float
+    household_risk: float | None
+    expected_household_reidentifications: float | None
+    expected_persons_in_reidentified_households: float | None
+    above: dict[float, int]
+    by_meaning: dict[str, dict]
+    with_household_size: dict[str, int] | None
+    key_linkage: float | None
+    numeric_linkage: float | None
+    equal_cells: float
+    known_cells: float
+    distinct_values: dict[str, int]
+    granularity: float | None
+    non_uniform_entropy: float | None
+    discernibility: int
+    average_class_size: float
+    table_distance: float
+    il1s: float | None
+    eigenvalues: float | None
+    correlations: float | None
+    numeric_lost: int | None
+    indicators: dict | None
+
+    def to_dict(self) -> dict:
+        """``violations``, ``risk`` and ``utility``, each a dict, as ``kanon-lab protect --json`` prints them."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        utility = {name: plain.pop(name) for name in _UTILITY}
+        return {"violations": plain.pop("violations"), "risk": plain, "utility": utility}
+
+    def row(self) -> dict:
+        """The measures with one name each: ``violations_3_wildcard``, ``above_0.05_category``, ``distinct_sex``."""
+        flat = {}
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            if name == "violations":
+                flat |= {f"violations_{k}_{means}": n for means, counts in value.items() for k, n in counts.items()}
+            elif name == "by_meaning":
+                for means, risk in value.items():
+                    flat[f"expected_reidentifications_{means}"] = risk["expected_reidentifications"]
+                    above = risk["above"] or {}
+                    flat |= {f"above_{each}_{means}": above.get(each) for each in self.above}
+            elif name == "with_household_size":
+                flat |= {f"{name}_{part}": None if value is None else value[part] for part in _COUNTED}
+            elif name == "indicators":
+                flat |= {f"{name}_{part}": None if value is None else value[part] for part in INDICATOR_LOSSES}
+            elif isinstance(value, dict):
+                flat |= {f"{name.removesuffix('_values')}_{part}": n for part, n in value.items()}
+            else:
+                flat[name] = value
+        return flat
+
+
+def measured(
+    frame: pd.DataFrame,
+    original: pd.DataFrame,
+    spec: KeySpec,
+    *,
+    removed: Iterable[str],
+    keys: Iterable[str],
+    truth: Truth,
+    baseline: Baseline,
+    k: Iterable[int],
+    risks: Iterable[float],
+    estimator: str,
+    counted: bool,
+) -> Measured:
+    """Measure a state of a file (`frame`) of which some columns are not released (`removed`).
+
+    `spec` are the roles of what is still released; `keys` all key variables, since utility is about the cells that
+    there were; `counted` whether members of households can be counted.
+    """
+    table = class_table(frame, spec)
+    gaps = frame[list(spec.key_variables)].isna().any(axis=None)
+    tables = {
+        means: class_table(frame, replace(spec, missing=means)) if gaps and means != spec.missing else table
+        for means in ("wildcard", "category")
+    }
+    risk = file_risk(table, estimator=estimator)
+    aligned = frame if frame.index is original.index else frame.loc[original.index]
+    names = list(spec.key_variables)
+    released = aligned.drop(columns=list(removed))
+    tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
+    true, shown = true_and_shown(truth, aligned, tracked)
+    tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
+    return Measured(
+        classes=table.n_classes,
+        k_achieved=table.k_achieved,
+        violations={means: each.violations(k) for means, each in tables.items()},
+        estimator=estimator,
+        global_risk=risk.global_risk,
+        expected_reidentifications=risk.expected_reidentifications,
+        household_risk=risk.household_risk,
+        expected_household_reidentifications=risk.expected_household_reidentifications,
+        expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
+        above=_above(risk, risks),
+        by_meaning={
+            means: _risk(each, risk if each is table else None, risks, estimator) for means, each in tables.items()
+        },
+        with_household_size=with_household_size(table) if counted else None,
+        key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
+        if truth.blurred.isdisjoint(names)
+        else None,
+        **_cells(original, aligned, keys, names),
+        **value_loss(original, aligned, keys, names, truth),
+        **class_loss(table),
+        table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
+        **quantity_measures(original, released, spec.numeric_variables),
+        indicators=indicator_measures(original, released, baseline),
+    )
+
+
+def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str]) -> dict:
+    equal, known, distinct_values = [], [], {}
+    for name in keys:
+        kept = name in released
+        equal.append(same_values(original[name], working[name]).mean() if kept else 0.0)
+        known.append(working[name].notna().mean() if kept else 0.0)
+        distinct_values[name] = int(working[name].nunique()) if kept else 0
+    shares = {"equal_cells": float(sum(equal) / len(equal)), "known_cells": float(sum(known) / len(known))}
+    return {**shares, "distinct_values": distinct_values}
+
+
+def _risk(table: ClassTable, risk: FileRisk | None, risks: Iterable[float], estimator: str) -> dict:
+    """What is given under each meaning of a missing key."""
+    try:
+        risk = risk or file_risk(table, estimator=estimator)
+    except DataError:  # light weights, which only this meaning leaves in a class of their own
+        return {"expected_reidentifications": None, "above": None}
+    return {"expected_reidentifications": risk.expected_reidentifications, "above": _above(risk, risks)}
+
+
+def _above(risk: FileRisk, risks: Iterable[float]) -> dict[float, int]:
+    return {each: records_above(risk.risk, threshold=each).records for each in risks}

@@ -1,0 +1,260 @@
+"""What is to be done to a file: a recipe read from its settings, and checked as far as it can be without the file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import pandas as pd
+
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.measures.survey_indicators import IndicatorSet
+from kanon_lab.methods.recode_settings import HierarchySettings
+from kanon_lab.recipes.limits import as_limits, in_new_words
+from kanon_lab.recipes.settings import (
+    OF_REPORTS,
+    FileSettings,
+    HouseholdLevel,
+    IndicatorSettings,
+    LimitSettings,
+    MapSettings,
+    RecipeSettings,
+    ReportSettings,
+)
+from kanon_lab.recipes.state import check_columns, step_errors
+from kanon_lab.recipes.steps import STEPS, kind_of
+from kanon_lab.roles import KeySpec
+from kanon_lab.settings import Settings, read, schema, table, unknown
+
+#: What is measured unless settings say otherwise.
+USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
+    RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
+)
+_ROLES = tuple(role.name for role in fields(KeySpec))
+INHERITED = ("missing", "k_required", "k", "risks", "estimator")
+_Steps = tuple[tuple[str, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done to a file.
+
+    Attributes
+    ----------
+    spec : KeySpec
+        The roles of its variables.
+    steps : tuple of (str, dict)
+        Name and settings of each step, as they are written.
+    k_required : int or None
+        For the steps and reports that do not say another.
+    k, risks, estimator, indicators, seed
+        As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
+    limits : dict
+        Those of the office, as `kanon_lab.recipes.limits.as_limits` gives them; empty where there are none.
+    reading : dict
+        How to read the file: options of `kanon_lab.data.read_file`.
+    language : str
+        Of reports; one of `kanon_lab.terms.LANGUAGES`.
+    where : str
+        What it is called in messages about a file that it is applied to; nothing where it is empty.
+    notes : tuple of str
+        What is to be known of its settings: old words that it was written in, and what only a report uses.
+    """
+
+    spec: KeySpec
+    steps: _Steps = ()
+    k_required: int | None = None
+    k: tuple[int, ...] = USUAL_K
+    risks: tuple[float, ...] = USUAL_RISKS
+    estimator: str = USUAL_ESTIMATOR
+    indicators: IndicatorSet | None = None
+    seed: int = 0
+    limits: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
+    language: str = "en"
+    where: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every column that it names, once."""
+        named = [name for step, settings in self.steps for name in columns_of(step, settings)]
+        spec, wanted = self.spec, self.indicators.variables if self.indicators else ()
+        return tuple(dict.fromkeys([*spec.variables, *spec.ghosts, *spec.direct_identifiers, *wanted, *named]))
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """Options of `kanon_lab.recipes.protect`."""
+        return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
+
+    def check_frame(self, frame: pd.DataFrame) -> None:
+        """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
+        with named(self.where):
+            _check_lists(self.spec, frame)
+            self.spec.check(frame)
+            released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
+            levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
+            for position, (name, settings) in enumerate(self.steps, start=1):
+                with step_errors(position, name, levels=levels):
+                    check_columns(columns_of(name, settings), released)
+
+
+def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str, ...]:
+    """The columns that a step names."""
+    if step == "household_level":
+        return Plan(**household_plan(settings)).variables
+    return kind_of(step).variables(settings)
+
+
+def household_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan of a household level, as the fields of `Plan`."""
+    notes: tuple[str, ...] = ()
+    if isinstance(settings, Mapping):
+        _refuse_nested(settings)
+        settings, notes = in_new_words(settings)
+    return {**_planned(read(HouseholdLevel, settings), settings), "notes": notes}
+
+
+def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan of a file, as the fields of `Plan`; settings may be those of a report."""
+    notes: tuple[str, ...] = ()
+    if isinstance(settings, Mapping):
+        if "grid" in settings:
+            raise OptionError(
+                "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
+            )
+        settings, notes = in_new_words(settings)
+        if unused := [name for name in OF_REPORTS if settings.get(name) is not None]:
+            notes = (*notes, f"{', '.join(unused)}: of a report (kanon-lab report), and not used here")
+        for name in settings:
+            if name not in ReportSettings.model_fields:
+                raise OptionError(unknown(name, ReportSettings.model_fields))
+        settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
+    given = read(FileSettings, settings)
+    found = _planned(given, settings)
+    notes = tuple(dict.fromkeys([*notes, *found.pop("notes", ())]))
+    return {**found, "reading": given.reading, "language": given.language, "notes": notes}
+
+
+def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
+    """What settings say, whether of a file or of its household level."""
+    roles = {role: value for role, value in given.said.items() if role in _ROLES}
+    spec = KeySpec(**roles)
+    found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "k": given.k}
+    limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
+    k_required = limits.get("k") if given.k_required is None else given.k_required
+    found |= {"limits": limits, "risks": tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))}
+    if needed := {each for each in (k_required, limits.get("k")) if each is not None}:
+        found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed}))}
+    levels: _Steps = ()
+    if (level := getattr(given, "household_level", None)) is not None:
+        with named("household_level"):
+            if isinstance(level, Mapping):
+                level, found["notes"] = in_new_words(level)
+                of_file = {**written, "k_required": k_required}
+                level = {**{name: of_file[name] for name in INHERITED if of_file.get(name) is not None}, **level}
+            household_plan(level)
+        levels = (("household_level", level),)
+    if getattr(given, "indicators", None) is not None:
+        found["indicators"] = given.indicators.made(spec.weight)
+    found["steps"] = (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))
+    return found
+
+
+def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name and settings of each step, as they are written, when their model has found no fault."""
+    for position, step in enumerate(steps, start=levels + 1):
+        with step_errors(position, None, levels=levels):
+            name, settings = _parted(step)
+            kind = kind_of(name)
+        with step_errors(position, name, levels=levels):
+            if not isinstance(settings if settings is not None else {}, Mapping):
+                raise OptionError(f"its settings must be names with values, not {shortened(repr(settings))}")
+            settings = dict(settings or {})
+            if kind.needs_k and k_required is not None:
+                settings.setdefault("k_required", k_required)
+            if name == "household_level":
+                household_plan(settings)
+            else:
+                kind.check(settings, spec)
+        yield name, settings
+
+
+def _parted(step: object) -> tuple[object, object]:
+    """Name and settings of a step."""
+    if isinstance(step, Mapping) and len(step) == 1:
+        return next(iter(step.items()))
+    if isinstance(step, Mapping) and step and next(iter(step.values())) is None:
+        name = shortened(str(next(iter(step))))
+        raise OptionError(f"the settings stand beside {name}; indent them, so that they are under {name}")
+    remedy = "; begin every step with a - of its own" if isinstance(step, Mapping) and len(step) > 1 else ""
+    raise OptionError(
+        f"must be one name with its settings, such as suppress: {{k_required: 3}}, not {shortened(repr(step))}{remedy}"
+    )
+
+
+def _refuse_nested(settings: Mapping[str, Any]) -> None:
+    """Raise an `OptionError` where a household level has one of its own, before anything in it is read."""
+    steps = settings.get("steps")
+    listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
+    if any("household_level" in each for each in (settings, *listed)):
+        raise OptionError("household_level stands inside household_level; households have no households, so remove it")
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Put the name of the recipe, if it has one, before what is said against it."""
+    try:
+        yield
+    except KanonLabError as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _check_lists(spec: KeySpec, frame: pd.DataFrame) -> None:
+    """Raise an `OptionError` where names of several columns stand as one text."""
+    columns = set(frame.columns)
+    for role in _ROLES:
+        names = getattr(spec, role)
+        for name in names if isinstance(names, tuple) else ():
+            parts = [part.strip() for part in name.split(",")]
+            if name not in columns and len(parts) > 1 and columns.issuperset(parts):
+                raise OptionError(f"{role}: is one text; write a list, such as {role}: [{shortened(', '.join(parts))}]")
+
+
+_STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
+#: By the name that a page calls it by, each model.
+MODELS: dict[str, type[Settings]] = {
+    "recipe": RecipeSettings,
+    "report": ReportSettings,
+    "limits": LimitSettings,
+    "map": MapSettings,
+    "indicators": IndicatorSettings,
+    "hierarchy": HierarchySettings,
+    **{name: model for name, model in _STEP_MODELS.items() if name != "household_level"},
+}
+# Whether the household level has a setting of its own or none, that of the file unless it has its own, or never one.
+_LEVELS = {
+    name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *INHERITED) else "own"
+    for name in RecipeSettings.model_fields
+}
+_PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
+
+
+def filled(page: str) -> str:
+    """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
+
+    def told(found: re.Match[str]) -> str:
+        return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
+
+    return _PLACE.sub(told, page)
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the configuration of a report, which recipes follow too."""
+    parts = {"household_level": HouseholdLevel, "limits": LimitSettings}
+    return schema(ReportSettings, _STEP_MODELS, **parts)

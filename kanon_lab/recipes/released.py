@@ -1,0 +1,334 @@
+"""Proof that direct identifiers are not in a file: neither under their names nor under others."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.columns import as_text, distinct
+from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Code
+from kanon_lab.data.writing import write_microdata
+from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.notes import Note
+from kanon_lab.recipes.state import Chain, Step
+from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.truth import changes
+from kanon_lab.roles import KeySpec
+
+_NOT_WORD = re.compile(r"[\W_]+")
+_ZEROS = re.compile(r"(?<!\w)0+(?=\d)")
+_MIDNIGHT = re.compile(r"(?<=\d)[ t]00:00:00(\.0+)?$")
+# A shorter text, such as a surname, may stand in a cell by chance.
+_TELLING = 8
+
+
+@dataclass(frozen=True)
+class Held:
+    """A column that holds a direct identifier: by its name (no `identifier`), by its values (no `rows`) or in words."""
+
+    column: str
+    identifier: str = ""
+    rows: pd.Series | None = None
+
+    def told(self, *, rows: bool = True) -> str:
+        """What is said against the release, with or without saying which records it is about."""
+        column, identifier = f"column {shortened(self.column)}", shortened(self.identifier)
+        if not self.identifier:
+            return f"{column} is a direct identifier; it must not be released"
+        if self.rows is None:
+            return f"{column} has the values of the direct identifier {identifier}; name it as one too"
+        first, count = shortened(str(self.rows.idxmax())), int(self.rows.sum())
+        which = f": row {first}{f' (and {count - 1} more)' if count > 1 else ''}" if rows else ""
+        held = f"holds the record's own {identifier}, a direct identifier; recode or remove the column"
+        return f"{column}{which}: {held}"
+
+
+def held_identifier(
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
+) -> Held | None:
+    """The first direct identifier that a released file holds; parameters as of `prove_absent`."""
+    names = list(identifiers)
+    for name in released.columns:
+        if name in names:
+            return Held(name)
+    columns, known = {name: _texts(column) for name, column in released.items()}, set(roles)
+    for identifier in names:
+        own, own_cells = _texts(original[identifier])
+        values = set(own_cells) - {None}
+        for name, (texts, cells) in columns.items():
+            text = not pd.api.types.is_numeric_dtype(released[name])
+            if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
+                return Held(name, identifier)
+            if text and (rows := _told(own, texts)).any():
+                return Held(name, identifier, pd.Series(rows, index=original.index))
+    return None
+
+
+def prove_absent(
+    released: pd.DataFrame, original: pd.DataFrame, identifiers: Iterable[str], *, roles: Iterable[str] = ()
+) -> None:
+    """Raise a `DataError` if a released file holds a direct identifier.
+
+    That is where a column has an identifier's name; or its values (most of them, where an identifier differs from
+    record to record); or, without a role, most of its values are an identifier's, in whatever records; or in some
+    record, among other words, the record's own identifier of eight characters or more, or in most records a shorter
+    one.
+
+    Parameters
+    ----------
+    released, original : DataFrame
+        What is to be released, and the same records in the same order with the direct identifiers.
+    identifiers : iterable of str
+        Their names.
+    roles : iterable of str
+        Released columns with a role: their values may be those of an identifier in other records, such as a town's.
+
+    Notes
+    -----
+    Letters' case, accents, spaces, punctuation and zeros before a number do not matter: 014.698.393-K is 14698393k. An
+    identifier in another coding, such as a part of it, a number made from it or other words for it, is not found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab.recipes import prove_absent
+    >>> file = pd.DataFrame({"rut": ["14.698.393-K", "9.123.456-7"], "copy": ["014698393k", "9123456-7"]})
+    >>> prove_absent(file[["copy"]], file, ["rut"])
+    Traceback (most recent call last):
+    kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
+    """
+    if len(released) != len(original) and not {*released.columns} & {*identifiers}:
+        raise DataError("has not as many records as were to be written; write it again")
+    if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
+        raise DataError(held.told())
+
+
+def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Values as words between spaces, and as these without spaces; None where missing."""
+    codes, values = distinct(column)
+    words, bare = [], []
+    for value in values:
+        text = _MIDNIGHT.sub("", as_text(value).strip().casefold())
+        plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+        spaced = _NOT_WORD.sub(" ", plain).strip()
+        words.append(f" {_ZEROS.sub('', spaced)} " if text else None)
+        bare.append(_ZEROS.sub("", spaced.replace(" ", "")) or text or None)
+    return tuple(np.array([*each, None], dtype=object)[codes] for each in (words, bare))
+
+
+def _copied(own: np.ndarray, texts: np.ndarray) -> bool:
+    both = (own != None) & (texts != None)  # noqa: E711 (elementwise)
+    same = both & (own == texts)
+    count, values = int(same.sum()), len(set(own[same]))
+    if count == 0 or (values == 1 and len(own) > 1):
+        return False
+    return count == both.sum() or (count >= both.sum() / 2 and values >= count / 2)
+
+
+def _moved(values: set[str], cells: np.ndarray, *, text: bool) -> bool:
+    """Whether most cells have a value of the identifier, whosever it is: several, and no short numbers."""
+    counts = Counter(cell for cell in cells if cell is not None)
+    found = {cell: n for cell, n in counts.items() if cell in values and (text or len(cell) >= _TELLING)}
+    return len(found) > 2 and sum(found.values()) > sum(counts.values()) / 2
+
+
+def _told(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
+    """Records whose text holds their own identifier, word for word; a short one only where it is so in most."""
+    pairs = Counter((one, text) for one, text in zip(own, texts, strict=True) if one is not None and text is not None)
+    found = {(one, text) for one, text in pairs if one.strip() and one in text}
+    several = len({one for one, _ in found}) > 2
+    if not (several and sum(pairs[pair] for pair in found) > sum(pairs.values()) / 2):
+        found = {pair for pair in found if len(pair[0]) >= _TELLING + 2}
+    return np.fromiter((pair in found for pair in zip(own, texts, strict=True)), dtype=bool, count=len(own))
+
+
+#: Role of a column that the spec does not name.
+NO_ROLE = "no role"
+
+
+def released_columns(protection: Chain) -> pd.DataFrame:
+    """What became of each column that is released, from the file as it came to the last step.
+
+    Returns
+    -------
+    DataFrame
+        One row a column, in their order: ``column``; ``role`` (several between commas, or `NO_ROLE`);
+        ``cells_changed`` and ``cells_suppressed``; ``distinct_values`` (missing ones not counted; missing for the
+        weight).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.recipes import released_columns
+    >>> chain = kanon_lab.protect(pd.DataFrame({"age": [23, 27, 61], "flat": [1, 2, 3]}), ["age"])
+    >>> released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
+      column     role  cells_changed
+    0    age      key              3
+    1   flat  no role              0
+    """
+    spec, state = protection.spec, protection.state
+    frame = state.working.drop(columns=list(state.removed))
+    done = changes(protection.original[list(frame.columns)], frame)
+    rows = [
+        (name, role_of(name, protection), done.changed[name], done.suppressed[name], _distinct(frame[name], spec))
+        for name in frame.columns
+    ]
+    names = ["column", "role", "cells_changed", "cells_suppressed", "distinct_values"]
+    return pd.DataFrame(rows, columns=names).astype({"distinct_values": "Int64"})
+
+
+def untouched(columns: pd.DataFrame) -> list[str]:
+    """Names of the columns that have no role and are released as they came, of what `released_columns` gives."""
+    same = (columns["cells_changed"] == 0) & (columns["cells_suppressed"] == 0)
+    return columns.loc[same & (columns["role"] == NO_ROLE), "column"].tolist()
+
+
+def role_of(name: str, protection: Chain) -> str:
+    """The roles of a column, between commas; ``household key`` is a key variable of the household level."""
+    spec, levels = protection.spec, (step.households for step in protection.steps if step.households is not None)
+    roles = {
+        "key": spec.key_variables,
+        "ghost": spec.ghosts,
+        "sensitive": spec.sensitive_variables,
+        "numeric": spec.numeric_variables,
+        "stratum": spec.strata,
+        "weight": (spec.weight,),
+        "household": (spec.household,),
+        "household key": [key for level in levels for key in level.spec.key_variables if key not in spec.key_variables],
+    }
+    return ", ".join(role for role, names in roles.items() if name in names) or NO_ROLE
+
+
+def proof(protection: Chain, *, neutralised: bool = False) -> Callable[[pd.DataFrame], None]:
+    """What raises a `DataError` where a frame of the release, called so in messages, holds a direct identifier."""
+    released, spec = protection.frame, protection.spec
+    of_records = protection.original.loc[protection.state.working.index]
+    roles = [*spec.variables, *spec.ghosts]
+
+    def prove(frame: pd.DataFrame) -> None:
+        if neutralised:
+            frame = frame.set_axis(released.columns, axis=1)  # an apostrophe may stand before a name
+        prove_absent(frame, of_records, spec.direct_identifiers, roles=roles)
+
+    return prove
+
+
+def write_release(
+    protection: Chain, out: str | Path, *, overwrite: bool = False, neutralise: bool = False
+) -> dict[str, int]:
+    """Write the protected file, proved to hold no direct identifier before it gets its name; the same bytes each time.
+
+    Parameters, result and errors as of `kanon_lab.data.write_microdata`.
+    """
+    prove = proof(protection, neutralised=neutralise)
+    labels = {"labels": protection.labels, "variable_labels": protection.variable_labels}
+    with about(str(out)):
+        return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
+
+
+def _distinct(column: pd.Series, spec: KeySpec) -> int | None:
+    return None if column.name == spec.weight else int(column.nunique())
+
+
+# Texts of codes -> their labels.
+_Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReleasedLabels:
+    """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
+
+    labels: Labels
+    remade: dict[str, int]
+    vanished: dict[str, int]
+
+
+def released_labels(protection: Chain) -> ReleasedLabels:
+    """The labels of codes after the last step.
+
+    A label stays where every record with its code had this code, and none other, before each step that recodes; a code
+    that is new has the label that the step gives it (``labels`` of `recode`).
+    """
+    released = protection.frame
+    came = {name: _by_text(each) for name, each in protection.given_labels.items()}
+    carried = _carried(protection, came)
+    labels, remade, vanished = {}, {}, {}
+    for name in released:
+        before, after = came.get(name, {}), carried.get(name, {})
+        codes, values = distinct(released[name])
+        shown = {as_text(value): _plain(value) for value in values}
+        if found := {shown[text]: label for text, label in after.items() if text in shown}:
+            labels[name] = found
+        lost = [text for text, label in before.items() if after.get(text) != label]
+        if lost:
+            remade[name] = len(lost)
+        if gone := sum(text not in shown for text in after):
+            vanished[name] = gone
+    return ReleasedLabels(labels, remade, vanished)
+
+
+def label_notes(protection: Chain) -> Iterator[Note]:
+    """What is not labelled any more; neither codes nor labels are quoted."""
+    if not protection.given_labels:
+        return
+    found = released_labels(protection)
+    if found.remade:
+        yield Note("labels_remade", columns=_counts(found.remade))
+    if found.vanished:
+        yield Note("labels_vanished", columns=_counts(found.vanished))
+
+
+def _counts(labels: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(f"{shortened(name)} {count:,}" for name, count in labels.items())
+
+
+def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
+    """Labels by the texts of codes after every step, whether or not some record has them."""
+    found, before = dict(labels), protection.start.working
+    for step in protection.steps:
+        found |= _after(step, found, before)
+        before = step.state.working
+    return found
+
+
+def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> dict[str, _Texts]:
+    """The labels of the variables that a step recodes."""
+    if step.households is not None:
+        inner = step.households.start.working
+        return _carried(step.households, {name: each for name, each in labels.items() if name in inner})
+    if step.name == "renumber":
+        return {name: {} for name, cells in step.changed.items() if cells}
+    kind, after = kind_of(step.name), step.state.working
+    given = step.settings.get("labels")
+    given = _by_text(given) if isinstance(given, Mapping) else {}
+    quantities = kind.perturbed(step.settings) if kind.as_quantities else ()
+    names = {*kind.rules(step.settings), *quantities}
+    return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
+
+
+def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]:
+    """The labels of codes that no record has got or lost, and of those that no record had."""
+    if not labels:
+        return {}
+    (old, old_values), (new, new_values) = distinct(before), distinct(after)
+    was, now = [as_text(value) for value in old_values], [as_text(value) for value in new_values]
+    pairs = pd.DataFrame({"old": old, "new": new}).drop_duplicates()
+    pairs = pairs[(pairs["old"] >= 0) & (pairs["new"] >= 0)]
+    moved = {text for o, n in pairs.itertuples(index=False) if was[o] != now[n] for text in (was[o], now[n])}
+    return {text: label for text, label in labels.items() if text not in moved}
+
+
+def _by_text(labels: Mapping[Code, str]) -> dict[str, str]:
+    return {as_text(code): label for code, label in labels.items()}
+
+
+def _plain(value: object) -> object:
+    return value.item() if hasattr(value, "item") else value

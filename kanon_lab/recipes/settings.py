@@ -1,0 +1,251 @@
+"""Settings of files of settings: recipes, their household level and indicators, and the configurations of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from kanon_lab import files
+from kanon_lab.arguments import as_share
+from kanon_lab.data.delimited import Dialect
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.measures.record_risk import ESTIMATORS
+from kanon_lab.measures.survey_design import Design
+from kanon_lab.measures.survey_indicators import IndicatorSet
+from kanon_lab.recipes.limits import LIMITS
+from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
+from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
+from kanon_lab.terms import LANGUAGES
+
+#: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
+LEAST = 10
+#: Languages of reports.
+REPORT_LANGUAGES = ("en", "es")
+_LONGEST_TITLE = 200
+_DIALECT = ("encoding", "separator", "decimal")
+
+
+def _each(check: Check) -> Check:
+    """A check of one value or several, which become a tuple."""
+
+    def checked_each(values: Any, name: str) -> tuple:
+        return tuple(check(each, name) for each in (values if isinstance(values, (list, tuple)) else [values]))
+
+    return checked_each
+
+
+def _names(value: Any, role: str) -> Any:
+    """The names of a role; YAML makes numbers of names such as 2019, and these are no columns."""
+    lists = value.values() if role == "ghost_variables" and isinstance(value, Mapping) else [value]
+    names = [name for each in lists for name in (each if isinstance(each, (list, tuple)) else [each])]
+    if not all(isinstance(name, str) and name for name in names):
+        raise OptionError(
+            f"{role} must be names of columns, as texts (numbers and yes or no in quotes), not {shortened(repr(value))}"
+        )
+    return value
+
+
+def _one_name(value: Any, role: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise OptionError(
+            f"{role} must be one name, as text (numbers and yes or no in quotes), not {shortened(repr(value))}"
+        )
+    return value
+
+
+def _texts(values: Any, name: str) -> tuple[str, ...]:
+    values = values if isinstance(values, (list, tuple)) else [values]
+    if not all(isinstance(value, str) for value in values):
+        raise OptionError(f"{name} must be texts, such as {name}: ['A'] (numbers in quotes)")
+    return tuple(values)
+
+
+def _sign(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise OptionError(f"{name} must be a text, in quotes, not {shortened(repr(value))}")
+    Dialect(**{name: value})
+    return value
+
+
+def _bytes(value: Any, name: str) -> Any:
+    with files.limited(value):  # so that one which cannot be used is refused here
+        return value
+
+
+def _codes(given: Any, name: str) -> dict[str, tuple]:
+    """By variable its codes; one code may stand without a list."""
+    if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
+        raise OptionError(f"{name} must be names of columns with their codes, such as {{income: [88, 99]}}")
+    found = {column: tuple(codes) if isinstance(codes, (list, tuple)) else (codes,) for column, codes in given.items()}
+    for column, codes in found.items():
+        if not codes or any(isinstance(code, bool) or not isinstance(code, (str, int, float)) for code in codes):
+            raise OptionError(f"{name}: the codes of {shortened(column)} must be numbers or texts, such as [88]")
+    return found
+
+
+def _steps(value: Any, name: str) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise OptionError(f"{name} must be a list, such as - suppress: {{k_required: 3}}")
+    return value
+
+
+def _title(title: Any, name: str) -> str:
+    if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
+        raise OptionError(f"{name} must be a text of at most {_LONGEST_TITLE} characters, in quotes if it is a number")
+    return " ".join(title.split())
+
+
+def _least(least: Any, name: str) -> int:
+    if check_k(least, name) < LEAST:
+        raise OptionError(f"{name} must be {LEAST} or more: a report names no category that fewer records hold")
+    return int(least)
+
+
+K = checked(Annotated[int, Field(ge=1)], check_k)
+SEED = checked(Annotated[int, Field(ge=0)], lambda value, name: check_seed(value))
+_NAME, _SEVERAL = checked(str, _one_name), checked(Several, _names)
+_SHARES = checked(list[float] | float, _each(as_share))
+
+
+class IndicatorSettings(Settings):
+    """What the users of the file will publish; see `kanon_lab.measures.IndicatorSet`."""
+
+    such_as = "a mapping of settings, such as {means: [income], by: [sex]}"
+
+    rates: checked(dict[str, list[Any] | None] | Several) = ()
+    means: checked(Several) = ()
+    by: checked(list[Several] | str) = ()
+    strata: checked(Several) = ()
+    sampling_unit: checked(str) = None
+    level: checked(float) = 0.95
+
+    def check(self) -> None:
+        self.made(None)
+
+    def made(self, weight: str | None) -> IndicatorSet:
+        """The indicators, estimated with a weight."""
+        given = self.said
+        design = Design(weight, **{name: given.pop(name) for name in ("strata", "sampling_unit") if name in given})
+        return IndicatorSet(**given, design=design)
+
+
+def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> IndicatorSet:
+    """Indicators from settings of plain types, as a recipe holds them.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``rates``, ``means``, ``by`` and ``level`` as in `kanon_lab.measures.IndicatorSet`, ``strata`` and
+        ``sampling_unit`` as in `kanon_lab.measures.Design`.
+    weight : str, optional
+        Sampling weight.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> kanon_lab.recipes.as_indicators({"means": "income", "by": "sex"}).variables
+    ('income', 'sex')
+    """
+    try:
+        return read(IndicatorSettings, settings).made(weight)
+    except OptionError as error:
+        raise OptionError(f"indicators: {error}") from None
+
+
+_OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
+
+
+class RecipeSettings(Settings):
+    """A recipe."""
+
+    such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
+
+    key_variables: _SEVERAL
+    weight: _NAME = None
+    household: _NAME = None
+    sensitive_variables: _SEVERAL = ()
+    numeric_variables: _SEVERAL = ()
+    strata: _SEVERAL = ()
+    ghost_variables: checked(dict[str, Several], _names) = {}
+    direct_identifiers: _SEVERAL = ()
+    missing: one_of(MISSING_POLICIES) = "wildcard"
+    k_required: K = None
+    k: checked(list[int] | int, _each(check_k)) = (2, 3, 5)
+    risks: _SHARES = (0.05,)
+    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
+    limits: checked(dict[str, Any]) = {}
+    indicators: IndicatorSettings = None
+    language: one_of(LANGUAGES) = "en"
+    seed: SEED = 0
+    household_level: checked(dict[str, Any]) = None
+    steps: checked(list[Any], _steps) = ()
+
+
+class _Level(Settings):
+    told_as = ("RecipeSettings",)
+    such_as = RecipeSettings.such_as
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        return None
+
+
+#: The settings of a recipe that its household level has too.
+HouseholdLevel: type[Settings] = create_model(
+    "HouseholdLevel",
+    __base__=_Level,
+    **{name: (field.annotation, field) for name, field in RecipeSettings.model_fields.items() if name not in _OF_FILES},
+)
+
+
+class FileSettings(RecipeSettings):
+    """A recipe, and how to read the file that it is for: options of `kanon_lab.data.read_file`."""
+
+    missing_codes: checked(dict[str, Any], _codes) = {}
+    na: checked(Several, _texts) = ()
+    text: checked(Several, _texts) = ()
+    encoding: checked(str, _sign) = None
+    separator: checked(str, _sign) = None
+    decimal: checked(Literal[",", "."], _sign) = None
+    max_bytes: checked(int, _bytes) = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Those settings that say how to read the file."""
+        return {name: value for name, value in self.said.items() if name not in RecipeSettings.model_fields}
+
+
+class MapSettings(Settings):
+    """Recipes to compare."""
+
+    such_as = "settings with a grid, such as {grid: {k: [2, 3, 5]}}"
+
+    grid: checked(dict[str, Any])
+    steps: checked(list[Any], _steps) = None
+    risk: checked(str) = None
+    loss: checked(str) = None
+
+    def check(self) -> None:
+        if not self.grid:
+            raise OptionError("has no grid; write one, such as grid: {k: [2, 3, 5]}")
+
+
+class ReportSettings(FileSettings):
+    """The configuration of a report: a recipe, and what the office wants said about the file."""
+
+    language: one_of(REPORT_LANGUAGES) = "en"
+    title: checked(str, _title) = ""
+    least: checked(Annotated[int, Field(ge=LEAST)], _least) = LEAST
+    map: MapSettings = None
+
+
+#: The settings of a report that a recipe has no use for.
+OF_REPORTS = ("title", "least", "map")
+#: The limits of an office, each by itself.
+LimitSettings: type[Settings] = create_model(
+    "LimitSettings",
+    __base__=Settings,
+    **{name: (checked(each.shape), None) for name, each in LIMITS.items()},
+)

@@ -1,0 +1,195 @@
+"""Checks of what a step is given, and how its errors begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.data.statistical import Labels
+from kanon_lab.errors import KanonLabError, OptionError, UnfitOptionError, meant, shortened
+from kanon_lab.recipes.measured import Baseline, Measured
+from kanon_lab.recipes.truth import Truth
+from kanon_lab.roles import KeySpec
+
+
+def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
+    """Raise an `UnfitOptionError` for a name that is none of the columns."""
+    columns = list(columns)
+    for name in names:
+        if name not in columns:
+            remedy = meant(name, columns, "check the name")
+            raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
+
+
+def derived_seed(seed: int, position: int) -> int:
+    """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
+    return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+@contextmanager
+def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[None]:
+    """Put number and name of the step before what is said against it.
+
+    `levels` are the steps that a recipe does not list under ``steps``: 1 where it has a household level.
+    """
+    listed = f"; number {position - levels} under steps" if 0 < levels < position else ""
+    named = f" ({name}{listed})" if isinstance(name, str) else f" ({listed[2:]})" if listed else ""
+    try:
+        yield
+    except KanonLabError as error:
+        raise type(error)(f"step {position}{named}: {error}") from None
+
+
+def several(values: object, name: str, such_as: str) -> list:
+    """Values as a list; an `OptionError` unless there may be several."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise OptionError(f"{name} must be several numbers, such as {such_as}, not {shortened(repr(values))}")
+    return list(values)
+
+
+@dataclass(frozen=True)
+class State:
+    """A file between two steps.
+
+    Attributes
+    ----------
+    working : DataFrame
+        The file, with the columns that are removed but still measured with (a weight, say).
+    removed : tuple of str
+        Those columns: they are not released.
+    truth : Truth
+        What an outsider may know of the key and sensitive variables.
+    measured : Measured
+    """
+
+    working: pd.DataFrame = field(repr=False)
+    removed: tuple[str, ...]
+    truth: Truth = field(repr=False)
+    measured: Measured
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step that was applied.
+
+    Attributes
+    ----------
+    name : str
+        Its kind, one of `kanon_lab.recipes.STEPS`.
+    settings : dict
+    seed : int or None
+        Of what is random in it; None where nothing is.
+    records_touched : int
+        Records with a cell that was changed, suppressed or removed, or in another place.
+    removed : tuple of str
+        Columns that are not released from this step on.
+    changed, suppressed : dict of str to int
+        By column that was and is released, the cells that have another value, and those that have none any more.
+    state : State
+        The file after it.
+    claims : DataFrame or None
+        What a suppression may claim; see `kanon_lab.methods.protection_claims`. After another suppression true keys
+        are those before the first; ``suppress_risk`` then makes no claim of them.
+    households : Chain or None
+        Of ``household_level``: the protection of the file of households.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    seed: int | None
+    records_touched: int
+    removed: tuple[str, ...]
+    changed: dict[str, int]
+    suppressed: dict[str, int]
+    state: State
+    claims: pd.DataFrame | None = field(repr=False)
+    households: Chain | None = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A file and the steps applied to it, as data: what is said of a release is taken from this.
+
+    Attributes
+    ----------
+    original : DataFrame
+        The file as it came.
+    spec : KeySpec
+        The roles of its variables.
+    k, risks, estimator
+        What is measured after each step; see `kanon_lab.recipes.protect`.
+    seed : int
+        From which each random step's seed is made, unless it has its own.
+    baseline : Baseline
+        What its utility is compared by.
+    start : State
+        The file without its direct identifiers.
+    steps : tuple of Step
+        Those applied, in their order.
+    given_labels, given_variable_labels
+        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
+    """
+
+    original: pd.DataFrame = field(repr=False)
+    spec: KeySpec
+    k: tuple[int, ...]
+    risks: tuple[float, ...]
+    estimator: str
+    seed: int
+    baseline: Baseline = field(repr=False)
+    start: State = field(repr=False)
+    steps: tuple[Step, ...] = ()
+    given_labels: Labels = field(default_factory=dict, repr=False)
+    given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def state(self) -> State:
+        """The file after the last step."""
+        return self.steps[-1].state if self.steps else self.start
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The file as it would be released: without direct identifiers and removed variables.
+
+        Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
+        """
+        released = self.state.working.drop(columns=list(self.state.removed))
+        released.attrs = {}  # a parquet file would hold them
+        return released if self.in_order else released.reset_index(drop=True)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the records stand in the order in which they came."""
+        return self.state.working.index.equals(self.original.index)
+
+    @property
+    def aligned(self) -> pd.DataFrame:
+        """What is released, in the order in which the records came, and under their labels."""
+        return self.state.working.drop(columns=list(self.state.removed)).loc[self.original.index]
+
+    @property
+    def released_spec(self) -> KeySpec:
+        """The roles that matter of what is released; see `without_variables`."""
+        return without_variables(self.spec, self.state.removed)
+
+    @property
+    def shows_households(self) -> bool:
+        """Whether there are households, and their identifier is released."""
+        return self.spec.household is not None and self.spec.household not in self.state.removed
+
+
+def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
+    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
+
+    Weight, household and strata stay: they are used without being released.
+    """
+    gone = set(removed)
+    keys = tuple(name for name in spec.key_variables if name not in gone)
+    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
+    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
+    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())

@@ -1,0 +1,424 @@
+"""The kinds of steps that a protection may be made of: their settings, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab import methods
+from kanon_lab.arguments import as_share, check_positive
+from kanon_lab.columns import coded, refuse, with_columns
+from kanon_lab.errors import OptionError, meant, shortened
+from kanon_lab.measures.record_risk import ESTIMATORS
+from kanon_lab.methods.local_suppression import asked_combinations, asked_ranks, local_suppression
+from kanon_lab.methods.microaggregation import check_options
+from kanon_lab.methods.noise import KEEPS as NOISES
+from kanon_lab.methods.noise import MOST_NOISE
+from kanon_lab.methods.perturbation import MISSING
+from kanon_lab.methods.pram import asked_matrices
+from kanon_lab.methods.recode_settings import RECODINGS, recoded
+from kanon_lab.methods.suppression import check_key, check_policy, suppress_above_risk
+from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
+from kanon_lab.recipes.state import Chain, Step
+from kanon_lab.recipes.truth import Rule
+from kanon_lab.roles import KeySpec
+from kanon_lab.settings import (
+    COLUMN,
+    COLUMNS,
+    TRUTH,
+    Settings,
+    checked,
+    names_in,
+    one_of,
+    read,
+)
+
+#: What ``shuffle_records`` puts in random order.
+SHUFFLED_BY = ("record", "household", "within_household")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a step gives back.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The same records, in any order; columns that are not released any more are still there.
+    removed : tuple of str
+        Columns that are not released from now on.
+    claims : DataFrame or None
+        What a suppression may claim; see `kanon_lab.methods.protection_claims`.
+    households : Chain or None
+        The protection of the file of households.
+    """
+
+    frame: pd.DataFrame
+    removed: tuple[str, ...] = ()
+    claims: pd.DataFrame | None = None
+    households: Chain | None = None
+
+
+class Apply(Protocol):
+    """Apply a step to a frame whose variables have the roles of `spec`, with its settings and its seed."""
+
+    def __call__(self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied: ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step.
+
+    Attributes
+    ----------
+    model : type of Settings
+        What its settings may be.
+    apply : callable or None
+        See `Apply`; None for ``household_level``, a chain of its own.
+    random : bool
+        Whether the result depends on the seed; then settings may have a ``seed`` of their own.
+    needs_k : bool
+        Whether settings without ``k_required`` take that of the recipe.
+    within_strata : bool
+        Whether every record must have its strata.
+    perturbs : bool
+        Whether equal values of its variables may become different ones, so that what they show may be untrue.
+    as_quantities : bool
+        Whether these are perturbed as quantities, so that a released value is near the true one or far from it.
+    """
+
+    model: type[Settings]
+    apply: Apply | None
+    random: bool = False
+    needs_k: bool = False
+    within_strata: bool = False
+    perturbs: bool = False
+    as_quantities: bool = False
+
+    def variables(self, settings: Mapping[str, Any]) -> list[str]:
+        """The columns that settings name, so that absent ones are refused before anything is done."""
+        return read(self.model, settings).columns
+
+    def check(self, settings: Mapping[str, Any], spec: KeySpec) -> None:
+        """Raise an `OptionError` for settings that cannot be used, whatever the data."""
+        given = read(self.model, settings)
+        if isinstance(given, StepSettings):
+            given.check_keys(spec)
+
+    def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
+        """The columns whose values are perturbed."""
+        return read(self.model, settings).variables if self.perturbs else []
+
+    def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
+        """By column that is recoded, what is done to it."""
+        if self.model not in RECODINGS.values():
+            return {}
+        given = read(self.model, settings)
+        return dict.fromkeys(given.columns, given.recoded)
+
+
+def kind_of(name: object) -> Kind:
+    """The kind of that name; an `OptionError` that names the nearest one where there is none."""
+    if not isinstance(name, str) or name not in STEPS:
+        remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
+        raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
+    return STEPS[name]
+
+
+def perturbed_by(step: Step) -> list[str]:
+    """The columns that a step has perturbed; those of a household level are in its own protection."""
+    return kind_of(step.name).perturbed(step.settings)
+
+
+class StepSettings(Settings):
+    """Settings of a step."""
+
+    @classmethod
+    def misplaced(cls, name: str) -> str | None:
+        return "nothing is random in it, so it takes no seed" if name == "seed" else super().misplaced(name)
+
+    def check_keys(self, spec: KeySpec) -> None:
+        """Raise an `OptionError` for what is no key of the file."""
+
+
+class Suppress(StepSettings):
+    """Local suppression to k."""
+
+    k_required: K
+    importance: checked(dict[str, int]) = None
+    combinations: checked(list[dict[str, Any]]) = None
+
+    @property
+    def columns(self) -> list[str]:
+        named = list(self.importance) if isinstance(self.importance, Mapping) else []
+        for each in self.combinations if isinstance(self.combinations, (list, tuple)) else ():
+            if isinstance(each, Mapping) and "keys" in each:
+                named += names_in(each["keys"], "keys")
+        return named
+
+    def check_keys(self, spec: KeySpec) -> None:
+        check_policy(spec)
+        asked_ranks(self.importance, spec)
+        asked_combinations(self.combinations, spec, self.k_required)
+
+
+class SuppressRisk(StepSettings):
+    """Suppression in records at a high risk."""
+
+    threshold: checked(float, as_share)
+    variables: COLUMNS
+    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
+
+    def check_keys(self, spec: KeySpec) -> None:
+        check_policy(spec)
+        for name in self.variables:
+            check_key(name, spec, "variables")
+
+
+class RemoveVariables(StepSettings):
+    """Columns are not released."""
+
+    variables: COLUMNS
+
+
+class ShuffleMembers(StepSettings):
+    """Members of households change places."""
+
+    line_number: COLUMN = None
+    seed: SEED = None
+
+
+class ShuffleRecords(StepSettings):
+    """Records change places."""
+
+    by: one_of(SHUFFLED_BY) = "record"
+    seed: SEED = None
+
+
+class Renumber(StepSettings):
+    """Identifiers get new numbers."""
+
+    variables: COLUMNS = None
+    line_number: COLUMN = None
+    seed: SEED = None
+
+
+class Pram(StepSettings):
+    """Categories move to others at random."""
+
+    variables: COLUMNS
+    keep: checked(float | dict[str, Any]) = None
+    transition: checked(dict[str, Any]) = None
+    invariant: TRUTH = None
+    strata: COLUMNS = None
+    seed: SEED = None
+
+    def check(self) -> None:
+        asked_matrices(tuple(self.variables), self.transition, self.keep)
+
+
+class Microaggregate(StepSettings):
+    """Quantities become the mean of their group."""
+
+    variables: COLUMNS
+    k_required: K
+    method: one_of(["mdav", "optimal"]) = "mdav"
+    centre: one_of(["mean", "median"]) = "mean"
+    start: one_of(["mean", "robust"]) = "mean"
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
+
+    def check(self) -> None:
+        check_options(self.k_required, self.method, self.centre, self.start)
+
+
+class AddNoise(StepSettings):
+    """Quantities get normal noise."""
+
+    variables: COLUMNS
+    method: one_of(NOISES) = "additive"
+    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = 0.1
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
+    seed: SEED = None
+
+
+class RankSwap(StepSettings):
+    """Values are swapped with those of a near rank."""
+
+    variables: COLUMNS
+    window: checked(float, partial(check_positive, most=1)) = 0.05
+    strata: COLUMNS = None
+    seed: SEED = None
+
+
+class Shuffle(StepSettings):
+    """Values change owners, and what they have to do with others stays."""
+
+    variables: COLUMNS
+    given: COLUMNS = None
+    missing: one_of(MISSING) = "error"
+    strata: COLUMNS = None
+    seed: SEED = None
+
+
+def _recode(frame, spec, settings, *, seed, step) -> Applied:
+    return Applied(recoded(step, read(RECODINGS[step], settings), frame))
+
+
+def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
+    result = function(frame, spec, **read(model, settings).said)
+    return Applied(result.frame, claims=result.claims)
+
+
+def _remove_variables(frame, spec, settings, *, seed) -> Applied:
+    """Weight and household may go too: they are still measured with, which an outsider does not have."""
+    names = read(RemoveVariables, settings).variables
+    ghosts = [ghost for name in names for ghost in spec.ghost_variables.get(name, ())]
+    if set(spec.key_variables) <= set(names):
+        raise OptionError("no key variable would be left to measure; keep one, or do not protect the file")
+    return Applied(frame, removed=tuple(dict.fromkeys([*names, *ghosts])))
+
+
+def _shuffle_members(frame, spec, settings, *, seed) -> Applied:
+    """Change places at random within each household; line numbers stay where they are.
+
+    INE Chile (2023), section 6.7, block 6.15.
+    """
+    if spec.household is None:
+        raise OptionError("shuffle_members needs a household; name the variable that tells households apart")
+    household = coded(frame[spec.household]).codes
+    shuffled = frame.iloc[_within_households(household, np.random.default_rng(seed))]
+    if (line := read(ShuffleMembers, settings).line_number) is not None:
+        shuffled = shuffled.assign(**{line: frame[line].set_axis(shuffled.index)})
+    return Applied(shuffled)
+
+
+def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An order in which members of each household (its number, for every record) have changed places at random."""
+    places = np.argsort(household, kind="stable")
+    order = np.empty(len(household), dtype=np.intp)
+    order[places] = np.lexsort((rng.random(len(household)), household))
+    return order
+
+
+def shuffled_by(settings: Mapping[str, Any]) -> str:
+    """What a step ``shuffle_records`` puts in random order, one of `SHUFFLED_BY`."""
+    return read(ShuffleRecords, settings).by
+
+
+def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
+    """Records in random order; or whole households, their members together as they stood; or members within theirs."""
+    by = shuffled_by(settings)
+    rng = np.random.default_rng(_own_seed(seed, "shuffle_records", settings, frame, list(frame)))
+    if by == "record":
+        return Applied(frame.iloc[rng.permutation(len(frame))])
+    home = _households(frame, spec, f"shuffle_records by {by}")
+    if by == "within_household":
+        return Applied(frame.iloc[_within_households(home, rng)])
+    place = rng.permutation(home.max() + 1)
+    return Applied(frame.iloc[np.argsort(place[home], kind="stable")])
+
+
+def _renumber(frame, spec, settings, *, seed) -> Applied:
+    """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
+    given = read(Renumber, settings)
+    names, lines = given.variables or [], [] if given.line_number is None else [given.line_number]
+    if not names and not lines and spec.household is None:
+        raise OptionError("renumber needs a household, or the variables to renumber; name them")
+    names = names or ([] if spec.household is None else [spec.household])
+    _check_identifiers([*names, *lines], spec)
+    rng = np.random.default_rng(_own_seed(seed, "renumber", settings, frame, list(frame)))
+    columns = {}
+    for name in names:
+        known = coded(frame[name])
+        columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
+    for name in lines:
+        home = _households(frame, spec, "renumber with a line_number")
+        order = np.lexsort((rng.random(len(frame)), home))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
+        line = np.empty(len(frame), dtype=np.int64)
+        line[order] = np.arange(len(frame)) - starts[home[order]] + 1
+        columns[name] = _numbers(line, np.where(frame[name].isna(), -1, np.arange(len(frame))), frame[name])
+    return Applied(with_columns(frame, columns))
+
+
+def _households(frame: pd.DataFrame, spec: KeySpec, step: str) -> np.ndarray:
+    """The number of each record's household."""
+    if spec.household is None:
+        raise OptionError(f"{step} needs a household; name the variable that tells households apart")
+    home = coded(frame[spec.household]).codes
+    refuse(home < 0, frame.index, spec.household, "no household; fill it in, or drop the record")
+    return home
+
+
+def _numbers(numbers: np.ndarray, codes: np.ndarray, like: pd.Series) -> pd.Series:
+    column = pd.array(numbers, dtype="Int64").take(codes, allow_fill=True)
+    return pd.Series(column if (codes < 0).any() else column.astype("int64"), index=like.index, name=like.name)
+
+
+def _check_identifiers(names: list[str], spec: KeySpec) -> None:
+    """Raise an `OptionError` for a variable whose values say something, or one that is named twice."""
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise OptionError(f"{shortened(twice[0])} is named twice; name each variable once")
+    said = (*spec.key_variables, *spec.ghosts, *spec.sensitive_variables, *spec.numeric_variables, spec.weight)
+    for name in names:
+        if name in said:
+            raise OptionError(f"{shortened(name)} is no identifier, since it has another role; recode or perturb it")
+
+
+def _perturb(frame, spec, settings, *, seed, step) -> Applied:
+    """A method of `kanon_lab.methods`, within the strata of the file unless the settings say others."""
+    kind = STEPS[step]
+    options = read(kind.model, settings).said
+    names = options.pop("variables")
+    options.setdefault("strata", spec.strata)
+    if step == "pram":  # what the users publish are weighted shares
+        options["weight"] = spec.weight
+    if spec.household in names:
+        raise OptionError(f"{shortened(spec.household)} tells households apart; perturb other variables")
+    if spec.weight in names:
+        raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
+    if kind.random:
+        seed = _own_seed(seed, step, settings, frame, names)
+    return Applied(getattr(methods, step)(frame, names, **options, seed=seed).frame)
+
+
+def _own_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
+    """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
+
+    With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.
+    """
+    mixed = sha256(repr((seed, name, sorted(settings.items(), key=str))).encode("utf-8", "surrogatepass"))
+    for each in names:
+        if each in frame:
+            mixed.update(repr(frame[each].to_list()).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(mixed.digest()[:8]) >> 1
+
+
+_QUANTITIES = {"within_strata": True, "perturbs": True, "as_quantities": True}
+#: Name of a step -> its kind.
+STEPS: dict[str, Kind] = {
+    **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
+    "suppress": Kind(
+        Suppress, partial(_suppress, function=local_suppression, model=Suppress), needs_k=True, within_strata=True
+    ),
+    "suppress_risk": Kind(SuppressRisk, partial(_suppress, function=suppress_above_risk, model=SuppressRisk)),
+    "remove_variables": Kind(RemoveVariables, _remove_variables),
+    "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
+    "pram": Kind(Pram, partial(_perturb, step="pram"), random=True, within_strata=True, perturbs=True),
+    # Its groups follow from the data; a robust start has always the same seed.
+    "microaggregate": Kind(Microaggregate, partial(_perturb, step="microaggregate"), needs_k=True, **_QUANTITIES),
+    "add_noise": Kind(AddNoise, partial(_perturb, step="add_noise"), random=True, **_QUANTITIES),
+    "rank_swap": Kind(RankSwap, partial(_perturb, step="rank_swap"), random=True, **_QUANTITIES),
+    "shuffle": Kind(Shuffle, partial(_perturb, step="shuffle"), random=True, **_QUANTITIES),
+    "shuffle_records": Kind(ShuffleRecords, _shuffle_records, random=True),
+    "renumber": Kind(Renumber, _renumber, random=True),
+    "household_level": Kind(HouseholdLevel, None, random=True),
+}

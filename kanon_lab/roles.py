@@ -1,0 +1,171 @@
+"""Which variable of a microdata file plays which role, and what a missing key means."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kanon_lab.errors import DataError, OptionError, meant, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: What a missing key value means, and how it is told to a reader.
+MISSING_POLICIES = {
+    "wildcard": "a missing key is compatible with any value",
+    "category": "a missing key is a value of its own",
+    "error": "no key may be missing",
+}
+
+# Roles that several variables may have.
+_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
+
+
+@dataclass(frozen=True)
+class KeySpec:
+    """The roles of the variables of a microdata file.
+
+    Parameters
+    ----------
+    key_variables : sequence of str, or str
+        The variables that an intruder may know (quasi-identifiers), at least one.
+    weight : str, optional
+        Sampling weight; without one every record weighs 1.
+    household : str, optional
+        Identifier of the household.
+    sensitive_variables, numeric_variables : sequence of str, or str
+        Variables that an intruder wants to learn, and variables that are quantities.
+    strata : sequence of str, or str
+        Variables within whose groups protection is applied.
+    ghost_variables : mapping of str to sequence of str, or str
+        By key variable, those that say the same in other words: what is suppressed in the key is suppressed in them.
+    direct_identifiers : sequence of str, or str
+        Variables that name a person; they are never released.
+    missing : {"wildcard", "category", "error"}
+        What a missing key value means; see `MISSING_POLICIES`.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> spec = kanon_lab.KeySpec(["age", "sex"], weight="weight", sensitive_variables="diagnosis")
+    >>> spec.variables
+    ('age', 'sex', 'weight', 'diagnosis')
+    """
+
+    key_variables: tuple[str, ...]
+    weight: str | None = None
+    household: str | None = None
+    sensitive_variables: tuple[str, ...] = ()
+    numeric_variables: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    ghost_variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    direct_identifiers: tuple[str, ...] = ()
+    missing: str = "wildcard"
+
+    def __post_init__(self):
+        for role in _SEVERAL:
+            object.__setattr__(self, role, _names(getattr(self, role), role))
+        object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
+        if not self.key_variables:
+            raise OptionError("no key variables: name at least one variable that an intruder may know")
+        for role in ("weight", "household"):
+            _check_name(getattr(self, role), role)
+        if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
+            raise OptionError(f"missing must be one of {', '.join(MISSING_POLICIES)}, not {self.missing!r}")
+        _refuse_two_roles(self)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every variable that is measured, once, key variables first: all but ghosts and direct identifiers."""
+        single = [name for name in (self.weight, self.household) if name is not None]
+        several = [*self.sensitive_variables, *self.numeric_variables, *self.strata]
+        return tuple(dict.fromkeys([*self.key_variables, *single, *several]))
+
+    @property
+    def ghosts(self) -> tuple[str, ...]:
+        """Every ghost variable."""
+        return tuple(name for names in self.ghost_variables.values() for name in names)
+
+    def check(self, frame: pd.DataFrame) -> None:
+        """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
+        columns = list(frame.columns)
+        for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
+            if (count := columns.count(name)) != 1:
+                fault = "stands twice" if count else "is not there"
+                remedy = "give every column its own name" if count else meant(name, columns, "check the name")
+                raise DataError(f"column {shortened(str(name))} {fault}; {remedy}")
+        if len(frame) == 0:
+            raise DataError("has no records; nothing can be measured")
+
+
+def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
+    """A `KeySpec` as it is; names of key variables as one that has nothing else."""
+    return spec if isinstance(spec, KeySpec) else KeySpec(spec)
+
+
+def check_k(k: object, name: str = "k") -> int:
+    """A k as an int; an `OptionError` that calls it `name` unless it is a whole number from 1 on."""
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or k < 1:
+        raise OptionError(f"{name} must be a whole number from 1 on, not {shortened(repr(k))}")
+    return int(k)
+
+
+def check_seed(seed: object) -> int:
+    """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+        raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
+    return int(seed)
+
+
+def _refuse_two_roles(spec: KeySpec) -> None:
+    """Raise an `OptionError` where one variable has two roles that exclude each other."""
+    single = {"weight": _given(spec.weight), "household": _given(spec.household)}
+    exclusive = [
+        (
+            "a key variable",
+            spec.key_variables,
+            {**single, "sensitive": spec.sensitive_variables, "a ghost": spec.ghosts},
+        ),
+        ("the weight", _given(spec.weight), {"household": single["household"], "sensitive": spec.sensitive_variables}),
+        ("a direct identifier", spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),
+    ]
+    for role, names, others in exclusive:
+        for other, taken in others.items():
+            if both := [name for name in names if name in taken]:
+                raise OptionError(f"{shortened(str(both[0]))} is {role} and {other}: give it one of the two roles")
+
+
+def _given(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    if not isinstance(ghosts, Mapping):
+        raise OptionError("ghost_variables: give a mapping of key variable to the variables that follow it")
+    for key in ghosts:
+        if key not in keys:
+            raise OptionError(
+                f"ghost_variables: {shortened(str(key))} is no key variable; name the key that they follow"
+            )
+    found = {key: _names(names, "ghost_variables") for key, names in ghosts.items()}
+    _names([name for names in found.values() for name in names], "ghost_variables")
+    return found
+
+
+def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
+    if names is not None and not isinstance(names, Iterable):
+        raise OptionError(f"{role} must be names of columns, not {shortened(repr(names))}")
+    names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    for name in names:
+        _check_name(name, role)
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{role}: {shortened(str(twice[0]))} is named twice; name each variable once")
+    return names
+
+
+def _check_name(name: object, role: str) -> None:
+    if not isinstance(name, Hashable):
+        raise OptionError(f"{role}: {shortened(repr(name))} is no name of a column")

@@ -1,0 +1,351 @@
+"""The subsample study under every combination of levels of detail: of one file, and of a known population."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon_lab.classes import class_table
+from kanon_lab.columns import coded
+from kanon_lab.roles import KeySpec, as_spec
+from kanon_lab.sample.curve import STUDY, expected_study
+from kanon_lab.sample.sizes import as_fractions, at_level, check_levels, population_sizes, table_of
+from kanon_lab.sample.study import SubsampleRisk, checked, collected, completed
+from kanon_lab.sample.subsamples import COUNTS, Uniques, clustering, count_subsamples
+
+if TYPE_CHECKING:
+    from kanon_lab.roles import KeySpec
+import numpy as np
+
+from kanon_lab.arguments import check_whole
+from kanon_lab.methods.perturbation import generator
+from kanon_lab.roles import KeySpec, check_seed
+from kanon_lab.sample.estimators import METHODS, check_cells, check_methods, estimates
+from kanon_lab.sample.sizes import SizeCounts, size_counts
+from kanon_lab.sample.subsamples import MOST_REPEATS
+
+_REPORTED = ["n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
+_WITH_SD = ["u2", "u", "p_identification"]
+_SCENARIO_COLUMNS = ["repeat", *COUNTS, *_REPORTED, *(f"{name}_sd" for name in _WITH_SD)]
+
+
+@dataclass(frozen=True)
+class Scenarios:
+    """The subsample study under several scenarios.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        Those whose detail differs.
+    risks : tuple of SubsampleRisk
+        One a scenario, in the order of `table`; all from the same subsamples of records.
+    table : DataFrame
+        One row a scenario: for each of the variables the label of its level; ``n1``, ``u1``, ``n2``, ``u2``, ``u``,
+        ``p_b``, ``p_c``, ``p_d``, ``p_identification`` as in `SubsampleRisk` (means over the subsamples), and the
+        standard deviations ``u2_sd``, ``u_sd``, ``p_identification_sd`` over them (NaN of one subsample).
+    draws : DataFrame
+        One row a scenario and subsample: the labels, and the columns of `SubsampleRisk.draws`.
+    notes : tuple of str
+        Each of them once, with the scenarios that it is about where it is not about all.
+    """
+
+    variables: tuple[str, ...]
+    risks: tuple[SubsampleRisk, ...] = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    draws: pd.DataFrame = field(repr=False)
+    notes: tuple[str, ...] = field(repr=False)
+
+
+def scenario_grid(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
+    *,
+    fraction: float | None = None,
+    repeats: int = 1,
+    scheme: str = "bernoulli",
+    p_a: float = 1.0,
+    seed: int = 0,
+    cluster: str | None = None,
+    cluster_fraction: float | None = None,
+) -> Scenarios:
+    """Estimate the risk of identification under every combination of levels of detail.
+
+    Parameters
+    ----------
+    frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction
+        As in `subsample_risk`.
+    levels : mapping of str to mapping
+        By key variable its levels, by their labels (text or whole numbers): settings of a recipe's step ``recode``
+        without ``variable``, such as ``{"bands": [0, 15, 65, None]}``; None for the variable as it is; or
+        ``"remove"``. Levels need not nest.
+
+    Returns
+    -------
+    Scenarios
+        The last variable's levels change fastest. All scenarios see the same subsamples of records.
+
+    References
+    ----------
+    Garín i Ramírez (1996), section 4.4 and Taula 1: three levels of residence by three of age.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'age': range(200)})
+    >>> levels = {'age': {'years': None, 'tens': {'width': 10}}}
+    >>> kanon_lab.sample.scenario_grid(frame, 'age', levels, fraction=0.5, seed=1).table[['age', 'n1', 'u1', 'u2']]
+         age   n1   u1  u2
+    0  years  200  200  95
+    1   tens  200    0   0
+    """
+    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    levels = check_levels(levels, spec, _SCENARIO_COLUMNS)
+    columns = {name: {None: frame[name]} for name in spec.key_variables}
+    for name, labels in levels.items():
+        columns[name] = {label: at_level(frame, name, settings) for label, settings in labels.items()}
+    # Values are numbered once a level, not once a scenario.
+    columns = {name: {label: _numbered(each) for label, each in of.items()} for name, of in columns.items()}
+    chosen = [dict(zip(levels, labels, strict=True)) for labels in product(*levels.values())]
+    uniques = []
+    for labels in chosen:
+        keys = {name: of[labels.get(name)] for name, of in columns.items()}
+        table = table_of(frame, spec, keys)
+        design = completed(design, table, frame)
+        uniques.append(Uniques(table))
+    counts = count_subsamples(uniques, design)
+    risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
+    warnings = () if design.units else clustering(frame, spec, class_table(frame, spec))
+    return _collected_scenarios(tuple(levels), chosen, tuple(risks), warnings)
+
+
+def _numbered(column: pd.Series | None) -> pd.Series | None:
+    if column is None:
+        return None
+    numbers = coded(column)
+    return pd.Series(pd.Categorical.from_codes(numbers.codes, numbers.values), index=column.index)
+
+
+def _collected_scenarios(
+    variables: tuple[str, ...],
+    chosen: list[dict[str, str | int]],
+    risks: tuple[SubsampleRisk, ...],
+    warnings: tuple[str, ...],
+) -> Scenarios:
+    rows, draws, notes = [], [], {}
+    for labels, risk in zip(chosen, risks, strict=True):
+        sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}
+        rows.append({**labels, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
+        draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
+        for note in risk.notes:
+            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
+    told = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
+    return Scenarios(variables, risks, pd.DataFrame(rows), pd.concat(draws, ignore_index=True), (*warnings, *told))
+
+
+def detail_grid(
+    cells: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
+    fractions: Iterable[float],
+    *,
+    persons: str | None = None,
+    p_a: float = 1.0,
+) -> pd.DataFrame:
+    """What the subsample study expects, and the truth, for each combination of levels and each fraction.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        The population: one row a person, or a cell of it with the column `persons`.
+    spec : KeySpec or sequence of str
+        Its key variables.
+    levels : mapping
+        As in `scenario_grid`.
+    fractions : iterable of float, 1e-9 to below 1
+    persons : str, optional
+        The column of counts.
+    p_a : float, 0-1
+        As in `expected_study`.
+
+    Returns
+    -------
+    DataFrame
+        A row a combination and fraction, combinations in the order of `levels`: a column of labels a variable, and the
+        columns of `expected_study`.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
+    >>> found = kanon_lab.sample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
+    >>> found[['age', 'fraction', 'p_c', 'true_p_c']].round(4)
+         age  fraction     p_c  true_p_c
+    0  years       0.1  0.3289    0.0833
+    1  bands       0.1  0.2945    0.0000
+    """
+    spec = as_spec(spec)
+    levels, fractions = check_levels(levels, spec, STUDY), as_fractions(fractions)
+    parts = []
+    for labels in product(*levels.values()):
+        chosen = dict(zip(levels, labels, strict=True))
+        recode = {name: levels[name][label] for name, label in chosen.items()}
+        sizes = population_sizes(cells, spec, persons=persons, recode=recode)
+        study = expected_study(sizes, fractions, p_a=p_a)
+        for place, (name, label) in enumerate(chosen.items()):
+            study.insert(place, name, label)
+        parts.append(study)
+    return pd.concat(parts, ignore_index=True)
+
+
+#: The study as it was made, with one subsample drawn at random; beside it the methods that draw none.
+ONE_SUBSAMPLE = "one subsample"
+TRIAL_METHODS = {ONE_SUBSAMPLE: "one subsample, drawn at random as in the study", **METHODS}
+# Classes up to this size are drawn all at once, larger ones one by one.
+_SMALL = 64
+
+
+def study_trials(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    fractions: Iterable[float],
+    seed: int,
+    persons: str | None = None,
+    recode: Mapping[str, Mapping[str, Any] | str | None] | None = None,
+    samples: int = 20,
+    methods: Iterable[str] | str = tuple(TRIAL_METHODS),
+    cells: int | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Draw samples of a known population, and compare what each method makes of them with the truth.
+
+    Parameters
+    ----------
+    frame, spec, persons, recode
+        The population, as in `kanon_lab.sample.population_sizes`.
+    fractions : sequence of float
+        Sampling fractions, from 1e-9 to below 1.
+    seed : int
+        Seed of the random numbers; a fraction's samples do not depend on the other fractions.
+    samples : int
+        Bernoulli samples a fraction, from 1 to 100,000.
+    methods : sequence of str, or str
+        Some of `TRIAL_METHODS`: ``"one subsample"`` or those of `kanon_lab.sample.population_uniques`.
+    cells : int, optional
+        As in `kanon_lab.sample.population_uniques`, from the number of classes of the population on.
+    progress : bool
+        Show a progress bar on standard error where it takes more than two seconds.
+
+    Returns
+    -------
+    DataFrame
+        One row a fraction and method: ``fraction``, ``method``; ``true_p_c``, the share of population uniques, and
+        ``true_p_d``, the expected number of population uniques in a sample over that of sample uniques; ``p_c`` and
+        ``p_d``, means of the estimates (all 0-1); ``bias_p_c`` and ``bias_p_d``, those minus the truth; ``sd_p_c`` and
+        ``sd_p_d``, the standard deviation of single estimates (NaN with fewer than two); ``failures``, the share of
+        samples without an estimate (0-1), which are left out of means; ``samples`` and ``seed``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kanon_lab import subsample
+    >>> town = pd.DataFrame({"cell": range(200), "persons": [1, 2] * 100})
+    >>> found = subsample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
+    >>> found["true_p_c"].round(4).unique().tolist()
+    [0.3333]
+    """
+    fractions, methods = pd.unique(as_fractions(fractions)), check_methods(methods, TRIAL_METHODS)
+    samples, seed = check_whole(samples, "samples", 1, MOST_REPEATS), check_seed(seed)
+    sizes = population_sizes(frame, spec, persons=persons, recode=recode)
+    counts = size_counts(sizes)
+    cells = check_cells(cells, counts)
+    parts = []
+    with _bar(len(fractions) * samples, progress) as bar:
+        for fraction in fractions:
+            rng = generator(seed, f"samples of {float(fraction)!r}", 0)
+            draw = _Drawing(counts, float(fraction))
+            for _ in range(samples):
+                parts.append(_one_sample(draw.sample(rng), float(fraction), methods, cells, rng))
+                bar.update()
+    return _summary(pd.concat(parts, ignore_index=True), expected_study(sizes, fractions), samples, seed)
+
+
+def _one_sample(
+    sample: SizeCounts | None, fraction: float, methods: tuple[str, ...], cells: int | None, rng: np.random.Generator
+) -> pd.DataFrame:
+    """One row a method: ``fraction``, ``method``, ``p_c``, ``p_d``."""
+    if sample is None:
+        return pd.DataFrame({"fraction": fraction, "method": methods, "p_c": np.nan, "p_d": np.nan})
+    found = estimates(sample, fraction, [method for method in methods if method != ONE_SUBSAMPLE], cells)
+    found = found.set_index("method")[["p_c", "p_d"]].astype(float)
+    # Drawn whether it is asked for or not, so that the other samples do not depend on that.
+    p_d = _one_subsample(sample, fraction, rng)
+    found.loc[ONE_SUBSAMPLE] = [sample.of_size(1) / sample.records * p_d, p_d]
+    return found.loc[list(methods)].reset_index().assign(fraction=fraction)
+
+
+def _one_subsample(sample: SizeCounts, fraction: float, rng: np.random.Generator) -> float:
+    """u / u2 of one Bernoulli subsample; NaN where no record is unique in it.
+
+    A class of k records leaves one of them in the subsample with the chance k f (1 - f)^(k - 1), each class by itself.
+    """
+    alone = sample.size * fraction * np.exp((sample.size - 1) * np.log1p(-fraction))
+    unique = rng.binomial(sample.classes.astype(np.int64), np.minimum(alone, 1))
+    u2, u = unique.sum(), unique[sample.size == 1].sum()
+    return u / u2 if u2 else np.nan
+
+
+class _Drawing:
+    """Bernoulli samples of a population, drawn as class sizes: no record is needed."""
+
+    def __init__(self, counts: SizeCounts, fraction: float):
+        from scipy.stats import binom
+
+        small = counts.size <= _SMALL
+        self._fraction = fraction
+        self._small = [
+            (int(classes), binom.pmf(np.arange(size + 1), size, fraction))
+            for size, classes in zip(counts.size[small], counts.classes[small], strict=True)
+        ]
+        self._large = np.repeat(counts.size[~small], counts.classes[~small].astype(np.int64)).astype(np.int64)
+
+    def sample(self, rng: np.random.Generator) -> SizeCounts | None:
+        """The classes of one sample by their size; None where nobody is drawn."""
+        of_size = np.zeros(_SMALL + 1)
+        for classes, chances in self._small:
+            of_size[: len(chances)] += rng.multinomial(classes, chances)
+        size, classes = np.unique(rng.binomial(self._large, self._fraction), return_counts=True)
+        sizes = np.concatenate([np.arange(_SMALL + 1), size])
+        both = np.concatenate([of_size, classes])
+        size, place = np.unique(sizes, return_inverse=True)
+        classes = np.bincount(place, both)
+        some = (size > 0) & (classes > 0)
+        return SizeCounts(size[some].astype(float), classes[some]) if some.any() else None
+
+
+def _summary(drawn: pd.DataFrame, expected: pd.DataFrame, samples: int, seed: int) -> pd.DataFrame:
+    of_method = drawn.groupby(["fraction", "method"], sort=False)
+    found = of_method[["p_c", "p_d"]].mean()
+    truth = expected.set_index("fraction")[["true_p_c", "true_p_d"]]
+    found = found.join(truth).join(of_method[["p_c", "p_d"]].std().add_prefix("sd_"))
+    for name in ("p_c", "p_d"):
+        found[f"bias_{name}"] = found[name] - found[f"true_{name}"]
+    found["failures"] = 1 - of_method["p_c"].count() / samples
+    found = found.assign(samples=samples, seed=seed).reset_index()
+    return found[
+        ["fraction", "method", "true_p_c", "true_p_d", "p_c", "p_d", "bias_p_c", "bias_p_d", "sd_p_c", "sd_p_d"]
+        + ["failures", "samples", "seed"]
+    ]
+
+
+def _bar(total: int, shown: bool):
+    from tqdm import tqdm
+
+    return tqdm(total=total, desc="samples", disable=not shown, delay=2, leave=False)

@@ -1,0 +1,359 @@
+"""What subsamples say of the risk of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_frame, check_whole
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.columns import refuse
+from kanon_lab.digits import percent
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.roles import KeySpec, as_spec, check_seed
+from kanon_lab.sample.sizes import as_fraction
+from kanon_lab.sample.subsamples import (
+    COUNTS,
+    MOST_REPEATS,
+    Design,
+    Uniques,
+    clustering,
+    count_subsamples,
+    sampling_units,
+)
+
+#: What the spread is told of.
+SPREAD = ["n2", "u2", "u", "p_c", "p_d", "p_identification"]
+
+
+def _mean_count(name: str, told: str) -> property:
+    """A count of the one subsample, or its mean over several."""
+
+    def count(risk: SubsampleRisk) -> int | float:
+        return int(risk.draws[name].iloc[0]) if risk.repeats == 1 else risk._means[name]
+
+    return property(count, doc=told)
+
+
+@dataclass(frozen=True)
+class SubsampleRisk:
+    """What subsamples say of the risk of a sample.
+
+    Attributes
+    ----------
+    keys : tuple of str
+    n1, u1 : int
+        Records of the sample, and those of them that are unique in it (*úniques a la mostra*).
+    fraction : float
+        Sampling fraction (*factor de mostreig*), 0-1; with weights n1 over their sum.
+    p_a : float
+    scheme : str
+    repeats, seed : int
+    missing : str
+        What a missing key means (`kanon_lab.roles.MISSING_POLICIES`).
+    weight : str or None
+    draws : DataFrame
+        One row a subsample: ``repeat`` (from 1), ``n2``, ``u2``, ``u``, ``p_c``, ``p_d``, ``p_identification`` (0-1,
+        NaN where u2 is 0).
+    expected : dict of str to float
+        The means of n2, u2 and u over all subsamples, in closed form, and ``p_c``, ``p_d``, ``p_identification`` that
+        follow from them.
+    notes : tuple of str
+        What a reader of the numbers should know.
+    cluster, household : str or None
+        Columns of the units that subsamples took as wholes.
+    cluster_fraction : float or None
+        Chance of a cluster, where units were drawn in those that were drawn.
+    units : int or None
+        Units of the sample; None where records were drawn one by one. Records are units where only clusters are named,
+        with a `cluster_fraction`.
+    warnings : tuple of str
+        Why records should perhaps not have been drawn one by one.
+    """
+
+    keys: tuple[str, ...]
+    n1: int
+    u1: int
+    fraction: float
+    p_a: float
+    scheme: str
+    repeats: int
+    seed: int
+    missing: str
+    weight: str | None
+    draws: pd.DataFrame = field(repr=False)
+    expected: dict[str, float] = field(repr=False)
+    notes: tuple[str, ...] = field(repr=False)
+    cluster: str | None = None
+    household: str | None = None
+    cluster_fraction: float | None = None
+    units: int | None = None
+    warnings: tuple[str, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def _means(self) -> dict[str, float]:
+        means = {name: float(self.draws[name].mean()) for name in COUNTS}
+        found = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
+        return {**means, **{name: float(value) for name, value in found.items()}}
+
+    n2 = _mean_count("n2", "Records of the subsample; the mean over several.")
+    u2 = _mean_count("u2", "Records unique in the subsample (*submostra*); the mean over several.")
+    u = _mean_count("u", "Records unique in the subsample and in the sample; the mean over several.")
+
+    @property
+    def p_b(self) -> float:
+        """Chance that a person is in the sample: the sampling fraction."""
+        return self.fraction
+
+    @property
+    def p_c(self) -> float:
+        """Chance that a sampled person (without weights, any) is unique, (u1 / n1)(u / u2); NaN where u2 is 0."""
+        return self._means["p_c"]
+
+    @property
+    def p_d(self) -> float:
+        """Chance that a record unique in the sample is unique in the population, u / u2; NaN where u2 is 0."""
+        return self._means["p_d"]
+
+    @property
+    def p_identification(self) -> float:
+        """The product of the four; NaN where u2 is 0."""
+        return self._means["p_identification"]
+
+    @cached_property
+    def spread(self) -> pd.DataFrame:
+        """How much the subsamples differ: sd (NaN of one), min, max, and q025 and q975, the central 95 %."""
+        of = self.draws[SPREAD]
+        columns = {"sd": of.std(), "min": of.min(), "max": of.max(), "q025": of.quantile(0.025)}
+        return pd.DataFrame({**columns, "q975": of.quantile(0.975)})
+
+    def to_dict(self) -> dict:
+        """The result by name, in types that JSON has, NaN as None; `draws` are left out."""
+        single = "n1 n2 u1 u2 u p_a p_b p_c p_d p_identification".split()
+        options = "fraction repeats seed scheme weight missing cluster household cluster_fraction units".split()
+        return {
+            "keys": list(self.keys),
+            **{name: _known(getattr(self, name)) for name in single},
+            "spread": {name: {at: _known(value) for at, value in row.items()} for name, row in self.spread.T.items()},
+            "expected": {name: _known(value) for name, value in self.expected.items()},
+            **{name: getattr(self, name) for name in options},
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+        }
+
+
+def conditions(counts: Mapping, u1_share: float, fraction: float, p_a: float) -> dict[str, Any]:
+    """p(c), p(d) and their product with p(a) and p(b), from numbers or columns of them; NaN where u2 is 0."""
+    with np.errstate(invalid="ignore"):
+        p_d = np.divide(counts["u"], counts["u2"])
+    p_c = u1_share * p_d
+    return {"p_c": p_c, "p_d": p_d, "p_identification": p_a * fraction * p_c * p_d}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+#: How a subsample is drawn, and how it is told to a reader.
+SCHEMES = {
+    "bernoulli": "each record by a draw of its own",
+    "fixed": "a fixed number of records",
+}
+#: Records that a sample must have.
+LEAST_RECORDS = 100
+# A subsample says something with so many unique records, and a relative standard error of p(d) of so much.
+_LEAST_U2, _MOST_ERROR = 50, 0.25
+_REMEDY = "the mean over many subsamples and what is expected over all say more, as far as one sample can"
+# Weights that differ make n2 / n1 greater than n1 / N; so many times is said.
+_MOST_STEP = 1.1
+
+
+def subsample_risk(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    fraction: float | None = None,
+    repeats: int = 1,
+    scheme: str = "bernoulli",
+    p_a: float = 1.0,
+    seed: int = 0,
+    cluster: str | None = None,
+    cluster_fraction: float | None = None,
+) -> SubsampleRisk:
+    """Estimate the risk of identification in a sample from subsamples of it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The sample, 100 records or more. The order of rows decides which of them are drawn.
+    spec : KeySpec or sequence of str
+        The roles of its variables, or the keys. Where it names a household, subsamples take whole households.
+    fraction : float, 1e-9 to below 1
+        Sampling fraction of the sample; the subsample has the same. Not with a weight.
+    repeats : int, 1 to 100,000
+        Subsamples.
+    scheme : {"bernoulli", "fixed"}
+        Each record is drawn or not by itself, as in the study; or so many records are drawn as the fraction comes to,
+        rounded. ``fixed`` is not for weights.
+    p_a : float, 0-1
+        Chance that what the outsider knows of a person is coded as in the file and without error.
+    seed : int, 0 to below 2 ** 63
+    cluster : str, optional
+        Column of the clusters that the survey drew: subsamples take whole clusters. It may be a key variable.
+    cluster_fraction : float, optional
+        Share of the population's clusters that the survey drew, from the fraction of the sample to 1. With it a
+        subsample draws clusters with that chance, and in those drawn whole households, or records, so that it has the
+        fraction in all. Without it everybody in a drawn cluster is taken to be in the sample.
+
+    Returns
+    -------
+    SubsampleRisk
+
+    Raises
+    ------
+    DataError
+        A household is in two clusters, all records are in one, or a weight is below 1.
+
+    Notes
+    -----
+    What the subsample is to the sample, the sample is taken to be to the population. Of the n1 records of the sample
+    u1 are unique in it, of the n2 of the subsample u2 are unique there, and u of these in the sample too:
+
+    p(b) = f; p(c) = (u1 / n1)(u / u2); p(d) = u / u2; p(identification) = p(a) p(b) p(c) p(d).
+
+    Over several subsamples the probabilities are those of the mean counts, not means of the probabilities. Under the
+    policy ``wildcard`` a record is unique when no other is compatible with it.
+
+    With weights w each record is drawn with the chance 1 / w, and p(b) is n1 over the sum of weights. p(c) is then that
+    of a person in the sample, as equation (1) has it, p(c|a,b): it is not the share of the population that is unique
+    where unique persons were drawn with other chances than the rest. The more weights differ, the larger is n2 / n1
+    beside p(b): the step from sample to subsample is another than the one that it stands for, as a note then says.
+
+    The subsample repeats the design: units that the survey drew as wholes are drawn as wholes, one of several weights
+    with the mean of its records' chances. Where none is named and a column shows that there are some, ``warnings`` of
+    the result says so. Naming them mends the step, not the guess that uniqueness goes on falling as steeply beyond the
+    sample. Weights and units are ours, not the study's.
+
+    References
+    ----------
+    Garín i Ramírez (1996), sections 2.5 and 3.2, equations (1) to (3).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
+    >>> found = kanon_lab.sample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
+    >>> found.n1, found.u1, round(found.expected['p_d'], 4)
+    (200, 80, 0.5714)
+    """
+    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
+    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    table = class_table(frame, spec)
+    design, uniques = completed(design, table, frame), Uniques(table)
+    found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
+    return replace(found, warnings=() if design.units else clustering(frame, spec, table))
+
+
+def checked(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    fraction: float | None,
+    repeats: int,
+    scheme: str,
+    p_a: float,
+    seed: int,
+    *,
+    cluster: str | None,
+    cluster_fraction: float | None,
+) -> tuple[KeySpec, Design, float]:
+    """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
+    check_frame(frame)
+    spec = as_spec(spec)
+    scheme = check_choice(scheme, "scheme", SCHEMES)
+    if scheme == "fixed" and cluster_fraction is not None:
+        raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
+    fraction = _checked_fraction(fraction, scheme, spec.weight)
+    names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
+    design = Design(
+        len(frame), fraction, scheme, check_whole(repeats, "repeats", 1, MOST_REPEATS), check_seed(seed), **names
+    )
+    spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
+    spec.check(frame)
+    if len(frame) < LEAST_RECORDS:
+        raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
+    return spec, design, as_share(p_a, "p_a")
+
+
+def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> float:
+    """The fraction as a float; NaN where weights stand for it."""
+    if weight is not None:
+        name = shortened(str(weight))
+        if fraction is not None:
+            raise OptionError(f"fraction: the weights in {name} say with what chance each record is drawn; give one")
+        if scheme == "fixed":
+            raise OptionError(f"scheme fixed: a fixed number of records is not for weights; leave it or {name} out")
+        return np.nan
+    if fraction is None:
+        raise OptionError("fraction: give the sampling fraction of the sample, such as 0.04, or a weight")
+    return as_fraction(fraction)
+
+
+def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
+    """The design with the weights of the records and their units, if any are named."""
+    weights = table.weight_of_record
+    if weights is not None:
+        fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
+        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
+        design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
+    names = design.cluster, design.household, design.cluster_fraction
+    return replace(design, units=sampling_units(frame, *names, design.fraction))
+
+
+def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
+    """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
+    u1_share = uniques.u1 / design.n1
+    draws = pd.DataFrame(counts, columns=list(COUNTS))
+    draws.insert(0, "repeat", range(1, design.repeats + 1))
+    draws = draws.assign(**conditions(draws, u1_share, design.fraction, p_a))
+    means = uniques.expected(design)
+    found = conditions(means, u1_share, design.fraction, p_a)
+    expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
+    return SubsampleRisk(
+        keys=spec.key_variables,
+        u1=uniques.u1,
+        p_a=p_a,
+        missing=spec.missing,
+        weight=spec.weight,
+        draws=draws,
+        expected=expected,
+        notes=tuple(_notes(draws, design, expected["n2"] / design.n1)),
+        units=None if design.units is None else design.units.number,
+        **{name: getattr(design, name) for name in drawn},
+    )
+
+
+def _notes(draws: pd.DataFrame, design: Design, share: float) -> Iterator[str]:
+    """What to know of subsamples that are expected to have a `share` of the records."""
+    u2, u = draws["u2"].mean(), draws["u"].mean()
+    if u == 0 or u2 < _LEAST_U2 or np.sqrt(1 / u - 1 / u2) > _MOST_ERROR:
+        yield (
+            f"a subsample has too few unique records to say anything of p(c) and p(d): u2 = {u2:,.4g}, u = {u:,.4g}; "
+            f"u2 should be {_LEAST_U2} or more, and the relative standard error of p(d), sqrt(1/u - 1/u2), "
+            f"{percent(_MOST_ERROR)} or less (p(identification) has twice that); {_REMEDY}"
+        )
+    if design.weights is not None and share > _MOST_STEP * design.fraction:
+        yield (
+            f"the weights differ so much that a subsample has {percent(share, design.fraction)} of the records, where "
+            f"the sample has {percent(design.fraction, share)} of the population: p(c) and p(d) cannot be trusted"
+        )
+    if len(draws) > 1:
+        yield (
+            "the spread is that of subsamples of this one sample: another sample would give another u1, and repeating "
+            "does not lessen that"
+        )
