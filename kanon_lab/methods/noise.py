@@ -107,8 +107,8 @@ def add_noise(
     by the factor 1 + s^2 and a correlation shrinks by it.
 
     Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.measures.outliers`) has noise of
-    s max(1, d / c) standard deviations of the variable, where c^2 is the 97.5% point of the chi-squared distribution with p degrees
-    of freedom. A variance grows by 1 + s^2 times the mean of max(1, d / c)^2.
+    s max(1, d / c) standard deviations of the variable, where c^2 is the 97.5% point of the chi-squared distribution
+    with p degrees of freedom. A variance grows by 1 + s^2 times the mean of max(1, d / c)^2.
 
     Who knows the seed draws the same numbers and takes the noise off again: keep it as secret as the original file.
     What is kept is so of the records, not of a population to which they are weighted.

@@ -156,8 +156,9 @@ class Words:
         return self.named(frame)
 
     def roles(self, roles: str) -> str:
-        """The roles of a column in the language, as `kanon_lab.recipes.released.role_of` has them."""
-        return self.listed(self.say(f"role_{role}") for role in roles.split(", "))
+        """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""
+        of_columns = [[self.say(f"role_{role}") for role in each.split(", ")] for each in roles.split(" and ")]
+        return f" {self.say('and')} ".join(map(self.listed, of_columns))
 
     def note(self, note: str) -> str:
         """A note in the language; a text without a key stays as it is."""

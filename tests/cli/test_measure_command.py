@@ -252,8 +252,8 @@ def test_choices_are_those_of_the_library():
         (["--keys", "region", "--distance", "hierarchical"], "--distance"),
         (["--keys", "region", "--sensitive", "s", "--recursive-c", "-1"], "above 0"),
         (["--keys", "region", "--sensitive", "s", "--recursive-c", "nan"], "above 0"),
-        (["--keys", "region", "--recursive-c", "inf"], "up to 1,000,000"),
-        (["--keys", "region", "--recursive-c", "1e308"], "up to 1,000,000"),
+        (["--keys", "region", "--recursive-c", "inf"], "at most 1,000,000"),
+        (["--keys", "region", "--recursive-c", "1e308"], "at most 1,000,000"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(capsys, files, args, fault):

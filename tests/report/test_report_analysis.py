@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kanon_lab.notes import Note
 from kanon_lab.report.analysis import Analysis, analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
@@ -146,9 +147,8 @@ def test_labels_stand_beside_codes_that_are_as_they_came(frame):
 
     labels = {"sex": {1: "man", 2: "woman"}, "age": {20: "twenty"}, "region": {"RAREREGION": "a place"}}
     facts = {"name": "survey.sav", "sha256": "0" * 64, "records": len(frame), "columns": frame.shape[1]}
-    file = MicrodataFile(
-        frame, labels, {}, facts, ("a note", "code 88 of age: missing", "codes 7, 9 of sex: in no record")
-    )
+    notes = [Note(f"codes_{key}", codes="7, 88", variable="age") for key in ("in_file", "missing", "in_no_record")]
+    file = MicrodataFile(frame, labels, {}, facts, ("a note", *notes))
     found = analyse(file, as_config({**SETTINGS, "map": None}))
     shown = found.categories["category"].dropna().tolist()
     assert {"1: man", "2: woman"} <= set(shown) and not any("twenty" in each or "a place" in each for each in shown)
