@@ -21,7 +21,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
 ROOMS = """errors digits notes terms files loading arguments roles settings columns rules data population classes
-measures methods sample recipes show figures studies exercises notebooks report cli""".split()
+measures methods sample recipes show figures studies notebooks report cli""".split()
 HEAVY = {
     "altair",
     "IPython",
@@ -87,6 +87,20 @@ def test_no_circle_is_inside_a_room(room):
     while ends := {name for name, others in left.items() if not others & left.keys()}:
         left = {name: others for name, others in left.items() if name not in ends}
     assert not left, "these are in a circle, or import one"
+
+
+def test_the_drawing_of_the_house_is_true():
+    """CONTRIBUTING.md lists the rooms in their order, each with the first line of its docstring."""
+    block = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("```text\nkanon_lab/\n")[2].partition("\n```")[0]
+    drawn = [tuple(line.split(maxsplit=1)) for line in block.splitlines()]
+    built = []
+    for room in ROOMS:
+        module = PACKAGE / room / "__init__.py" if (PACKAGE / room).is_dir() else PACKAGE / f"{room}.py"
+        said = ast.get_docstring(ast.parse(module.read_text("utf-8"))).splitlines()[0]
+        built.append((f"{room}/" if module.name == "__init__.py" else module.name, said))
+    assert drawn == built
+    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {room for room in ROOMS if (PACKAGE / room).is_dir()} == folders
 
 
 def loaded_by(module: str) -> tuple[float, set[str]]:
