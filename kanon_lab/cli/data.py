@@ -15,7 +15,7 @@ def data() -> None:
 def list_(as_json: bool) -> None:
     """List the data sets: those of the package and those to fetch."""
     from kanon_lab.cli.output import print_frame, print_json
-    from kanon_lab.data.catalogue import catalogue
+    from kanon_lab.data.sets import catalogue
 
     sets = catalogue()
     if as_json:
@@ -33,7 +33,7 @@ def fetch(name: str, force: bool, as_json: bool) -> None:
 
     It is checked and kept in the cache folder. A download that broke off goes on with the next one.
     """
-    from kanon_lab.data.catalogue import fetch
+    from kanon_lab.data.sets import fetch
 
     if not fetch(name, force=force)[1]:
         click.echo(f"{name} is already there (a fetched one is downloaded again with --force)", err=True)
@@ -50,7 +50,7 @@ def path(name: str, as_json: bool) -> None:
 
 def _print_path(name: str, as_json: bool) -> None:
     from kanon_lab.cli.output import print_json
-    from kanon_lab.data.catalogue import data_path, describe, find
+    from kanon_lab.data.sets import data_path, describe, find
 
     path = data_path(name)
     if as_json:

@@ -100,7 +100,7 @@ def map(  # noqa: A001 (the name of the command)
     from kanon_lab.recipes.frontier import measure_of
     from kanon_lab.recipes.grid import planned
     from kanon_lab.recipes.recipe import read_yaml
-    from kanon_lab.recipes.risk_utility_map import risk_utility_map
+    from kanon_lab.recipes.risk_map import risk_utility_map
 
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)
@@ -160,7 +160,7 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
 def _result(found, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
     from kanon_lab.recipes.frontier import measure_of
-    from kanon_lab.recipes.risk_utility_map import seeing
+    from kanon_lab.recipes.risk_map import seeing
 
     frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
     caution = None

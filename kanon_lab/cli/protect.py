@@ -140,7 +140,7 @@ def _of_labels(protection, form):
 def refuse_inputs(out, file, recipe_path):
     """Raise an `OptionError` where the output would replace what is read, by whatever name."""
     from kanon_lab.data import writing
-    from kanon_lab.data.catalogue import DATA_SETS
+    from kanon_lab.data.sets import DATA_SETS
 
     source = DATA_SETS[file].path if file in DATA_SETS else file
     writing.refuse_inputs(out, [("the input", source), ("the recipe", recipe_path)])

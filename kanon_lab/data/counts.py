@@ -8,8 +8,8 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data import labels, px
-from kanon_lab.data.catalogue import DATA_SETS, data_path
 from kanon_lab.data.labels import CELL, COLUMNS, check_unique, checked, first_row, in_five_year_groups
+from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.tables import TABLE_FORMATS, read_table
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 

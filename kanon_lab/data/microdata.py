@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from kanon_lab import files
-from kanon_lab.data.catalogue import DATA_SETS, data_path
 from kanon_lab.data.delimited import Dialect, read_delimited
+from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.statistical import STATISTICAL_FORMATS, Labels, Missing, read_statistical
 from kanon_lab.data.tables import NO_PARQUET, check_cells, check_parquet, check_signature, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, chosen, composed, listed, settled, spelt, wanting

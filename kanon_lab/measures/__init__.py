@@ -3,6 +3,7 @@
 from kanon_lab.measures.class_diversity import DISTANCES
 from kanon_lab.measures.disclosed_quantities import Interval, Linked, interval_disclosure, record_linkage
 from kanon_lab.measures.extreme_values import Outliers, Robust, UpperTail, outliers, robust_disclosure, upper_tail
+from kanon_lab.measures.file_measures import Measures, measure
 from kanon_lab.measures.global_risk import (
     FileRisk,
     attacker_risks,
@@ -40,6 +41,8 @@ from kanon_lab.measures.survey_design import Design
 from kanon_lab.measures.survey_indicators import IndicatorSet, compare_indicators, indicator_loss, indicators
 
 __all__ = [
+    "Measures",
+    "measure",
     "Above",
     "AlphaK",
     "Bands",

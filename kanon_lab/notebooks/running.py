@@ -122,7 +122,7 @@ def is_own(file: object) -> bool:
     >>> is_own("survey.csv"), is_own("health-survey"), is_own("")
     (True, False, False)
     """
-    from kanon_lab.data.catalogue import catalogue
+    from kanon_lab.data.sets import catalogue
 
     return bool(file) and str(file) not in {*catalogue()["name"]}
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kanon_lab.data.catalogue import PROVINCES
 from kanon_lab.data.labels import MOST_PERSONS
+from kanon_lab.data.sets import PROVINCES
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import (
     CUADRO_1_RANGES,
@@ -269,7 +269,7 @@ def simulate(
     --------
     >>> import kanon_lab
     >>> places = kanon_lab.load_counts("malaga-2010").head(36)
-    >>> drawn = kanon_lab.population.anonymity(places, ranges="1+", repeats=2, seed=1)
+    >>> drawn = kanon_lab.population.simulate(places, ranges="1+", repeats=2, seed=1)
     >>> drawn["persons"].tolist() == [places["persons"].sum()] * 2
     True
     """

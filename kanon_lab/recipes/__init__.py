@@ -7,7 +7,7 @@ from kanon_lab.recipes.grid import Candidate, planned
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.recipe import Recipe, as_recipe, read_recipe, write_recipe
 from kanon_lab.recipes.released import prove_absent, released_columns
-from kanon_lab.recipes.risk_utility_map import RiskUtilityMap, risk_utility_map
+from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.recipes.settings import as_indicators
 from kanon_lab.recipes.state import State, Step
 from kanon_lab.recipes.steps import STEPS

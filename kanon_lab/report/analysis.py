@@ -293,7 +293,7 @@ def _seeds(protection: Protection) -> pd.DataFrame:
 def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
     if config.map is None:
         return None
-    from kanon_lab.recipes.risk_utility_map import risk_utility_map
+    from kanon_lab.recipes.risk_map import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
     found = risk_utility_map(frame, grid, workers=1, progress=False)

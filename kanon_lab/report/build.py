@@ -279,7 +279,7 @@ def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
 
 def check_protected(target: Path, out: Path, file: str | Path, config: ReportConfig) -> None:
     """Raise an error, before minutes of work, where no protected file could be written, or would replace an input."""
-    from kanon_lab.data.catalogue import DATA_SETS
+    from kanon_lab.data.sets import DATA_SETS
     from kanon_lab.data.writing import check_target, refuse_inputs
 
     with names_only(target, target.absolute()):
@@ -300,7 +300,7 @@ def _kept_beside(out: Path) -> Path:
 
 def _asked(file: str | Path) -> dict[str, str]:
     """Folder and name of the file: outside this request only the name is known."""
-    from kanon_lab.data.catalogue import DATA_SETS
+    from kanon_lab.data.sets import DATA_SETS
 
     if str(file) in DATA_SETS:
         return {"folder": ".", "name": str(file)}

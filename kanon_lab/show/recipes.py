@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.recipes.frontier import MEASURES, USUAL_LOSS, USUAL_RISK, is_measure, measure_of
-from kanon_lab.recipes.risk_utility_map import RiskUtilityMap, risk_utility_map
+from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
 from kanon_lab.show.tradeoff import KIND, MapState, required_slider, risk_utility
 

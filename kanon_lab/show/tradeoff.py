@@ -25,7 +25,7 @@ from kanon_lab.recipes.frontier import (
     middle_step,
     risk_steps,
 )
-from kanon_lab.recipes.risk_utility_map import RiskUtilityMap
+from kanon_lab.recipes.risk_map import RiskUtilityMap
 from kanon_lab.show.style import (
     BLUE,
     LIGHT_GREY,

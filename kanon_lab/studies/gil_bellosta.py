@@ -15,8 +15,8 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from kanon_lab.data.catalogue import data_path
 from kanon_lab.data.counts import load_counts
+from kanon_lab.data.sets import data_path
 from kanon_lab.population import PERIODS, anonymity, persons_by_k
 from kanon_lab.population.law import CUADRO_2_RANGES, KRange
 

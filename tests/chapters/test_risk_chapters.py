@@ -256,7 +256,7 @@ def test_the_suppression_notebook_on_a_users_file(run, shops):
 
 def test_the_table_of_sdcmicro_names_what_there_is():
     page = (ROOT / "book" / "sdcmicro.md").read_text()
-    modules = "data|keys|measures|classes|diversity|risk|recode|suppress|protection"
+    modules = "data|roles|measures|classes|methods|recipes"
     for module, path in re.findall(rf"`({modules})\.([\w.]+)", page):
         kind, _, attribute = path.partition(".")
         found = getattr(import_module(f"kanon_lab.{module}"), kind)

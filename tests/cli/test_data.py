@@ -122,7 +122,7 @@ def test_what_stops_a_command_is_one_line(monkeypatch, capsys, error, code, line
     def stop(*args, **options):
         raise error
 
-    monkeypatch.setattr("kanon_lab.data.fetch", stop)
+    monkeypatch.setattr("kanon_lab.data.sets.fetch", stop)
     assert run(["data", "fetch", "ine-33570"]) == code
     printed = capsys.readouterr()
     assert printed.err.startswith(f"kanon-lab: {line}")
@@ -134,7 +134,7 @@ def test_a_defect_keeps_its_traceback(monkeypatch):
     def fail(*args, **options):
         raise PermissionError(13, "a defect of ours")
 
-    monkeypatch.setattr("kanon_lab.data.fetch", fail)
+    monkeypatch.setattr("kanon_lab.data.sets.fetch", fail)
     with pytest.raises(PermissionError):
         run(["data", "fetch", "ine-33570"])
 

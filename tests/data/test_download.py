@@ -12,7 +12,7 @@ import pytest
 from px_files import px_text
 
 from kanon_lab.data import fetch, read_counts
-from kanon_lab.data.catalogue import download
+from kanon_lab.data.sets import download
 from kanon_lab.errors import DataError, NetworkError, OptionError, StorageError
 
 resource = pytest.importorskip("resource", reason="needs limits on the size of files, which this system lacks")

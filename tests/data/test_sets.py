@@ -5,7 +5,7 @@ import pytest
 
 from kanon_lab import files
 from kanon_lab.data import PROVINCES, catalogue, check_counts, data_path, fetch, load_counts
-from kanon_lab.data.catalogue import DATA_SETS, EMBEDDED_FOLDER
+from kanon_lab.data.sets import DATA_SETS, EMBEDDED_FOLDER
 from kanon_lab.errors import DataError, OptionError
 
 EMBEDDED = [data_set for data_set in DATA_SETS.values() if not data_set.address]

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from processes import PATIENCE, hear_signals
 
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.recipes import Protection, as_recipe, risk_utility_map
-from kanon_lab.recipes import risk_utility_map as running
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +173,7 @@ def test_by_default_processes_begin_when_it_takes_longer(found, survey, monkeypa
         for task in tasks:
             yield task, walk.measure(task)
 
+    running = import_module("kanon_lab.recipes.risk_map")
     monkeypatch.setattr(running, "shared_out", shared_out)
     monkeypatch.setattr(running, "processors", lambda: 2)
     monkeypatch.setattr(running, "_PATIENCE", 0.0)

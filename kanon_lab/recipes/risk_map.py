@@ -159,7 +159,7 @@ class RiskUtilityMap:
         return tuple(found)
 
     def caution(self, label: str, loss: str = USUAL_LOSS) -> str | None:
-        """`kanon_lab.recipes.risk_utility_map.blind_spot` of a recipe."""
+        """`blind_spot` of a recipe."""
         recipe = self.points.set_index("label", drop=False).loc[label]
         return blind_spot(recipe, self.unseen.get(label, {}), loss)
 
