@@ -130,3 +130,14 @@ def test_what_is_no_key_of_the_household_level_is_recoded_with_it_too():
     by_person = protect(frame, KeySpec(["town", "kind"], household="home")).apply("recode", groups)
     assert by_person.state.measured.key_linkage > 0
     assert chain.state.measured.key_linkage == pytest.approx(by_person.state.measured.key_linkage)
+
+
+def test_a_suppressed_value_beyond_a_limit_is_shown_as_the_mean_of_those_that_are_left():
+    frame = pd.DataFrame({"income": [1] * 10 + [2] * 10 + [30] * 4 + [40, 60], "town": list("ab") * 13})
+    chain = protect(frame, KeySpec(["income", "town"], missing="category"))
+    chain = chain.apply("suppress", {"k_required": 2, "importance": {"income": 2, "town": 1}})
+    assert chain.frame["income"].isna().sum() == 2  # 40 and 60
+    chain = chain.apply("top_code", {"variable": "income", "above": 1, "value": "mean"})
+    shown = chain.frame["income"].dropna()
+    assert set(shown) == {1, 10}
+    assert set(chain.state.truth.values["income"].iloc[-2:]) == {10}
