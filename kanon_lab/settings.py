@@ -242,14 +242,14 @@ def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = 
         field, text = model.fields()[name], told(model, name)
         usual = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
         goes = [] if name in model.kinds else model.goes_with(name)
+        example = f"`{name}: {text['example']}`"
         found.append(
             {
                 "Setting": f"`{name}`",
-                "What it says": text["says"] + ("; required" if _needed(model, name) else ""),
+                "What it says": f"{text['says']}{'; required' if _needed(model, name) else ''}: {example}",
                 "Goes with": ", ".join(f"`{kind}`" for kind in goes),
                 "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
                 **{title: column[name] for title, column in (more or {}).items()},
-                "Example": f"`{name}: {text['example']}`",
             }
         )
     titles = [title for title in found[0] if any(row[title] for row in found)]

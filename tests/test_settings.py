@@ -85,7 +85,7 @@ def value_of(row, column):
 
 @pytest.mark.parametrize(("model", "row"), every_setting(), ids=lambda value: value if isinstance(value, str) else None)
 def test_every_example_is_taken(model, row):
-    given = parse_yaml(row["Example"].strip("`"), "the page")
+    given = parse_yaml(re.search(r"`([^`]*)`$", row["What it says"])[1], "the page")
     (name,) = given
     assert row["Setting"] == f"`{name}`"
     read(MODELS[model], {**beside(model, name, row), **given})
