@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, about, meant, shortened
+from kanon_lab.roles import named_once
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
@@ -67,8 +68,7 @@ def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
         found = (None,)
     if not all(isinstance(name, str) and name for name in found):
         raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
-    if twice := [name for i, name in enumerate(found) if name in found[:i]]:
-        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    named_once(found, setting)
     return found
 
 
@@ -380,8 +380,7 @@ def _names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
     if not isinstance(variables, Iterable):
         raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}")
     names = (variables,) if isinstance(variables, str) else tuple(variables)
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise OptionError(f"variables: {shortened(str(twice[0]))} is named twice; name each variable once")
+    named_once(names, "variables")
     return names
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -161,9 +161,14 @@ def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
     names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
     for name in names:
         _check_name(name, role)
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise OptionError(f"{role}: {shortened(str(twice[0]))} is named twice; name each variable once")
+    named_once(names, role)
     return names
+
+
+def named_once(names: Sequence[object], setting: str) -> None:
+    """Raise an `OptionError` that calls the names of columns `setting` where one stands twice."""
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{setting}: {shortened(str(twice[0]))} is named twice; name each variable once")
 
 
 def _check_name(name: object, role: str) -> None:

@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
-from kanon_lab.roles import KeySpec
+from kanon_lab.roles import KeySpec, named_once
 
 Check = Callable[[Any, str], Any]
 # Settings of a whole file, which no part of it has.
@@ -191,8 +191,7 @@ def names_in(value: object, setting: str) -> list[str]:
 def _one_or_more(value: object, setting: str) -> list[str]:
     if not (names := names_in(value, setting)):
         raise OptionError(f"{setting} must be the name of a column, or a list of names")
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise OptionError(f"{setting}: {shortened(twice[0])} is named twice; name each variable once")
+    named_once(names, setting)
     return names
 
 

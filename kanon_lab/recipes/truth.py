@@ -109,10 +109,10 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
         # Beside those shown, on which it may depend how values are told: [30, 40) where not all are whole.
         beside = pd.Series([*known.values[unseen], *was.values], name=true.name)
         with suppress(KanonLabError):
-            made = rule(beside).astype(object).to_numpy()
+            made, of_shown = np.split(rule(beside).astype(object).to_numpy(), [sum(unseen)])
             # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
-            as_shown = {made[sum(unseen) + at]: became[text] for at, text in enumerate(was.texts) if text in became}
-            values[unseen] = [as_shown.get(each, each) for each in made[: sum(unseen)]]
+            as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
+            values[unseen] = [as_shown.get(each, each) for each in made]
     values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
     cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
     return pd.Series(cells, index=true.index, name=true.name)
