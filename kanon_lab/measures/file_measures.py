@@ -14,8 +14,8 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.measures.global_risk import FileRisk, file_risk, with_household_size
 from kanon_lab.measures.record_risk import records_above
 from kanon_lab.measures.sensitive_values import MEASURES, Bands, Diversity, diversity
-from kanon_lab.notes import Note
 from kanon_lab.roles import KeySpec, as_spec
+from kanon_lab.terms import Note
 
 UNWEIGHTED = Note("unweighted")
 
