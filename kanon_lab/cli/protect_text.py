@@ -248,7 +248,7 @@ def _print_end(result, protection):
         _print(worst)
     if result["diversity"]:
         _title("Diversity of sensitive values in the end: the worst class")
-        from kanon_lab.measures.sensitive_values import MEASURES
+        from kanon_lab.measures import MEASURES
 
         columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
         least = [f"{name} ({'least' if MEASURES[name] else 'largest'})" for name in MEASURES]

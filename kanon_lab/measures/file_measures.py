@@ -143,7 +143,6 @@ def measure(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 30, 41, 52], "weight": [9.0, 11.0, 20.0, 40.0]})
     >>> found = kanon_lab.measure(frame, kanon_lab.KeySpec(["sex", "age"], weight="weight"))
     >>> found.k_achieved, found.violations, round(found.risk.global_risk, 4)

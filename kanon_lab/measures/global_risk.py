@@ -33,7 +33,6 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.household_risk([0.1, 0.2, 0.5], [7, 7, 8]).round(4).tolist()
     [0.28, 0.28, 0.5]
     """
@@ -66,7 +65,6 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.household_risks([0.1, 0.2, 0.5], [7, 7, 8]).round(4).loc[7].to_dict()
     {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
@@ -101,7 +99,6 @@ def household_size(household: pd.Series) -> pd.Series:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.household_size(pd.Series(["a", "b", "a"])).tolist()
     [2, 1, 2]
     """
@@ -126,7 +123,6 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 30], "home": [1, 1, 2]})
     >>> kanon_lab.measures.with_household_size(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home")))
     {'classes': 2, 'k_achieved': 1, 'sample_uniques': 1}
@@ -159,7 +155,6 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 4, 30, 5], "home": [1, 1, 2, 2]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home"))
     >>> kanon_lab.measures.with_household_composition(table)
@@ -259,7 +254,6 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10.0, 15.0, 40.0]})
     >>> found = kanon_lab.measures.file_risk(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight")))
     >>> found.risk.round(4).tolist(), round(found.expected_reidentifications, 4)
@@ -322,7 +316,6 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10, 15, 40]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight"))
     >>> kanon_lab.measures.attacker_risks(table)["highest"].tolist()

@@ -206,7 +206,6 @@ def loglinear(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> from kanon_lab.measures import loglinear
     >>> frame = pd.DataFrame({"sex": list("ffmmm"), "age": [30, 41, 30, 30, 41]})
     >>> model = loglinear(kanon_lab.class_table(frame, ["sex", "age"]), sampling_fraction=0.1)

@@ -54,7 +54,6 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.individual_risk([1, 2, 5], [100, 20, 5]).round(4).tolist()
     [0.0465, 0.0827, 0.2]
     """
@@ -196,7 +195,6 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.records_above([0.02, 0.3, 0.5], threshold=0.3).records
     1
     """

@@ -250,7 +250,6 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
 
     Examples
     --------
-    >>> import kanon_lab
     >>> from kanon_lab.measures import suda
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 41, 30, 52], "job": list("aaab")})
     >>> suda(kanon_lab.class_table(frame, ["sex", "age", "job"])).msus

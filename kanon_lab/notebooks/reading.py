@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.files import MAX_BYTES, limited, read_bytes
-from kanon_lab.show.style import load_jsonschema
+from kanon_lab.loading import load_jsonschema
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

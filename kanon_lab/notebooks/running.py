@@ -17,8 +17,8 @@ from typing import Any
 from kanon_lab import errors
 from kanon_lab.errors import KanonLabError, MissingPackageError, OptionError, StorageError
 from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_run, read_notebook
-from kanon_lab.show.style import load_jsonschema
 
 #: The words of these never quote a value of the data; of any other error only the type is told.
 OWN = frozenset(

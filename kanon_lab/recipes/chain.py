@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.measures.record_risk import ESTIMATORS, as_share
-from kanon_lab.measures.survey_indicators import IndicatorSet
+from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.recipes.households import household_level
 from kanon_lab.recipes.measured import Baseline, Measured, measured
 from kanon_lab.recipes.notes import notes_of

@@ -9,8 +9,8 @@ import pandas as pd
 
 from kanon_lab.columns import coded, distinct
 from kanon_lab.errors import shortened
+from kanon_lab.measures import household_size
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.measures.global_risk import household_size
 from kanon_lab.recipes.exposure import dependent_columns, household_disclosure, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
 from kanon_lab.recipes.state import Chain, derived_seed

@@ -13,10 +13,9 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import shortened
-from kanon_lab.measures.file_measures import UNWEIGHTED, measure
-from kanon_lab.measures.global_risk import file_risk, with_household_composition
-from kanon_lab.measures.record_risk import records_above
-from kanon_lab.measures.survey_indicators import KEYS, compare_indicators
+from kanon_lab.measures import compare_indicators, file_risk, measure, records_above, with_household_composition
+from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.limits import LIMITS

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.show import markup
-from kanon_lab.show.style import DARK, load_jsonschema
+from kanon_lab.show.style import DARK
 
 if TYPE_CHECKING:
     import altair

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import MissingPackageError, OptionError
+from kanon_lab.loading import load_jsonschema
 
 if TYPE_CHECKING:
     import altair as alt
@@ -77,32 +75,6 @@ _CONFIG = {
     "text": {"color": _INK, "fontSize": 12},
     "view": {"stroke": None},
 }
-
-
-_CHECKS_OF_IRIS = "rfc3987_syntax"
-
-
-def load_jsonschema() -> None:
-    """Load jsonschema, which altair and nbformat need, without the grammars by which it checks IRIs.
-
-    There are 38, and compiling them takes more than a second; now they load when the first IRI is checked.
-    """
-    if "jsonschema" in sys.modules or _CHECKS_OF_IRIS in sys.modules or find_spec(_CHECKS_OF_IRIS) is None:
-        return
-
-    def is_valid_syntax(kind: str, text: str) -> bool:
-        from rfc3987_syntax import is_valid_syntax
-
-        return is_valid_syntax(kind, text)
-
-    sys.modules[_CHECKS_OF_IRIS] = stand_in = ModuleType(_CHECKS_OF_IRIS)
-    stand_in.is_valid_syntax = is_valid_syntax
-    try:
-        import jsonschema  # noqa: F401
-    except ImportError:  # whoever needs it says so
-        pass
-    finally:
-        del sys.modules[_CHECKS_OF_IRIS]
 
 
 def altair() -> Any:
