@@ -60,11 +60,7 @@ def without_declaration(content: bytes) -> tuple[bytes, str | None]:
 
 
 def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
-    """A csv file in UTF-8 without a byte-order mark, and the encoding that it had.
-
-    By default UTF-8, UTF-16 and UTF-32 by their byte-order marks, UTF-8 where it is that, and else Windows-1252
-    (``cp1252``, which has latin-1's letters) where most of what is not ASCII would be letters.
-    """
+    """A csv file in UTF-8 without a byte-order mark, and the encoding that it had: found, or the one that is given."""
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
     if encoding is None:
@@ -116,11 +112,9 @@ def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
 
 
 def separator_of(text: str) -> str:
-    """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1.
-
-    Not between quotation marks. Of two alike the comma is not it: numbers and words have commas too.
-    """
+    """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1."""
     rows = _first_rows(text)
+    # Of two alike the comma is not it: numbers and words have commas too.
     often = {sign: rows[0].count(sign) for sign in DELIMITERS if sign in rows[0]}
     return max(often, key=lambda sign: (_even(rows, sign), often[sign], sign != ","), default=",")
 
@@ -171,15 +165,11 @@ _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a csv file is written: encoding as Python names it, the sign between cells, and the one before decimals.
-
-    The latter is ``","``, ``"."``, or ``",."`` where one column has the one and another the other; None where no
-    number has decimals. Of a dialect to read by, None says that this is to be found.
-    """
+    """How a csv file is written. Of a dialect to read by, None says that this is to be found."""
 
     encoding: str | None = None
     separator: str | None = None
-    decimal: str | None = None
+    decimal: str | None = None  # ",." where one column has the one and another the other; None without decimals
 
     def __post_init__(self) -> None:
         if not is_encoding(self.encoding or "utf-8"):
@@ -209,12 +199,7 @@ def read_delimited(
     na: Sequence[str],
     codes: MissingCodes,
 ) -> tuple[pd.DataFrame, Dialect]:
-    """The columns of a csv file that `choose` picks out of its header, and how it is written.
-
-    Row 1 is the header, or declares the separator (``sep=;``), which makes row 2 the header. The columns are Int64,
-    float64 or str; the index, named row, holds the numbers of rows in the file. Columns of `text` stay text though
-    they look like numbers; cells of `na`, and of `codes` in some columns, are missing as empty ones are.
-    """
+    """The columns of a csv file that `choose` picks out of its header, under its numbers of rows; how it is written."""
     files.check_size(_COPIES * len(content))
     content, encoding = as_utf8(content, dialect.encoding)
     content, declared = without_declaration(content)
@@ -252,10 +237,7 @@ def _header(text: str, delimiter: str) -> list[str]:
 
 
 def _check_quotes(content: bytes, delimiter: str) -> None:
-    """Raise a `DataError` where a quoted cell goes on after its quotation, or the quotation never ends.
-
-    The parser takes the first for text, and so a stray mark that pairs with another hides the rows between them.
-    """
+    """Refuse a stray quotation mark: one that pairs with another would hide the rows between them from the parser."""
     sign = re.escape(delimiter).encode()
     cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
     whole = rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign)
@@ -338,10 +320,7 @@ def _known(cells: pa.ChunkedArray, name: str, na: Sequence[str], codes: MissingC
 
 
 def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray, str | None]:
-    """Cells as numbers where that loses nothing, else as text; and the sign before their decimals, if they have any.
-
-    `signs` are those that may stand there.
-    """
+    """Cells as numbers where that loses nothing, else as text; and which of the `signs` stands before decimals."""
     if stays:
         return cells, None
     if _all_match(cells, _WHOLE):

@@ -14,8 +14,7 @@ from typing import Any
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.notebooks.reading import read_notebook
-from kanon_lab.show.markup import Listing, scrolling_table
-from kanon_lab.show.page import Figure
+from kanon_lab.show.page import Figure, Listing, scrolling_table
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # The mark of myst-nb for an output that is inserted elsewhere but not shown where it was recorded.

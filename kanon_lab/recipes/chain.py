@@ -17,7 +17,7 @@ import pandas as pd
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
-from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.recipes.households import household_level
