@@ -4,6 +4,7 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,8 +17,8 @@ from kanon_lab import files
 from kanon_lab.data.values import MissingCodes, composed
 from kanon_lab.errors import DataError, OptionError, shortened
 
+# What messages say of a file without a header.
 NO_NAMES = "row 1: no column names; put them in the first row"
-"""What messages say of a file without a header."""
 
 DELIMITERS = ",;\t|"
 # Longer marks first: that of UTF-16 begins that of UTF-32.
@@ -42,21 +43,11 @@ _QUOTED = re.compile(r'"[^"]*"')
 _ROWS, _START = 20, 2**16
 
 
-def is_encoding(name: str) -> bool:
-    """Whether Python can read files in an encoding of this name."""
-    try:
-        "".encode(name)
-        return codecs.lookup(name).name not in _OF_NAMES
-    except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
-        return False
-
-
-def without_declaration(content: bytes) -> tuple[bytes, str | None]:
+def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
     """A csv file in UTF-8 with a blank line for one like ``sep=;`` at its start, and the separator that it declares."""
-    if (found := _DECLARATION.match(content)) is None:
-        return content, None
-    sign = found[1].decode("ascii", "replace")
-    return (b"\n" + content[found.end() :], sign) if sign.isascii() else (content, None)
+    found = _DECLARATION.match(content)
+    sign = found[1].decode("ascii", "replace") if found else ""
+    return (b"\n" + content[found.end() :], sign) if sign and sign.isascii() else (content, None)
 
 
 def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
@@ -172,7 +163,7 @@ class Dialect:
     decimal: str | None = None  # ",." where one column has the one and another the other; None without decimals
 
     def __post_init__(self) -> None:
-        if not is_encoding(self.encoding or "utf-8"):
+        if not _is_encoding(self.encoding or "utf-8"):
             unknown = f"encoding {shortened(self.encoding)!r}: there is none such for files"
             raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
         sign = self.separator
@@ -191,6 +182,15 @@ class Dialect:
         return ", ".join(parts) or None
 
 
+def _is_encoding(name: str) -> bool:
+    """Whether Python can read files in an encoding of this name."""
+    try:
+        "".encode(name)
+        return codecs.lookup(name).name not in _OF_NAMES
+    except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
+        return False
+
+
 def read_delimited(
     content: bytes,
     choose: Callable[[list[str]], list[str]],
@@ -202,7 +202,7 @@ def read_delimited(
     """The columns of a csv file that `choose` picks out of its header, under its numbers of rows; how it is written."""
     files.check_size(_COPIES * len(content))
     content, encoding = as_utf8(content, dialect.encoding)
-    content, declared = without_declaration(content)
+    content, declared = _without_declaration(content)
     decoded_text, delimiter = decoded(content, declared is not None)
     delimiter = dialect.separator or declared or delimiter
     content = content.rstrip(b"\r\n") + b"\n"
@@ -256,13 +256,12 @@ def _check_quotes(content: bytes, delimiter: str) -> None:
 
 def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool) -> tuple[pa.Table, pd.Index]:
     """Columns of text without the header, and the row number of each record. Blank lines are no records."""
-    try:
-        table, faulty = _parsed(content, delimiter, positions, quoted, _LONG if quoted else _SHORT)
-    except pa.ArrowInvalid:
-        try:
-            table, faulty = _parsed(content, delimiter, positions, quoted, _LONG)
-        except pa.ArrowInvalid:
-            raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8") from None
+    for block in (_LONG,) if quoted else (_SHORT, _LONG):
+        with suppress(pa.ArrowInvalid):
+            table, faulty = _parsed(content, delimiter, positions, quoted, block)
+            break
+    else:
+        raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8")
     rows = _row_numbers(content, table.num_rows + len(faulty))
     if faulty:
         row = faulty[0]

@@ -30,11 +30,10 @@ from kanon_lab.data.values import (
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.terms import Note
 
+# Extensions of the files that are read and written; .gz may follow.
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
-"""Extensions of the files that are read and written; .gz may follow."""
-
+# Extensions of the files that are read.
 READ_FORMATS = (*FORMATS, "sas7bdat")
-"""Extensions of the files that are read."""
 
 _CATALOGUE = "labels of codes of {}: in a SAS catalogue (.sas7bcat), which is not read"
 # Data sets of persons are of this kind; all digits though they are, their postcodes are text.
@@ -255,8 +254,8 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
 
 
+#: Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise.
 USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-", "?")
-"""Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise."""
 
 _EXACT_DIGITS = 16
 

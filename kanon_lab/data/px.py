@@ -229,5 +229,5 @@ def _known_sex(label: str) -> str | None:
     return sex if sex in ("men", "women", labels.TOTAL) else None
 
 
+# Readers of labels; where labels fit several kinds ("01 de enero de 2010" looks like a place), the first is meant.
 _READERS = {"sex": _known_sex, "age": labels.ages, "year": labels.year, "place": labels.place}
-"""Readers of labels; where labels fit several kinds ("01 de enero de 2010" looks like a place), the first is meant."""

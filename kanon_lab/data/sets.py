@@ -34,8 +34,8 @@ def _rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(table))
 
 
+#: Name by two-digit code; the autonomous cities Ceuta and Melilla count as provinces, as in INE's tables.
 PROVINCES = {row["code"]: row["name"] for row in _rows("provinces.csv")}
-"""Name by two-digit code; the autonomous cities Ceuta and Melilla count as provinces, as in INE's tables."""
 
 
 @dataclass(frozen=True)
@@ -120,21 +120,16 @@ def catalogue() -> pd.DataFrame:
     return frame.astype({"size": "Int64"})
 
 
+# Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table.
 TIMEOUT = (10.0, 60.0)
-"""Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table."""
-
+# Spain has had more than this in every year of the table.
 FEWEST_MUNICIPALITIES = 8000
-"""Spain has had more than this in every year of the table."""
-
+# Bytes a second, on average over the time to wait for the next bytes, below which a download is given up.
 SLOWEST = 500
-"""Bytes a second, on average over the time to wait for the next bytes, below which a download is given up."""
-
+# Connections that an answer may take, redirections included, each as slow as the limits allow.
 _REDIRECTIONS = 3
-"""Connections that an answer may take, redirections included, each as slow as the limits allow."""
-
+# Most bytes read at a time.
 _BLOCK = 1 << 16
-"""Most bytes read at a time."""
-
 # what zipfile lets through of encryption, unknown methods and damaged contents
 _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 

@@ -193,8 +193,8 @@ def _whole(column: pd.Series) -> pd.Series:
     return column.astype(column.dtype.numpy_dtype)
 
 
+# Extensions of these files.
 STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
-"""Extensions of these files."""
 
 Labels = dict[str, dict[Code, str]]
 Missing = dict[str, tuple[Code, ...]]
