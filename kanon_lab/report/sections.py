@@ -340,7 +340,7 @@ def _recipe(a: Analysis, w: Words) -> list:
     for column, measure in percents.items():
         if steps[measure].notna().any():
             after[column] = w.in_percent(steps[measure])
-    claims = a.claims.assign(claim=[w.say(f"claim_{claim}") for claim in a.claims["claim"]])
+    claims = a.claims.assign(claim=[w.say(f"claim_{claim}", k="k") for claim in a.claims["claim"]])
     claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
     parts = [w.paragraph(w.say("no_steps"))]
     if len(steps) > 1:
