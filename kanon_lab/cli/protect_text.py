@@ -8,7 +8,7 @@ import click
 from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
-from kanon_lab.notes import key_of
+from kanon_lab.terms import key_of
 
 #: Exit code where --fail is given and a limit is not met.
 NOT_MET = 3

@@ -19,8 +19,8 @@ from kanon_lab.measures.risk import (
     with_household_size,
 )
 from kanon_lab.measures.sensitive_values import MEASURES, Bands, Diversity, diversity
-from kanon_lab.notes import Note
 from kanon_lab.roles import KeySpec, as_spec
+from kanon_lab.terms import Note
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from kanon_lab.measures import compare_indicators, file_risk, measure, records_a
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
-from kanon_lab.notes import Note
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.limits import LIMITS
 from kanon_lab.recipes.measured import indicators_after
@@ -25,6 +24,7 @@ from kanon_lab.recipes.state import Chain
 from kanon_lab.recipes.truth import true_and_shown
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.settings import names_in
+from kanon_lab.terms import Note
 
 #: By policy for missing keys, the claim that says whether k is met.
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
