@@ -134,7 +134,7 @@ def measure(
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
 
     from kanon_lab.data.microdata import read_file
-    from kanon_lab.measures.file_measures import measure
+    from kanon_lab.measures import measure
     from kanon_lab.roles import KeySpec
 
     spec = KeySpec(
@@ -192,7 +192,7 @@ def one_name(texts, option):
 
 def parse_bands(texts):
     """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
-    from kanon_lab.measures.sensitive_values import Bands
+    from kanon_lab.measures import Bands
 
     found = {}
     for text in texts:
@@ -238,7 +238,7 @@ def _print(result):
 
 
 def _lines(result):
-    from kanon_lab.measures.sensitive_values import MEASURES
+    from kanon_lab.measures import MEASURES
     from kanon_lab.roles import MISSING_POLICIES
 
     n, missing = result["n"], result["missing"]

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import show
-from kanon_lab.classes import class_table, key_grid
-from kanon_lab.classes.counts import size_ranges
+from kanon_lab.classes import class_table, key_grid, size_ranges
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import audit as audit_figures
 from kanon_lab.figures import cost as cost_figures
