@@ -8,15 +8,14 @@ __getattr__, __dir__, __all__ = exports(
         "class_diversity": "DISTANCES",
         "disclosed_quantities": "Interval Linked interval_disclosure record_linkage",
         "extreme_values": "Outliers Robust UpperTail outliers robust_disclosure upper_tail",
-        "file_measures": "Measures measure",
-        "global_risk": """FileRisk attacker_risks file_risk household_risk household_risks household_size
-            with_household_composition with_household_size""",
+        "file_measures": "FileRisk Measures attacker_risks file_risk measure",
         "information_loss": "average_class_size discernibility granularity non_uniform_entropy table_distances",
         "linkage": "LinkageResult linkage_attack",
         "loglinear_model": "LogLinear loglinear",
         "numeric_loss": "QuantityLoss quantity_loss",
         "propensity_scores": "Propensity propensity",
-        "record_risk": "ESTIMATORS Above individual_risk records_above",
+        "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
+            with_household_composition with_household_size""",
         "sensitive_values": "MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
         "special_uniques": "Suda suda",
         "survey_design": "Design",
