@@ -39,7 +39,6 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
 
     Examples
     --------
-    >>> import kanon_lab
     >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 41]}), "age")
     >>> people = pd.DataFrame({"age": [30, 41, 52], "persons": [9, 4, 7]})
     >>> kanon_lab.classes.with_population(table, people, count="persons").F_k.tolist()
@@ -123,7 +122,6 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
 
     Examples
     --------
-    >>> import kanon_lab
     >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 30, 41]}), "age")
     >>> kanon_lab.classes.size_ranges(table, ranges="1,2+")[["label", "classes", "records"]]
       label  classes  records
@@ -159,7 +157,6 @@ def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str =
 
     Examples
     --------
-    >>> import kanon_lab
     >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, None]}), "age")
     >>> kanon_lab.classes.by_meaning(kanon_lab.classes.size_ranges(table, ranges="1,2"))
       label  records  share     version
@@ -204,7 +201,6 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"sex": ["f", "f", "m"], "age": [30, 41, 30]})
     >>> kanon_lab.classes.key_grid(frame, kanon_lab.KeySpec(["sex", "age"]), k_max=2)
              keys  n  classes  k_achieved  1  2

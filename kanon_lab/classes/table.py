@@ -264,7 +264,6 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"sex": ["f", "f", "m", None], "age": [30, 30, 41, 41]})
     >>> table = kanon_lab.class_table(frame, ["sex", "age"])
     >>> table.k_achieved, table.sample_uniques, table.f_k_of_records().tolist()

@@ -45,7 +45,7 @@ _OWN_CLASS = "Anonymity by own class (a missing key is a value of its own)"
 
 def _bands(context, parameter, texts):
     """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
-    from kanon_lab.measures.sensitive_values import Bands
+    from kanon_lab.measures import Bands
 
     found = {}
     for text in texts:
@@ -140,7 +140,7 @@ def measure(source, keys, weight, household, sensitive, missing, fail_under_k, a
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
     record's keys, F_k the sum of their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
     """
-    from kanon_lab.measures.file_measures import measure
+    from kanon_lab.measures import measure
 
     spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
     read = source.read(columns=spec.variables)
@@ -155,7 +155,7 @@ def measure(source, keys, weight, household, sensitive, missing, fail_under_k, a
 
 
 def _lines(result):
-    from kanon_lab.measures.sensitive_values import MEASURES
+    from kanon_lab.measures import MEASURES
 
     n, missing = result["n"], result["missing"]
     combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"

@@ -8,7 +8,7 @@ import click
 from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame, print_lines
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
-from kanon_lab.notes import key_of
+from kanon_lab.terms import key_of
 from kanon_lab.roles import MISSING_POLICIES
 
 # What is limited, where the terms of the field have no name for it.
@@ -222,7 +222,7 @@ def _print_end(result, protection):
         _print(worst)
     if result["diversity"]:
         _title("Diversity of sensitive values in the end: the worst class")
-        from kanon_lab.measures.sensitive_values import MEASURES
+        from kanon_lab.measures import MEASURES
 
         columns = {shortened(name): [values[each] for each in MEASURES] for name, values in result["diversity"].items()}
         least = [f"{name} ({'least' if MEASURES[name] else 'largest'})" for name in MEASURES]

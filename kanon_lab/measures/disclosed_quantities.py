@@ -78,7 +78,6 @@ def interval_disclosure(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before, after = pd.DataFrame({"income": [10, 20, 90]}), pd.DataFrame({"income": [11, 20, 50]})
     >>> kanon_lab.measures.interval_disclosure(before, after, width=0.1).inside["income"].tolist()
     [True, True, False]
@@ -196,7 +195,6 @@ def record_linkage(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before, after = pd.DataFrame({"income": [10, 20, 90]}), pd.DataFrame({"income": [11, 11, 80]})
     >>> kanon_lab.measures.record_linkage(before, after).records["linked"].tolist()
     [1.0, 0.0, 1.0]

@@ -93,7 +93,6 @@ def robust_disclosure(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before = pd.DataFrame({"income": [*np.linspace(900, 1100, 40), 9000.0]})
     >>> found = kanon_lab.measures.robust_disclosure(before, before + 30)
     >>> found.records["rmdid1"].to_numpy().nonzero()[0].tolist()
@@ -171,7 +170,6 @@ def outliers(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.outliers(pd.DataFrame({"rooms": [3, 4, 5, 4, 3, 5, 4, 40]})).which.tolist()
     [False, False, False, False, False, False, False, True]
     """
@@ -292,7 +290,6 @@ def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.upper_tail(pd.Series([5, 9, 2, 7]), quantile=0.75).which.tolist()
     [False, True, False, False]
     """

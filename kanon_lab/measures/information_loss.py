@@ -38,7 +38,6 @@ def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 30, 41]}), "age")
     >>> kanon_lab.measures.discernibility(table), kanon_lab.measures.discernibility(table, suppressed=1)
     (5, 9)
@@ -64,7 +63,6 @@ def average_class_size(table: ClassTable, *, k_required: int = 1) -> float:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> table = kanon_lab.class_table(pd.DataFrame({"age": [30, 30, 41]}), "age")
     >>> kanon_lab.measures.average_class_size(table)
     1.5
@@ -118,7 +116,6 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.granularity(pd.Series([30, 41, 52]), pd.Series(["30s", "40+", "40+"]))
     0.3333333333333333
     """
@@ -159,7 +156,6 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.non_uniform_entropy(pd.Series([30, 34, 41, 45]), pd.Series(["30s", "30s", "40s", "40s"]))
     0.5
     """
@@ -241,7 +237,6 @@ def table_distances(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before, after = pd.DataFrame({"sex": list("ffmm")}), pd.DataFrame({"sex": list("fmmm")})
     >>> kanon_lab.measures.table_distances(before, after, variables="sex")["total_variation"].tolist()
     [0.25]

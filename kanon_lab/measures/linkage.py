@@ -78,7 +78,6 @@ def linkage_attack(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> register = pd.DataFrame({"age": [30, 41]}, index=["Ana", "Eva"])
     >>> released = pd.DataFrame({"age": [30, 30, 41], "illness": ["flu", "none", "none"]})
     >>> kanon_lab.measures.linkage_attack(register, released, "age", sensitive="illness").summary["persons"].to_dict()

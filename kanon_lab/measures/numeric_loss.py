@@ -105,7 +105,6 @@ def quantity_loss(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before, after = pd.DataFrame({"income": [10, 20, 30]}), pd.DataFrame({"income": [11, 20, None]})
     >>> found = kanon_lab.measures.quantity_loss(before, after)
     >>> found.compared, found.lost, found.il1, round(found.il1s, 4)

@@ -43,7 +43,6 @@ class Bands:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.Bands([0, 10, None], closed="left").labels
     ('[0, 10)', '>= 10')
     """
@@ -127,7 +126,6 @@ class Diversity:
 
         Examples
         --------
-        >>> import kanon_lab
         >>> frame = pd.DataFrame({"age": [30, 30, 41, 41, 41], "illness": ["flu", "none", "none", "none", "none"]})
         >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
         >>> int(kanon_lab.measures.diversity(table, "illness").failing(distinct=2)["records"].sum())
@@ -205,7 +203,6 @@ def diversity(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
     >>> found = kanon_lab.measures.diversity(table, "illness")
@@ -252,7 +249,6 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
     >>> kanon_lab.measures.p_sensitivity(table)
@@ -277,7 +273,6 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
     >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", sensitive_variables="illness"))
     >>> kanon_lab.measures.alpha_k(table, "illness", value="flu")

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.statistical import Labels
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.measures.record_risk import ESTIMATORS, as_share
-from kanon_lab.measures.survey_indicators import IndicatorSet
-from kanon_lab.notes import Note
+from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.recipes.households import household_level
 from kanon_lab.recipes.measured import Baseline, Measured, measured
 from kanon_lab.recipes.notes import notes_of
@@ -41,6 +40,7 @@ from kanon_lab.recipes.steps import Applied, Kind, kind_of
 from kanon_lab.recipes.truth import Truth, changes, recoded_truth
 from kanon_lab.recipes.verdict import claims_since
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
+from kanon_lab.terms import Note
 
 _PLAIN = (str, bool, int, float, datetime.date, type(None))
 

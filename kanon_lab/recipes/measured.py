@@ -12,18 +12,23 @@ import pandas as pd
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.columns import quantity
 from kanon_lab.errors import DataError
-from kanon_lab.measures.disclosed_quantities import record_linkage
-from kanon_lab.measures.global_risk import FileRisk, file_risk, with_household_size
-from kanon_lab.measures.information_loss import (
+from kanon_lab.measures import (
+    FileRisk,
+    IndicatorSet,
     average_class_size,
+    compare_indicators,
     discernibility,
+    file_risk,
     granularity,
+    indicator_loss,
+    indicators,
     non_uniform_entropy,
+    quantity_loss,
+    record_linkage,
+    records_above,
     table_distances,
+    with_household_size,
 )
-from kanon_lab.measures.numeric_loss import quantity_loss
-from kanon_lab.measures.record_risk import records_above
-from kanon_lab.measures.survey_indicators import IndicatorSet, compare_indicators, indicator_loss, indicators
 from kanon_lab.recipes.truth import Truth, right_links, same_values, true_and_shown
 from kanon_lab.roles import KeySpec
 

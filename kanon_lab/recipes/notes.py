@@ -9,14 +9,14 @@ import pandas as pd
 
 from kanon_lab.columns import coded, distinct
 from kanon_lab.errors import shortened
+from kanon_lab.measures import household_size
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.measures.global_risk import household_size
-from kanon_lab.notes import Note
 from kanon_lab.recipes.exposure import dependent_columns, household_disclosure, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
 from kanon_lab.recipes.state import Chain, derived_seed
 from kanon_lab.recipes.steps import perturbed_by, shuffled_by
 from kanon_lab.recipes.truth import joint_codes, texts_of
+from kanon_lab.terms import Note
 
 #: Of all tests of a file together: how often one would be failed by records in a random order.
 LEVEL = 0.001

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.measures.survey_indicators import IndicatorSet
+from kanon_lab.measures import IndicatorSet
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.limits import as_limits, in_new_words
 from kanon_lab.recipes.settings import (

@@ -11,9 +11,7 @@ from kanon_lab import files
 from kanon_lab.arguments import as_share
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.measures.record_risk import ESTIMATORS
-from kanon_lab.measures.survey_design import Design
-from kanon_lab.measures.survey_indicators import IndicatorSet
+from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
 from kanon_lab.recipes.limits import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, Settings, Several, checked, one_of, read

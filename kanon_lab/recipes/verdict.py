@@ -13,12 +13,10 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import shortened
-from kanon_lab.measures.file_measures import UNWEIGHTED, measure
-from kanon_lab.measures.global_risk import file_risk, with_household_composition
-from kanon_lab.measures.record_risk import records_above
-from kanon_lab.measures.survey_indicators import KEYS, compare_indicators
+from kanon_lab.measures import compare_indicators, file_risk, measure, records_above, with_household_composition
+from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
-from kanon_lab.notes import Note
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.limits import LIMITS
 from kanon_lab.recipes.measured import indicators_after
@@ -26,6 +24,7 @@ from kanon_lab.recipes.state import Chain
 from kanon_lab.recipes.truth import true_and_shown
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.settings import names_in
+from kanon_lab.terms import Note
 
 #: By policy for missing keys, the claim that says whether k is met.
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}

@@ -38,7 +38,7 @@ _WIDTHS = {"text": 40, "subtitle": 52}
 
 def sizes(analysis: Analysis, words: Words) -> Figure:
     """Records by the size of their class, before and in the release."""
-    from kanon_lab.classes.counts import by_meaning
+    from kanon_lab.classes import by_meaning
     from kanon_lab.show import class_sizes
 
     said, k = analysis.summary, analysis.summary["k"]

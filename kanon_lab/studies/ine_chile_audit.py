@@ -32,8 +32,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.measures.global_risk import file_risk
-from kanon_lab.measures.sensitive_values import diversity
+from kanon_lab.measures import diversity, file_risk
 from kanon_lab.methods.global_recoding import group_categories
 from kanon_lab.methods.microaggregation import microaggregate
 from kanon_lab.methods.noise import add_noise

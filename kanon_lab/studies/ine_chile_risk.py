@@ -7,11 +7,16 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
-from kanon_lab.measures.disclosed_quantities import interval_disclosure
-from kanon_lab.measures.global_risk import file_risk, household_risk, household_risks
-from kanon_lab.measures.linkage import linkage_attack
-from kanon_lab.measures.record_risk import individual_risk, records_above
-from kanon_lab.measures.sensitive_values import diversity
+from kanon_lab.measures import (
+    diversity,
+    file_risk,
+    household_risk,
+    household_risks,
+    individual_risk,
+    interval_disclosure,
+    linkage_attack,
+    records_above,
+)
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.evidence import Told, told
 from kanon_lab.studies.ine_chile import HEALTH, SPECS, WORDS, counts, example, listed, recoded_regions, suppressed

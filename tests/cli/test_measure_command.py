@@ -14,8 +14,7 @@ from processes import hear_signals
 
 from kanon_lab.cli import run
 from kanon_lab.cli.measure import _ESTIMATORS
-from kanon_lab.measures import ESTIMATORS
-from kanon_lab.measures.file_measures import measure
+from kanon_lab.measures import ESTIMATORS, measure
 from kanon_lab.roles import KeySpec
 
 WRITERS = {
