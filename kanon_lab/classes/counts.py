@@ -159,8 +159,8 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
     """Records in groups of k or fewer, for every set of key variables that an intruder may know.
 
     The result has one row per non-empty subset of the key variables (12 at most), smaller ones first: ``keys`` (tuple
-    of str), ``n`` (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max` (1,000
-    at most): the number of records with f_k <= k.
+    of str), ``n`` (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`
+    (1,000 at most): the number of records with f_k <= k.
 
     Examples
     --------
