@@ -8,8 +8,8 @@ import click
 from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame, print_lines
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
-from kanon_lab.terms import key_of
 from kanon_lab.roles import MISSING_POLICIES
+from kanon_lab.terms import key_of
 
 # What is limited, where the terms of the field have no name for it.
 _LABELS = {
