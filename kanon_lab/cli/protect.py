@@ -77,7 +77,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     from kanon_lab import files
     from kanon_lab.cli.protect_text import print_protection
     from kanon_lab.data.writing import check_target
-    from kanon_lab.recipes.recipe import read_recipe
+    from kanon_lab.recipes.chain import read_recipe
     from kanon_lab.recipes.released import proof, write_release
 
     file = source.file
@@ -133,7 +133,7 @@ def refuse_inputs(out, file, recipe_path):
 def refuse_hierarchies(out, recipe):
     """The same for the files of hierarchies that the recipe names, also at its household level."""
     from kanon_lab.data import writing
-    from kanon_lab.recipes.recipe import hierarchy_paths
+    from kanon_lab.recipes.yaml_file import hierarchy_paths
 
     paths = hierarchy_paths([settings for _, settings in recipe.steps])
     writing.refuse_inputs(out, [("a hierarchy file of the recipe", path) for path in paths])
@@ -142,7 +142,7 @@ def refuse_hierarchies(out, recipe):
 def _result(protection, recipe, least, of_reading):
     from kanon_lab.recipes import exposure, released, verdict
     from kanon_lab.recipes.exposure import columns_as_keys
-    from kanon_lab.recipes.limits import as_limits
+    from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.verdict import judge
 
     spec, last = recipe.spec, protection.state.measured
