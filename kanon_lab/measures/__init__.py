@@ -5,7 +5,6 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "class_diversity": "DISTANCES",
         "disclosed_quantities": "Interval Linked interval_disclosure record_linkage",
         "extreme_values": "Outliers Robust UpperTail outliers robust_disclosure upper_tail",
         "file_measures": "FileRisk Measures attacker_risks file_risk measure",
@@ -16,7 +15,7 @@ __getattr__, __dir__, __all__ = exports(
         "propensity_scores": "Propensity propensity",
         "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
             with_household_composition with_household_size""",
-        "sensitive_values": "MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
+        "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
         "special_uniques": "Suda suda",
         "survey_design": "Design",
         "survey_indicators": "IndicatorSet compare_indicators indicator_loss indicators",

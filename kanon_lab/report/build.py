@@ -22,7 +22,7 @@ from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.notebooks.running import in_one_line, without_values
-from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.run import RELEASE, STEPS
 from kanon_lab.report.safe import shown_settings
@@ -224,7 +224,7 @@ def make_report(
     """
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
-    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.where}
+    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
     if (limit := files.limit()) is not None:
         request["reading"] = {"max_bytes": limit}
     check_out(out, [("the input", file), *(("a hierarchy file", each) for each in config.hierarchies)])
