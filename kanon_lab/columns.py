@@ -367,6 +367,12 @@ def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[s
     return Paired(names, original.index, x, y, spread_of(x))
 
 
+def with_absent(released: pd.DataFrame, original: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The released file with those variables of the original that it lacks, without a value."""
+    gone = [name for name in original.columns if name in names and name not in released.columns]
+    return with_columns(released, dict.fromkeys(gone, np.nan)) if gone else released
+
+
 def refuse_other_records(original: pd.DataFrame | pd.Series, released: pd.DataFrame | pd.Series) -> None:
     """Raise a `DataError` unless two files have the same index."""
     if not original.index.equals(released.index):
@@ -380,7 +386,7 @@ def numbers_of(
     frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
-    names = tuple(frame.columns) if variables is None else _names_of_quantities(variables)
+    names = tuple(frame.columns) if variables is None else names_of_quantities(variables)
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")
     if len(frame) == 0:
@@ -395,10 +401,12 @@ def numbers_of(
     return names, np.column_stack(columns)
 
 
-def _names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
-    if not isinstance(variables, Iterable):
-        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}")
-    names = (variables,) if isinstance(variables, str) else tuple(variables)
+def names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
+    """Names of columns, of any type that a frame has, as a tuple."""
+    try:
+        names = (variables,) if isinstance(variables, str) else tuple(variables)
+    except TypeError:
+        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}") from None
     named_once(names, "variables")
     return names
 

@@ -76,8 +76,8 @@ def map(  # noqa: A001 (the name of the command)
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.recipes.frontier import measure_of
     from kanon_lab.recipes.grid import planned
-    from kanon_lab.recipes.recipe import dump_yaml, read_yaml, seen_from
     from kanon_lab.recipes.risk_map import risk_utility_map
+    from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml, seen_from
 
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)

@@ -175,7 +175,7 @@ def _measures(protection, history):
         formats = dict.fromkeys(names.values(), ".4f")
         yield "Loss of the quantities after each step{of}", {**names, "numeric_lost": "no numbers any more"}, formats
 
-    if protection.baseline.wanted is not None:
+    if protection.indicators is not None:
         names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
         title = """Indicators after each step{of}: intervals beside those before any step
 (overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:

@@ -8,10 +8,10 @@ __getattr__, __dir__, __all__ = exports(
         "disclosed_quantities": "Interval Linked interval_disclosure record_linkage",
         "extreme_values": "Outliers Robust UpperTail outliers robust_disclosure upper_tail",
         "file_measures": "FileRisk Measures attacker_risks file_risk measure",
-        "information_loss": "average_class_size discernibility granularity non_uniform_entropy table_distances",
+        "information_loss": """QuantityLoss average_class_size discernibility granularity non_uniform_entropy
+            quantity_loss table_distances""",
         "linkage": "LinkageResult linkage_attack",
         "loglinear_model": "LogLinear loglinear",
-        "numeric_loss": "QuantityLoss quantity_loss",
         "propensity_scores": "Propensity propensity",
         "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
             with_household_composition with_household_size""",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table, size_ranges
-from kanon_lab.recipes.chain import Protection, protect, without_variables
+from kanon_lab.recipes.chain import Protection, protect
+from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier, released_columns
 from kanon_lab.recipes.verdict import Judged, judge
 from kanon_lab.report import tables
