@@ -47,7 +47,7 @@ def _limit_line(mark, text):
 
 
 _WIDTH = 100
-# What is claimed, where `kanon_lab.methods.suppression.CLAIMS` says for whom it fails.
+# What is claimed, where `kanon_lab.methods.CLAIMS` says for whom it fails.
 _CLAIMS = {
     "compatible": "every record has {k} compatible released records (a missing value may be any value)",
     "own_class": "every record is in a released class of {k} (a missing value is a value of its own)",

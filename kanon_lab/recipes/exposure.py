@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import gammaln
 
 from kanon_lab.columns import coded, distinct, distinct_rows, grouped
-from kanon_lab.methods.suppression import compatible_records
+from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
 from kanon_lab.recipes.truth import same_values

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.methods.global_recoding import generalise, generalise_records, suppress_records
-from kanon_lab.methods.hierarchy import Hierarchy
+from kanon_lab.methods import Hierarchy, generalise, generalise_records, suppress_records
 from kanon_lab.studies.figures import published_figures
 
 TABLES = tuple(f"Tabla {number}" for number in range(1, 7))
