@@ -5,16 +5,15 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "full_domain": "LOSSES LatticeResult level_grid search",
-        "global_recoding": "cut_bands generalise generalise_records group_categories suppress_records",
+        "full_domain": "LOSSES LatticeResult generalise generalise_records level_grid search suppress_records",
         "hierarchy": "Hierarchy",
         "lattice": "L_KINDS MOST_NODES",
         "local_recoding": "MondrianResult mondrian",
-        "numeric_coding": "bottom_code round_values top_code",
         "perturbation": "KEEPS Keep Perturbed",
         "post_randomisation": "pram",
         "quantities": "add_noise microaggregate",
         "recode_settings": "recode_dates recode_step",
+        "recoding": "bottom_code cut_bands group_categories round_values top_code",
         "suppression": "CLAIMS Suppression local_suppression protection_claims suppress_above_risk",
         "swapping": "rank_swap shuffle",
         "transition": """estimated_shares invariant_matrix posterior redrawing_matrix shares_covariance

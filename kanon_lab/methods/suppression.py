@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share
-from kanon_lab.classes import class_table
+from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
@@ -365,11 +365,11 @@ def suppress_above_risk(
     Parameters
     ----------
     frame : DataFrame
-    spec : KeySpec or sequence of str
+    spec : KeySpec or names
         The roles of the variables; with a weight, or every record weighs 1.
     threshold : float, 0-1
         Of individual risk.
-    variables : sequence of str, or str
+    variables : names
         Key variables in the order in which they are removed: the second only from records that are still above the
         threshold without the first, and so on.
     estimator : str
@@ -400,56 +400,50 @@ def suppress_above_risk(
     names = KeySpec(variables).key_variables
     for name in names:
         check_key(name, spec, "variables")
-    first = above = records_above(_risk(frame, spec, estimator), threshold=threshold).which
-    gone, current = {}, frame
+
+    def above_threshold(released: pd.DataFrame) -> np.ndarray:
+        risk = file_risk(class_table(released, spec), estimator=estimator).risk
+        return records_above(risk, threshold=threshold).which
+
+    first = above = above_threshold(frame)
+    gone, (protected, cells) = {}, without_cells(frame, {}, spec)
     for name in names:
         if not above.any():
             break
         gone[name] = above
-        current, _ = without_cells(frame, gone, spec)
-        above = records_above(_risk(current, spec, estimator), threshold=threshold).which
-    protected, cells = without_cells(frame, gone, spec)
+        protected, cells = without_cells(frame, gone, spec)
+        above = above_threshold(protected)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = _claims(frame, protected, spec, threshold, estimator)
+    claims = _risk_claims(frame, protected, spec, threshold, estimator)
     return Suppression(protected, cells, int(first.sum()), int(touched.sum()), claims)
 
 
-def _claims(
+def _risk_claims(
     original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str
 ) -> pd.DataFrame:
-    """The records that are above the threshold, by what an outsider makes of a missing value.
+    """The records that are above the threshold, by what an outsider makes of a missing value."""
 
-    Under the meaning that is not the policy's, weights below 1 may leave F_k below f_k; f_k is taken there.
-    """
+    def risk(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
+        # Under a meaning that is not the policy's, weights below 1 may leave F_k below f_k.
+        return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
+
+    any_value, own_value = (class_table(released, replace(spec, missing=each)) for each in ("wildcard", "category"))
+    # Who knows the true key looks for it among the values that are released. Only codes and weights are used, and
+    # category spares the count of compatible records.
+    true = class_table(original, replace(spec, missing="category"))
+    codes, ones = true.codes.astype(np.int64), np.ones(true.n, dtype=np.int64)
+    shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_record], -1)
+    f_k = compatible_records(codes, shown, ones)
+    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, true.weight_of_record)
     risks = {
-        "compatible": _capped_risk(released, replace(spec, missing="wildcard"), estimator),
-        "own_class": _capped_risk(released, replace(spec, missing="category"), estimator),
-        "true_key": _risk_of_true_keys(original, released, spec, estimator),
+        "compatible": risk(any_value, any_value.f_k, any_value.F_k),
+        "own_class": risk(own_value, own_value.f_k, own_value.F_k),
+        "true_key": risk(true, f_k, F_k),
     }
     keys, rows = ", ".join(map(str, spec.key_variables)), []
-    for claim, risk in risks.items():
-        above = records_above(risk, threshold=threshold)
+    for claim, each in risks.items():
+        above = records_above(each, threshold=threshold)
         meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
         rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
-
-
-def _risk_of_true_keys(original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    """Individual risk of who is looked for by the key values as they were, among the records as they are released."""
-    # Only the codes and weights are used, and category spares the count of compatible records.
-    table = class_table(original, replace(spec, missing="category"))
-    codes, ones = table.codes.astype(np.int64), np.ones(table.n, dtype=np.int64)
-    shown = np.where(released[list(spec.key_variables)].notna(), codes[table.class_of_record], -1)
-    f_k = compatible_records(codes, shown, ones)
-    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, table.weight_of_record)
-    return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
-
-
-def _capped_risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    table = class_table(frame, spec)
-    return individual_risk(table.f_k, np.maximum(table.F_k, table.f_k), estimator=estimator)[table.class_of_record]
-
-
-def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    return file_risk(class_table(frame, spec), estimator=estimator).risk

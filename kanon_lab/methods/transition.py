@@ -15,7 +15,7 @@ import pandas as pd
 
 from kanon_lab.arguments import as_share, check_whole
 from kanon_lab.columns import as_text, composed
-from kanon_lab.errors import OptionError, meant, shortened
+from kanon_lab.errors import OptionError, nearest, shortened
 
 #: How far the sum of a row may be from 1.
 TOLERANCE = 1e-9
@@ -320,7 +320,8 @@ def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None
     known = set(known)
     for label in labels:
         if label not in known:
-            remedy = meant(label, known, "mend or drop it")
+            near = nearest(label, known)
+            remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
             raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
 
 
