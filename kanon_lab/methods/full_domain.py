@@ -23,14 +23,7 @@ from kanon_lab.roles import KeySpec
 
 
 def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pd.DataFrame:
-    """Global recoding: every record to the same level of each variable.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    hierarchies : mapping of str to Hierarchy
-    levels : mapping of str to int
-        By variable; a variable without a level stays as it is.
+    """Global recoding: every record to the same level of each variable; one without a level stays as it is.
 
     Returns
     -------
@@ -56,8 +49,6 @@ def generalise_records(
 
     Parameters
     ----------
-    frame, hierarchies
-        As in `generalise`.
     levels_of_records : DataFrame of int
         The level of each record (rows, under the index of `frame`) in each variable to recode (columns).
 
@@ -100,7 +91,6 @@ def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Serie
 
     Parameters
     ----------
-    frame : DataFrame
     rows : array of bool, shape (n,), or sequence of index labels
         The records to take out. A Series of bool must have the index of the frame.
 
@@ -286,10 +276,8 @@ def search(
 
     Parameters
     ----------
-    frame : DataFrame
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
-    k_required : int, 1 or more
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
@@ -401,10 +389,9 @@ def level_grid(
 
     Parameters
     ----------
-    frame, hierarchies, spec
+    hierarchies, spec
         As in `search`. Nothing is removed.
     k_max : int, 1 to 1,000
-        Last k.
 
     Returns
     -------

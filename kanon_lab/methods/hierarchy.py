@@ -158,21 +158,13 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Bands of numbers. A value outside them is an error, never a missing value; levels must nest unless said.
+        """Bands of numbers. A value outside them is an error, never a missing value.
 
         Parameters
         ----------
         levels : sequence of sequences of float
-            For each level from 1 on the edges of its bands, rising. None (or an infinite number) as the first or last
-            edge leaves that side open.
-        closed : {"left", "right"}
-            The edge that belongs to a band.
-        whole : bool, optional
-            Whether values are whole numbers, so that the band [40, 50) reads ``40-49``; a value with a fraction is
-            then an error. By default they are where all edges are.
-        labels : sequence of sequences of str, optional
-            For each level the labels of its bands, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``,
-            ``>= 65``, ``< 15``.
+            For each level from 1 on its `bands`, as `cut_bands` takes them; so are `closed`, `whole` (by default where
+            all edges are whole) and, for each level, `labels`.
 
         Examples
         --------
@@ -244,14 +236,9 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Dates by day (level 0), then by other units from fine to coarse.
+        """Dates by day (level 0), then by ``month``, ``quarter``, ``year`` or ``decade``, from fine to coarse.
 
-        Parameters
-        ----------
-        units : sequence of str
-            Out of ``month``, ``quarter``, ``year``, ``decade``, in this order.
-        date_format : str
-            How text holds a date (`datetime.strptime`).
+        Text holds a date as `date_format` says (`datetime.strptime`).
 
         Examples
         --------
@@ -271,14 +258,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
 
-        Parameters
-        ----------
-        path : str or Path
-            Columns are separated by comma, semicolon or tab.
-        header : bool
-            Whether the first row holds the names of the levels.
-        numbers : bool
-            Whether the values are numbers; else they are text. Labels are text.
+        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text
+        unless they are `numbers`; labels are text.
         """
         with about(str(path)):
             names, rows = read_levels(path, header, numbers)
@@ -300,19 +281,9 @@ class Hierarchy:
         files.write_bytes(path, content)
 
     def recode(self, series: pd.Series, level: int) -> pd.Series:
-        """A column at one level.
+        """A column at one level, 0 to `height`: text from level 1 on, the values as they are at 0; never categories.
 
-        Parameters
-        ----------
-        series : Series
-            Values of the variable. Missing ones stay missing, except at a level that says nothing (`anything`).
-        level : int
-            0 to `height`.
-
-        Returns
-        -------
-        Series
-            Text from level 1 on; at level 0 the values as they are. Never categories.
+        Missing values stay missing, except at a level that says nothing (`anything`).
         """
         level = self.check_level(level)
         if level == 0:
@@ -342,17 +313,9 @@ class Hierarchy:
         return list(values) if level == 0 else self.rules[level - 1].labels(values)
 
     def table(self, values: Iterable[Hashable] | None = None) -> pd.DataFrame:
-        """Values and their labels, to look at.
+        """Values, by default all that the hierarchy lists, and their labels: a row a value, a column a level from 0 on.
 
-        Parameters
-        ----------
-        values : iterable, optional
-            By default all that the hierarchy lists; hierarchies by bands, masks or dates list none.
-
-        Returns
-        -------
-        DataFrame
-            One row a value, one column a level from 0 to `height`.
+        Hierarchies by bands, masks or dates list none.
         """
         if values is None:
             if not self.rules or not isinstance(self.rules[0], Listed):

@@ -125,8 +125,7 @@ def pram(
 
     Parameters
     ----------
-    frame : DataFrame
-    variables : sequence of str, or str
+    variables : names
         Columns of categories; what holds between two of them is weakened. A missing value stays missing.
     transition : DataFrame or mapping, optional
         The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
@@ -142,7 +141,7 @@ def pram(
         its diagonal says.
     weight : str, optional
         Sampling weight: the shares that are left as they are, are the weighted ones.
-    strata : sequence of str, or str
+    strata : names
         Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
         category stays (unless a matrix is given and used as it is).
     seed : int, from 0 on

@@ -32,7 +32,6 @@ def add_noise(
 
     Parameters
     ----------
-    frame : DataFrame
     variables : names
         The quantities, perturbed together.
     method : {"additive", "correlated", "restricted", "outliers"}
@@ -167,7 +166,6 @@ def microaggregate(
 
     Parameters
     ----------
-    frame : DataFrame
     variables : names
         The quantities.
     k_required : int, 2 or more

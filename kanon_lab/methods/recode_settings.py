@@ -88,27 +88,7 @@ class HierarchySettings(Settings):
 
 
 def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
-    """A hierarchy for each variable.
-
-    Parameters
-    ----------
-    settings : mapping
-        By variable a mapping with one of these, and any of the other arguments of that constructor of `Hierarchy`
-        (``closed`` is ``"left"`` unless said):
-
-        - ``masks``: characters kept at each level, such as ``[5, 2, 0]``;
-        - ``bands``: the edges at each level; or ``widths`` with ``from`` and ``to``: bands of equal width a level,
-          such as ``{"widths": [5, 10], "from": 0, "to": 100}``;
-        - ``mapping``: for each value its label or labels;
-        - ``dates``: the units, such as ``["month", "year"]``;
-        - ``file``: the path of a csv file.
-
-    Raises
-    ------
-    OptionError
-        A variable has none of these or several, another setting, or one that its hierarchy refuses.
-    DataError
-        A hierarchy file cannot be read.
+    """A hierarchy for each variable, from settings as the chapter on recipes lists them.
 
     Examples
     --------
@@ -319,16 +299,7 @@ RECODINGS: Mapping[str, type[Recoding]] = {
 
 
 def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
-    """One step of a recipe that recodes, from its settings as a YAML file holds them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record. Not changed.
-    settings : mapping
-        As the chapter on recipes lists them.
-    step : str
-        Its name, one of `RECODINGS`.
+    """One step of a recipe that recodes, one of `RECODINGS`, from its settings as the chapter on recipes lists them.
 
     Returns
     -------

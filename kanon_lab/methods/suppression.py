@@ -217,8 +217,7 @@ def local_suppression(
 
     Parameters
     ----------
-    frame : DataFrame
-    spec : KeySpec or sequence of str
+    spec : KeySpec or names
         The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
         compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
     k_required : int
@@ -364,7 +363,6 @@ def suppress_above_risk(
 
     Parameters
     ----------
-    frame : DataFrame
     spec : KeySpec or names
         The roles of the variables; with a weight, or every record weighs 1.
     threshold : float, 0-1

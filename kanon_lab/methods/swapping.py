@@ -68,7 +68,6 @@ def rank_swap(
 
     Parameters
     ----------
-    frame : DataFrame
     variables : names
         Numbers, dates or ordered categories; each is swapped by itself. Missing values stay where they are.
     window : float, above 0 and at most 1
@@ -209,7 +208,6 @@ def shuffle(
 
     Parameters
     ----------
-    frame : DataFrame
     variables : names
         The quantities, shuffled together.
     given : names

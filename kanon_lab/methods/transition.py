@@ -317,10 +317,10 @@ def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
 
 
 def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None:
-    known = set(known)
+    rows = dict.fromkeys(known)
     for label in labels:
-        if label not in known:
-            near = nearest(label, known)
+        if label not in rows:
+            near = nearest(label, rows)
             remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
             raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
 
