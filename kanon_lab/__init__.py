@@ -13,7 +13,7 @@ _PUBLIC = {
     "load_counts": "kanon_lab.data",
     "load_microdata": "kanon_lab.data",
     "local_suppression": "kanon_lab.methods",
-    "measure": "kanon_lab.measures.file_measures",
+    "measure": "kanon_lab.measures",
     "national_totals": "kanon_lab.data",
     "protect": "kanon_lab.recipes",
     "read_counts": "kanon_lab.data",

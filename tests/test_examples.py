@@ -39,8 +39,9 @@ def test_examples_are_true(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # they need no file
     said: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)
-    # As in the examples of numpy and pandas themselves, these two are taken for imported.
-    for example in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs={"np": np, "pd": pd}):
+    # As in the examples of numpy and pandas themselves, these are taken for imported.
+    given = {"np": np, "pd": pd, "kanon_lab": kanon_lab}
+    for example in doctest.DocTestFinder(exclude_empty=True).find(module, extraglobs=given):
         runner.run(example, out=said.append)
     assert not runner.failures, "".join(said)
     assert runner.tries and "# doctest: +SKIP" not in path.read_text("utf-8")

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.classes import class_table
-from kanon_lab.measures import diversity, individual_risk
-from kanon_lab.measures.file_measures import measure
+from kanon_lab.measures import diversity, individual_risk, measure
 from kanon_lab.roles import KeySpec
 
 

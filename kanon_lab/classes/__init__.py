@@ -1,6 +1,11 @@
 """Equivalence classes of a microdata file: the class table, from which every other measure is taken."""
 
-from kanon_lab.classes.counts import by_meaning, key_grid, size_ranges, with_population
-from kanon_lab.classes.table import ClassTable, ValueCounts, class_table
+from kanon_lab.loading import exports
 
-__all__ = ["ClassTable", "ValueCounts", "by_meaning", "class_table", "key_grid", "size_ranges", "with_population"]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "counts": "by_meaning key_grid size_ranges with_population",
+        "table": "ClassTable ValueCounts class_table",
+    },
+)

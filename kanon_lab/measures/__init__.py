@@ -1,97 +1,22 @@
 """Measures of a file: risk of re-identification, diversity of sensitive values, and what a release has lost."""
 
-from kanon_lab.measures.class_diversity import DISTANCES
-from kanon_lab.measures.disclosed_quantities import Interval, Linked, interval_disclosure, record_linkage
-from kanon_lab.measures.extreme_values import Outliers, Robust, UpperTail, outliers, robust_disclosure, upper_tail
-from kanon_lab.measures.file_measures import Measures, measure
-from kanon_lab.measures.global_risk import (
-    FileRisk,
-    attacker_risks,
-    file_risk,
-    household_risk,
-    household_risks,
-    household_size,
-    with_household_composition,
-    with_household_size,
-)
-from kanon_lab.measures.information_loss import (
-    average_class_size,
-    discernibility,
-    granularity,
-    non_uniform_entropy,
-    table_distances,
-)
-from kanon_lab.measures.linkage import LinkageResult, linkage_attack
-from kanon_lab.measures.loglinear_model import LogLinear, loglinear
-from kanon_lab.measures.numeric_loss import QuantityLoss, quantity_loss
-from kanon_lab.measures.propensity_scores import Propensity, propensity
-from kanon_lab.measures.record_risk import ESTIMATORS, Above, individual_risk, records_above
-from kanon_lab.measures.sensitive_values import (
-    MEASURES,
-    AlphaK,
-    Bands,
-    Diversity,
-    PSensitivity,
-    alpha_k,
-    diversity,
-    p_sensitivity,
-)
-from kanon_lab.measures.special_uniques import Suda, suda
-from kanon_lab.measures.survey_design import Design
-from kanon_lab.measures.survey_indicators import IndicatorSet, compare_indicators, indicator_loss, indicators
+from kanon_lab.loading import exports
 
-__all__ = [
-    "Measures",
-    "measure",
-    "Above",
-    "AlphaK",
-    "Bands",
-    "DISTANCES",
-    "Design",
-    "Diversity",
-    "ESTIMATORS",
-    "FileRisk",
-    "IndicatorSet",
-    "Interval",
-    "LinkageResult",
-    "Linked",
-    "LogLinear",
-    "MEASURES",
-    "Outliers",
-    "PSensitivity",
-    "Propensity",
-    "QuantityLoss",
-    "Robust",
-    "Suda",
-    "UpperTail",
-    "alpha_k",
-    "attacker_risks",
-    "average_class_size",
-    "compare_indicators",
-    "discernibility",
-    "diversity",
-    "file_risk",
-    "granularity",
-    "household_risk",
-    "household_risks",
-    "household_size",
-    "indicator_loss",
-    "indicators",
-    "individual_risk",
-    "interval_disclosure",
-    "linkage_attack",
-    "loglinear",
-    "non_uniform_entropy",
-    "outliers",
-    "p_sensitivity",
-    "propensity",
-    "quantity_loss",
-    "record_linkage",
-    "records_above",
-    "robust_disclosure",
-    "suda",
-    "table_distances",
-    "upper_tail",
-    "with_household_composition",
-    "with_household_size",
-]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "file_measures": "FileRisk Measures attacker_risks file_risk measure",
+        "information_loss": """QuantityLoss average_class_size discernibility granularity non_uniform_entropy
+            quantity_loss table_distances""",
+        "linkage": "LinkageResult Linked linkage_attack record_linkage",
+        "loglinear_model": "LogLinear loglinear",
+        "propensity_scores": "Propensity propensity",
+        "quantities": "Interval Outliers Robust UpperTail interval_disclosure outliers robust_disclosure upper_tail",
+        "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
+            with_household_composition with_household_size""",
+        "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
+        "special_uniques": "Suda suda",
+        "survey_design": "Design",
+        "survey_indicators": "IndicatorSet compare_indicators indicator_loss indicators",
+    },
+)

@@ -41,7 +41,6 @@ class Design:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.measures.Design("weight", strata=["region", "urban"], sampling_unit="block").variables
     ('weight', 'region', 'urban', 'block')
     """

@@ -183,7 +183,6 @@ def indicators(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> from kanon_lab.measures import indicators
     >>> frame = pd.DataFrame({"sex": list("ffmm"), "income": [10, 14, 20, 24], "weight": [1, 3, 1, 1]})
     >>> design = kanon_lab.measures.Design("weight")
@@ -331,7 +330,6 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
 
     Examples
     --------
-    >>> import kanon_lab
     >>> from kanon_lab.measures import indicators
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
     >>> wanted = kanon_lab.measures.IndicatorSet(means="income")
@@ -376,7 +374,6 @@ def indicator_loss(compared: pd.DataFrame) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> from kanon_lab.measures import indicators
     >>> frame = pd.DataFrame({"income": [10, 14, 20, 24]})
     >>> wanted = kanon_lab.measures.IndicatorSet(means="income")

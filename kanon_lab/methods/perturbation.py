@@ -12,7 +12,7 @@ import pandas as pd
 from kanon_lab.arguments import check_choice, check_frame
 from kanon_lab.columns import coded, distinct_rows, names_of, numbers_of, one_column, quantity, refuse
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.measures.extreme_values import Outliers, outliers
+from kanon_lab.measures import Outliers, outliers
 
 #: How strictly something is kept.
 EXACTLY, EXPECTED, NEARLY = "exactly", "in expectation", "nearly"

@@ -13,8 +13,7 @@ from kanon_lab.classes import class_table
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.columns import coded, distinct_rows, refuse
 from kanon_lab.errors import DataError, OptionError, about, meant, shortened
-from kanon_lab.measures.global_risk import file_risk
-from kanon_lab.measures.record_risk import individual_risk, records_above
+from kanon_lab.measures import file_risk, individual_risk, records_above
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
 

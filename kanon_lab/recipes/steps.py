@@ -15,7 +15,7 @@ from kanon_lab import methods
 from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, shortened
-from kanon_lab.measures.record_risk import ESTIMATORS
+from kanon_lab.measures import ESTIMATORS
 from kanon_lab.methods.local_suppression import asked_combinations, asked_ranks, local_suppression
 from kanon_lab.methods.microaggregation import check_options
 from kanon_lab.methods.noise import KEEPS as NOISES

@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import ClassTable
-from kanon_lab.classes.counts import SIZE_RANGES, size_ranges
+from kanon_lab.classes import ClassTable, size_ranges
+from kanon_lab.classes.counts import SIZE_RANGES
 from kanon_lab.columns import distinct
 from kanon_lab.errors import visible
-from kanon_lab.measures.global_risk import file_risk
-from kanon_lab.measures.sensitive_values import MEASURES, diversity
-from kanon_lab.measures.special_uniques import suda
+from kanon_lab.measures import MEASURES, diversity, file_risk, suda
 from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
 from kanon_lab.recipes.chain import Protection
@@ -222,7 +220,7 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
     if not len(found) or not protection.steps:
         return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
     after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
-    by = {BETWEEN.join(names): names for names in protection.baseline.wanted.by} | {"": ()}
+    by = {BETWEEN.join(names): names for names in protection.indicators.by} | {"": ()}
     homes = _homes(protection) if protection.spec.household else None
     many, still = (_records(frame, found, by, homes) >= least for frame in (protection.original, after))
     lost = found["status"] == "lost"

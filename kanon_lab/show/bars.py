@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from kanon_lab.classes.counts import by_meaning
+from kanon_lab.classes import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show.style import (

@@ -30,11 +30,16 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.digits import percent
-from kanon_lab.measures.disclosed_quantities import interval_disclosure
-from kanon_lab.measures.global_risk import file_risk, household_risk, household_risks
-from kanon_lab.measures.linkage import linkage_attack
-from kanon_lab.measures.record_risk import individual_risk, records_above
-from kanon_lab.measures.sensitive_values import diversity
+from kanon_lab.measures import (
+    diversity,
+    file_risk,
+    household_risk,
+    household_risks,
+    individual_risk,
+    interval_disclosure,
+    linkage_attack,
+    records_above,
+)
 from kanon_lab.methods.global_recoding import group_categories
 from kanon_lab.methods.microaggregation import microaggregate
 from kanon_lab.methods.noise import add_noise

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.measures.global_risk import household_size
+from kanon_lab.measures import household_size
 from kanon_lab.methods.global_recoding import cut_bands
 from kanon_lab.methods.local_suppression import local_suppression
 from kanon_lab.methods.numeric_coding import bottom_code, round_values, top_code

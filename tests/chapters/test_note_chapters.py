@@ -4,7 +4,7 @@ import pytest
 
 from kanon_lab.classes import class_table
 from kanon_lab.data import load_microdata, read_microdata
-from kanon_lab.measures.file_measures import measure
+from kanon_lab.measures import measure
 from kanon_lab.roles import KeySpec
 
 

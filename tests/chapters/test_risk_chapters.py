@@ -12,7 +12,7 @@ import pytest
 from kanon_lab.classes import class_table
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import load_microdata, read_microdata
-from kanon_lab.measures.file_measures import measure
+from kanon_lab.measures import measure
 from kanon_lab.methods import local_suppression, recode_step
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies import published_figures

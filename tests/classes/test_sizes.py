@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_lab.classes import class_table
-from kanon_lab.classes.counts import by_meaning, size_ranges
+from kanon_lab.classes import by_meaning, class_table, size_ranges
 from kanon_lab.errors import OptionError
 from kanon_lab.population import KRange
 from kanon_lab.roles import KeySpec

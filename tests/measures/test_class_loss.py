@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError
-from kanon_lab.measures.information_loss import average_class_size, discernibility
+from kanon_lab.measures import average_class_size, discernibility
 from kanon_lab.roles import KeySpec
 
 RECORDS = st.lists(st.tuples(st.sampled_from([1, 2, None]), st.sampled_from(["x", "y", "z", None])), min_size=1)

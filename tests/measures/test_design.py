@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, t
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.measures.survey_design import Design, domains, mean_interval, rate_interval, ratios, read_survey
+from kanon_lab.measures import Design
+from kanon_lab.measures.survey_design import domains, mean_interval, rate_interval, ratios, read_survey
 
 SURVEY = Design("w", ("stratum",), "unit")
 #: Stratum, unit, weight, group (None: in none), value.

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.measures.survey_design import Design, domains, mean_interval, rate_interval, ratios, read_survey
-from kanon_lab.measures.survey_indicators import IndicatorSet, indicators
+from kanon_lab.measures import Design, IndicatorSet, indicators
+from kanon_lab.measures.survey_design import domains, mean_interval, rate_interval, ratios, read_survey
 from kanon_lab.recipes import as_indicators
 
 PEOPLE = pd.DataFrame(

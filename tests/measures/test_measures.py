@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.data import read_microdata
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.measures import MEASURES
-from kanon_lab.measures.file_measures import UNWEIGHTED, measure
+from kanon_lab.measures import MEASURES, measure
+from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.roles import KeySpec
 
 THRESHOLDS = (2, 3, 5)

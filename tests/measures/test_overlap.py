@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
-from kanon_lab.measures.survey_design import Design
-from kanon_lab.measures.survey_indicators import KEYS, IndicatorSet, compare_indicators, indicator_loss, indicators
+from kanon_lab.measures import Design, IndicatorSet, compare_indicators, indicator_loss, indicators
+from kanon_lab.measures.survey_indicators import KEYS
 
 
 def frame_of(rows):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, MissingPackageError, OptionError
-from kanon_lab.measures.propensity_scores import propensity
+from kanon_lab.measures import propensity
 
 
 @settings(deadline=None, max_examples=40)

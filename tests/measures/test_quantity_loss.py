@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.measures.numeric_loss import quantity_loss
+from kanon_lab.measures import quantity_loss
 
 CELL = st.one_of(st.sampled_from([0.0, 1.0, None]), st.integers(-50, 50).map(float))
 NAMES = ["a", "b", "c"]

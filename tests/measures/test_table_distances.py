@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.measures.information_loss import table_distances
+from kanon_lab.measures import table_distances
 
 ROWS = st.lists(
     st.tuples(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.measures.information_loss import granularity, non_uniform_entropy
+from kanon_lab.measures import granularity, non_uniform_entropy
 
 MEASURES = [granularity, non_uniform_entropy]
 PAIRS = st.lists(

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab import show
-from kanon_lab.classes import class_table, key_grid
-from kanon_lab.classes.counts import size_ranges
+from kanon_lab.classes import class_table, key_grid, size_ranges
 from kanon_lab.errors import OptionError
 from kanon_lab.figures import audit as audit_figures
 from kanon_lab.figures import cost as cost_figures
@@ -26,7 +25,7 @@ from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 from kanon_lab.methods import CLAIMS, Hierarchy, level_grid
 from kanon_lab.population import anonymity
-from kanon_lab.population.grid import alone_by_age, alone_by_cell_size, explorer_grid
+from kanon_lab.population.places import alone_by_age, alone_by_cell_size, explorer_grid
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import expected_study, uniqueness_curve
 from kanon_lab.show.anonymity import UNIT
