@@ -49,8 +49,8 @@ def audit(source, figure, population, year, columns, strict, as_json):
     from kanon_lab import studies
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
-    from kanon_lab.studies.verdicts import FINDINGS, check_takes_counts, source_of
     from kanon_lab.studies.figures import check_source
+    from kanon_lab.studies.verdicts import FINDINGS, check_takes_counts, source_of
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
