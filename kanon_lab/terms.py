@@ -1,14 +1,18 @@
-"""The field's terms: symbol, meaning, names in English, Spanish and Catalan. Glossary, charts and reports read them."""
+"""Words in several languages: the field's terms (``terms.csv``), and the notes on a file (``notes.csv``)."""
 
 from __future__ import annotations
 
 import csv
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from numbers import Integral
+from typing import Any
 
-from kanon_lab.errors import OptionError
+from kanon_lab.digits import percent
 
 #: Language code -> name of the language.
 LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
@@ -35,34 +39,69 @@ class Term:
         greek = re.sub(r"\\([a-z]+)", lambda name: unicodedata.lookup(f"GREEK SMALL LETTER {name[1]}"), self.symbol)
         return greek.replace("{", "").replace("}", "")
 
-    def label(self, language: str = "en") -> str:
-        """The name of the term in one of `LANGUAGES`."""
-        if language not in LANGUAGES:
-            raise OptionError(f"language must be one of {', '.join(LANGUAGES)}, not {language!r}")
-        return getattr(self, language)
 
-
-def _read() -> dict[str, Term]:
-    """The table that stands beside this module, in the order of the glossary."""
-    with files("kanon_lab").joinpath("terms.csv").open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(table))
-    return {row["key"]: Term(**{**row, "in_glossary": row["in_glossary"] == "yes"}) for row in rows}
+@cache
+def _table(name: str) -> dict[str, dict[str, str]]:
+    """A table of the package by its column ``key``."""
+    with files("kanon_lab").joinpath(name).open(encoding="utf-8", newline="") as table:
+        return {row["key"]: row for row in csv.DictReader(table)}
 
 
 #: Key -> `Term`, in the order of the glossary.
-TERMS = _read()
+TERMS = {key: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for key, row in _table("terms.csv").items()}
+
+# How numbers of these parts of a note are written, where it is not as counts or as shares.
+_FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
 
 
-def term(key: str) -> Term:
-    """The term with this key."""
-    try:
-        return TERMS[key]
-    except KeyError:
-        raise OptionError(
-            f"{key!r} is not a term of kanon_lab; the terms are the keys of kanon_lab.terms.TERMS"
-        ) from None
+class Note(str):
+    """A sentence in English that knows what it says, so that it can be said otherwise.
+
+    Attributes
+    ----------
+    key : str
+        Of its wordings in ``notes.csv``.
+    parts : dict of str to object
+        What is put into them: texts, whole numbers, shares (0-1), other notes, and tuples of these.
+    """
+
+    key: str
+    parts: dict[str, Any]
+
+    def __new__(cls, key: str, /, **parts: Any) -> Note:
+        note = super().__new__(cls, worded(key, parts, "en"))
+        note.key, note.parts = key, parts
+        return note
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.key,), self.parts
 
 
-def label(key: str, language: str = "en") -> str:
-    """The name of a term in one language: ``label("month", "es")`` is ``"mes"``."""
-    return term(key).label(language)
+def key_of(note: str) -> str:
+    """The key of a note; nothing where it is a text without one."""
+    return note.key if isinstance(note, Note) else ""
+
+
+def in_english(name: str, part: Any) -> str:
+    """A part of a note as text."""
+    if isinstance(part, tuple):
+        return ", ".join(in_english(name, each) for each in part)
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Integral):
+        return f"{part:,}"
+    return format(part, _FORMS[name]) if name in _FORMS else percent(part)
+
+
+def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str, Any], str] = in_english) -> str:
+    """A note in one of its wordings: ``en``, ``es``, or ``en_page`` for English pages where that is another.
+
+    `text_of` makes texts of names and values of the parts.
+    """
+    row = wordings()[key]
+    return (row[wording] or row["en"]).format(**{name: text_of(name, part) for name, part in parts.items()})
+
+
+def wordings() -> dict[str, dict[str, str]]:
+    """Key of a note -> wording -> text."""
+    return _table("notes.csv")

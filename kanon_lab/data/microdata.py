@@ -16,7 +16,7 @@ from kanon_lab.data.statistical import STATISTICAL_FORMATS, Labels, Missing, rea
 from kanon_lab.data.tables import NO_PARQUET, check_cells, check_parquet, check_signature, read_sheet
 from kanon_lab.data.values import Code, MissingCodes, chosen, composed, listed, settled, spelt, wanting
 from kanon_lab.errors import DataError, OptionError, about, shortened
-from kanon_lab.notes import Note
+from kanon_lab.terms import Note
 
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
 """Extensions of the files that are read and written; .gz may follow."""

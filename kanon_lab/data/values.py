@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, meant, shortened
-from kanon_lab.notes import Note
+from kanon_lab.terms import Note
 
 _MOST = 8
 

@@ -17,11 +17,11 @@ from kanon_lab.data.statistical import Labels
 from kanon_lab.data.values import Code
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, about, shortened
-from kanon_lab.notes import Note
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.recipes.truth import changes
 from kanon_lab.roles import KeySpec
+from kanon_lab.terms import Note
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<!\w)0+(?=\d)")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.notes import key_of
-from kanon_lab.recipes.chain import Protection, protect, without_variables
+from kanon_lab.recipes.chain import Protection, protect
+from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier, released_columns
 from kanon_lab.recipes.verdict import Judged, judge
 from kanon_lab.report import tables
@@ -22,6 +22,7 @@ from kanon_lab.report.safe import named_grid, shown_settings
 from kanon_lab.report.tables import Internal, internal_tables
 from kanon_lab.report.words import Words
 from kanon_lab.roles import KeySpec
+from kanon_lab.terms import key_of
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab import files
-from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.errors import KanonLabError, OptionError, inside, shortened
+from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.frontier import measure_of
 from kanon_lab.recipes.grid import planned
-from kanon_lab.recipes.limits import OLD_WORD, in_new_words
-from kanon_lab.recipes.plan import named
-from kanon_lab.recipes.recipe import Recipe, as_recipe, beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
+from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
 from kanon_lab.settings import read
 
 _MOST_RECORDS = 1_000_000
@@ -104,14 +104,14 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     path = Path(path)
     with names_only(path, path.absolute()):
         settings = read_yaml(path)
-        with named(path.name):
+        with inside(path.name):
             settings, notes = in_new_words(settings)
         for override in overrides:
             settings = _overridden(settings, override)
         written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
         with _called(written):
             for file in written:
-                with named(f"{path.name}: hierarchy file"), files.reading_errors(file):
+                with inside(f"{path.name}: hierarchy file"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
             config = as_config(beside(settings, path.absolute()), where=path.name)
@@ -130,7 +130,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     where : str
         What to call the settings in messages.
     """
-    with named(where):
+    with inside(where):
         notes: tuple[str, ...] = ()
         if isinstance(settings, Mapping):
             settings = {name: value for name, value in settings.items() if value is not None}
@@ -139,11 +139,11 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
             settings, notes = in_new_words(settings)
             _check_plain(settings)
         given = read(ReportSettings, settings)
-    recipe = as_recipe({name: value for name, value in settings.items() if name not in OF_REPORTS}, where=where)
+    recipe = as_recipe({name: value for name, value in settings.items() if name not in OF_REPORTS}, name=where)
     recipe = replace(recipe, notes=(*notes, *recipe.notes))
     options: dict[str, Any] = {"title": given.title, "least": given.least}
     if given.map is not None:
-        with named(where), named("map"):
+        with inside(where), inside("map"):
             of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
             options |= _map(given.map.said, of_recipe)
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.notes import Note
 from kanon_lab.report.safe import QUANTILES
 from kanon_lab.report.words import Few
+from kanon_lab.terms import Note
 
 if TYPE_CHECKING:
     from kanon_lab.recipes.verdict import Caution, Judged

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import KanonLabError, about
-from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.config import ReportConfig, as_config, names_only
 from kanon_lab.report.shapes import check_named
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.recipes.recipe import dump_yaml
 from kanon_lab.recipes.risk_map import seeing
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
@@ -340,7 +340,7 @@ def _recipe(a: Analysis, w: Words) -> list:
     for column, measure in percents.items():
         if steps[measure].notna().any():
             after[column] = w.in_percent(steps[measure])
-    claims = a.claims.assign(claim=[w.say(f"claim_{claim}") for claim in a.claims["claim"]])
+    claims = a.claims.assign(claim=[w.say(f"claim_{claim}", k="k") for claim in a.claims["claim"]])
     claims = claims.rename(columns={"records": "fails"})[["claim", "fails", "share"]]
     parts = [w.paragraph(w.say("no_steps"))]
     if len(steps) > 1:

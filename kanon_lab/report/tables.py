@@ -220,7 +220,7 @@ def indicators(protection: Protection, *, least: int) -> tuple[pd.DataFrame, int
     if not len(found) or not protection.steps:
         return pd.DataFrame(columns=[*KEYS, "overlap", "covered"]), 0
     after = protection.state.working.loc[protection.original.index].drop(columns=list(protection.state.removed))
-    by = {BETWEEN.join(names): names for names in protection.baseline.wanted.by} | {"": ()}
+    by = {BETWEEN.join(names): names for names in protection.indicators.by} | {"": ()}
     homes = _homes(protection) if protection.spec.household else None
     many, still = (_records(frame, found, by, homes) >= least for frame in (protection.original, after))
     lost = found["status"] == "lost"

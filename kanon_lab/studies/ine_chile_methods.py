@@ -20,7 +20,7 @@ from kanon_lab.methods import (
     top_code,
 )
 from kanon_lab.roles import KeySpec
-from kanon_lab.studies.evidence import Told, told
+from kanon_lab.studies.figures import Told, told
 from kanon_lab.studies.ine_chile import (
     EDGES,
     EQUAL,

@@ -16,7 +16,7 @@ from processes import PATIENCE, hear_signals
 from kanon_lab import files
 from kanon_lab.cli import run
 from kanon_lab.errors import KanonLabError, StorageError
-from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report import build, make_report, opened, read_config
 from kanon_lab.report.analysis import analyse
 from kanon_lab.show import page as figures

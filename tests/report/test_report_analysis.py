@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon_lab.notes import Note
 from kanon_lab.report.analysis import Analysis, analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.tables import is_quantity
+from kanon_lab.terms import Note
 
 RARE = ("RAREREGION", "RAREILLNESS", "RAREGROUP", "ID-", "777777.25", "4242.5")
 SETTINGS = {

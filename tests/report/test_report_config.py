@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
-from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import as_config, read_config
 
 EXPOSED = {"exposed_by_columns": 0}
@@ -155,7 +155,7 @@ def test_hierarchies_are_found_beside_the_configuration_and_shown_by_name(writte
     found = read_config(Path(os.pardir) / "report.yml")
     assert [each.resolve() for each in found.hierarchies] == [tmp_path / "sub" / "h.csv"]
     assert found.shown["steps"][0]["recode"]["hierarchy"]["file"] == "h.csv"
-    assert found.recipe.where == "report.yml"
+    assert found.recipe.name == "report.yml"
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.notes import Note, wordings
 from kanon_lab.recipes import as_recipe
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.words import Words, texts
 from kanon_lab.show import Figure
+from kanon_lab.terms import Note, wordings
 
 FRAME = pd.DataFrame(
     {

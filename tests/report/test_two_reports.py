@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file
-from kanon_lab.notes import Note
 from kanon_lab.report.analysis import analyse
 from kanon_lab.report.config import as_config
 from kanon_lab.report.public import public, sided, step_of
 from kanon_lab.report.safe import allowed, safe_quantiles, shown_settings
 from kanon_lab.report.sections import SECTIONS, section
 from kanon_lab.report.words import Few, Words
+from kanon_lab.terms import Note
 
 KEYS = ["place", "sex", "age"]
 SETTINGS = {
