@@ -140,16 +140,17 @@ def refuse_hierarchies(out, recipe):
 
 
 def _result(protection, recipe, least, of_reading):
-    from kanon_lab.recipes import exposure, released, verdict
+    from kanon_lab import recipes
     from kanon_lab.recipes.exposure import columns_as_keys
     from kanon_lab.recipes.plan import as_limits
-    from kanon_lab.recipes.verdict import judge
+    from kanon_lab.recipes.released import untouched
+    from kanon_lab.recipes.verdict import final_diversity
 
     spec, last = recipe.spec, protection.state.measured
     limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
-    judged = judge(protection, limits)
-    columns = released.released_columns(protection)
-    diversity, of_diversity = verdict.final_diversity(protection)
+    judged = recipes.judge(protection, limits)
+    columns = recipes.released_columns(protection)
+    diversity, of_diversity = final_diversity(protection)
     notes = [*recipe.notes, *protection.notes, *of_diversity, *of_reading]
     if recipe.language != "en":
         notes.append(f"language is {recipe.language}: nothing in this report follows it yet")
@@ -174,11 +175,11 @@ def _result(protection, recipe, least, of_reading):
         "direct_identifiers": list(spec.direct_identifiers),
         "columns": list(protection.frame.columns),
         "released": columns,
-        "untouched": released.untouched(columns),
+        "untouched": untouched(columns),
         **_states(protection),
         "violations": last.violations,
-        "shown_by_members": exposure.household_disclosure(protection),
-        "told_by_columns": exposure.dependent_columns(protection),
+        "shown_by_members": recipes.household_disclosure(protection),
+        "told_by_columns": recipes.dependent_columns(protection),
         "diversity": diversity,
         "notes": notes,
     }
@@ -186,13 +187,14 @@ def _result(protection, recipe, least, of_reading):
 
 def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
-    from kanon_lab.recipes import verdict
+    from kanon_lab import recipes
+    from kanon_lab.recipes.verdict import DECISIVE
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
-    claims = judged.claims if judged.k == k else verdict.final_claims(protection, k)
-    decisive = verdict.DECISIVE[recipe.spec.missing]
+    claims = judged.claims if judged.k == k else recipes.final_claims(protection, k)
+    decisive = DECISIVE[recipe.spec.missing]
     records = int(claims.set_index("claim")["records"][decisive])
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}

@@ -15,7 +15,7 @@ from kanon_lab.methods.local_suppression import local_suppression
 from kanon_lab.methods.numeric_coding import bottom_code, round_values, top_code
 from kanon_lab.methods.suppression import Suppression, protection_claims
 from kanon_lab.roles import KeySpec
-from kanon_lab.studies.evidence import Told, told
+from kanon_lab.studies.figures import Told, told
 from kanon_lab.studies.ine_chile import (
     EDGES,
     EQUAL,
