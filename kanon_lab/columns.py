@@ -60,8 +60,11 @@ def holds_numbers(column: pd.Series) -> bool:
     return types.is_numeric_dtype(column) and not (types.is_bool_dtype(column) or types.is_complex_dtype(column))
 
 
-def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
-    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be."""
+def names_of(names: Iterable[str] | str, setting: str, *, at_least_one: str = "") -> tuple[str, ...]:
+    """Names of columns as a tuple; an `OptionError` that calls them `setting` where one stands twice or none can be.
+
+    `at_least_one` ends what is said where there is none, as in "name at least one variable to perturb".
+    """
     try:
         found = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
@@ -69,6 +72,8 @@ def names_of(names: Iterable[str] | str, setting: str) -> tuple[str, ...]:
     if not all(isinstance(name, str) and name for name in found):
         raise OptionError(f"{setting} must be names of columns, such as [income, rent], not {shortened(repr(names))}")
     named_once(found, setting)
+    if at_least_one and not found:
+        raise OptionError(f"{setting}: name at least one variable{at_least_one}")
     return found
 
 
@@ -83,9 +88,18 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series]) -> pd.Da
 def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str) -> None:
     """Raise a `DataError` that names the first of the `rows` that are true, if any is."""
     if rows.any():
-        row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
-        more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-        raise DataError(f"column {column}: row {row}{more}: {fault}")
+        raise DataError(f"column {shortened(str(column))}: {rows_named(rows, index)}: {fault}")
+
+
+def first_row(rows: np.ndarray, index: pd.Index) -> str:
+    """The label of the first of the `rows` that are true, as messages show it."""
+    return shortened(str(index[int(rows.argmax())]))
+
+
+def rows_named(rows: np.ndarray, index: pd.Index) -> str:
+    """``row 7 (and 2 more)``, of the `rows` that are true."""
+    more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
+    return f"row {first_row(rows, index)}{more}"
 
 
 def composed(value: object) -> object:
@@ -212,6 +226,15 @@ def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     some = np.empty(len(distinct), dtype=np.intp)
     some[group] = np.arange(len(group))
     return group, some
+
+
+def strata_codes(frame: pd.DataFrame, strata: Sequence[str], *, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """The stratum of each record, or of some `rows`, from 0; all zero without strata."""
+    codes, index = [], frame.index[rows]
+    for name in strata:
+        codes.append(coded(one_column(frame, name)).codes[rows])
+        refuse(codes[-1] < 0, index, name, "no stratum; fill it in")
+    return distinct_rows(np.column_stack(codes))[0].astype(np.int64) if codes else np.zeros(len(index), dtype=np.int64)
 
 
 # Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
@@ -345,11 +368,7 @@ class Paired:
 
 def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[str] | str | None) -> Paired:
     """The variables of two files that have the same index; by default all columns of the original."""
-    if not original.index.equals(released.index):
-        raise DataError(
-            f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
-            "give both the same records, in the same order"
-        )
+    refuse_other_records(original, released)
     with about(ORIGINAL):
         names, x = numbers_of(original, variables)
     with about(RELEASED):
@@ -357,11 +376,26 @@ def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[s
     return Paired(names, original.index, x, y, spread_of(x))
 
 
+def with_absent(released: pd.DataFrame, original: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The released file with those variables of the original that it lacks, without a value."""
+    gone = [name for name in original.columns if name in names and name not in released.columns]
+    return with_columns(released, dict.fromkeys(gone, np.nan)) if gone else released
+
+
+def refuse_other_records(original: pd.DataFrame | pd.Series, released: pd.DataFrame | pd.Series) -> None:
+    """Raise a `DataError` unless two files have the same index."""
+    if not original.index.equals(released.index):
+        raise DataError(
+            f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
+            "give both the same records, in the same order"
+        )
+
+
 def numbers_of(
     frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
-    names = tuple(frame.columns) if variables is None else _names_of_quantities(variables)
+    names = tuple(frame.columns) if variables is None else names_of_quantities(variables)
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")
     if len(frame) == 0:
@@ -376,10 +410,12 @@ def numbers_of(
     return names, np.column_stack(columns)
 
 
-def _names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
-    if not isinstance(variables, Iterable):
-        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}")
-    names = (variables,) if isinstance(variables, str) else tuple(variables)
+def names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
+    """Names of columns, of any type that a frame has, as a tuple."""
+    try:
+        names = (variables,) if isinstance(variables, str) else tuple(variables)
+    except TypeError:
+        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}") from None
     named_once(names, "variables")
     return names
 

@@ -104,3 +104,14 @@ def about(place: str, *, part: bool = False) -> Iterator[None]:
         elif error.of_a_part:
             error.place, error.of_a_part = f"{place}, {error.place}", part
         raise
+
+
+@contextmanager
+def inside(place: str) -> Iterator[None]:
+    """Put a place, if it has a name, before each error that is raised inside, whatever place that names already."""
+    try:
+        yield
+    except KanonLabError as error:
+        if not place:
+            raise
+        raise type(error)(f"{place}: {error}") from None

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from canaries import Reports
 
+from kanon_lab.loading import load_jsonschema
+
+load_jsonschema()  # before anything else does, which would take a second or two
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
 

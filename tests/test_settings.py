@@ -15,8 +15,8 @@ from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.methods.recode_settings import RECODINGS
 from kanon_lab.recipes import STEPS, as_recipe
 from kanon_lab.recipes.plan import MODELS, config_schema, filled, household_plan
-from kanon_lab.recipes.recipe import parse_yaml
 from kanon_lab.recipes.settings import HouseholdLevel, RecipeSettings
+from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report import as_config
 from kanon_lab.settings import _texts, read, told
 
@@ -232,7 +232,7 @@ FAULTY_STEPS = {
 def test_steps_that_cannot_be_are_refused_when_they_are_read(step, written, fault):
     steps = [{step: parse_yaml(written, "the test")}]
     with pytest.raises(OptionError) as caught:
-        as_recipe({"key_variables": ["age", "sex"], "steps": steps}, where="r.yml")
+        as_recipe({"key_variables": ["age", "sex"], "steps": steps}, name="r.yml")
     assert str(caught.value).startswith(f"r.yml: step 1 ({step}): ")
     assert fault in str(caught.value)
     assert "\n" not in str(caught.value)

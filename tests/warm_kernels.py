@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pkgutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import kanon_lab
-
-PACKAGES = "ipykernel.kernelapp ipykernel.ipkernel IPython nbformat pandas scipy.stats altair pyarrow".split()
-PACKAGES += [each.name for each in pkgutil.walk_packages(kanon_lab.__path__, "kanon_lab.") if "__" not in each.name]
+FOLDER = str(Path(__file__).parent)
 
 
 def _forking() -> Any:
+    """The context of processes forked from one that begins by importing `preloaded`, which lies beside this file."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PACKAGES)
+    context.set_forkserver_preload(["preloaded"])
+    with patch.dict(os.environ, PYTHONPATH=os.pathsep.join(filter(None, [FOLDER, os.environ.get("PYTHONPATH")]))):
+        forkserver.ensure_running()
     return context
 
 
@@ -95,11 +95,10 @@ def warm_kernels() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    context = _forking()
 
     def launch(command: list[str], *, cwd: str | None = None, env: dict[str, str] | None = None, **_: Any) -> Kernel:
         assert command[1:3] == ["-m", "ipykernel_launcher"], command
-        return Kernel(context, command[3:], cwd or ".", dict(env or os.environ))
+        return Kernel(_forking(), command[3:], cwd or ".", dict(env or os.environ))
 
     with patch("jupyter_client.provisioning.local_provisioner.launch_kernel", launch):
         yield

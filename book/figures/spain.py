@@ -49,7 +49,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
         One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number:
         some 700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
     """
-    from kanon_lab.population.grid import thin_places
+    from kanon_lab.population.places import thin_places
 
     alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='municipality')")
@@ -247,7 +247,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     frame : DataFrame
-        From `kanon_lab.population.grid.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
+        From `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
 
     Returns
     -------
@@ -296,7 +296,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     Parameters
     ----------
     frame : DataFrame
-        From `kanon_lab.population.grid.alone_by_age`.
+        From `kanon_lab.population.places.alone_by_age`.
     pooled : DataFrame
         The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
     name : str

@@ -11,31 +11,19 @@ import pandas as pd
 
 from kanon_lab.arguments import check_whole
 from kanon_lab.classes.compatible import compatible_sums
-from kanon_lab.classes.table import ClassTable, class_table
-from kanon_lab.columns import Coded, coded, distinct_rows
+from kanon_lab.classes.table import MISSING_REMEDY, ClassTable, class_table
+from kanon_lab.columns import coded, distinct_rows, first_row
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.population.law import KRange, as_ranges
 from kanon_lab.roles import KeySpec
-
-_POPULATION = "the population"
 
 
 def with_population(table: ClassTable, population: pd.DataFrame, *, count: str | None = None) -> ClassTable:
     """The same class table with F_k counted in a population.
 
-    Parameters
-    ----------
-    table : ClassTable
-        Of a sample of that population, with its keys recoded alike.
-    population : DataFrame
-        One row a person, or with `count` one row a group of persons. It has every key variable of the table.
-    count : str, optional
-        Column of `population`: how many persons each row stands for, finite and not negative.
-
-    Returns
-    -------
-    ClassTable
-        F_k is the number of persons compatible with the class; under the policy ``category`` those with the same keys.
+    The table is of a sample of that population, and the keys of both are recoded alike. The population has one row a
+    person, or one row a group of persons whose number is in the column `count` (finite, not negative). F_k is then the
+    number of persons compatible with the class; under the policy ``category`` those with the same keys.
 
     Examples
     --------
@@ -58,7 +46,7 @@ def with_population(table: ClassTable, population: pd.DataFrame, *, count: str |
     F_k = (compatible_sums(both[some], of_person) if missing else of_person)[group[: len(sample)]]
     short = F_k < table.f_k
     if short.any():
-        row = shortened(str(table.index[int(short[table.class_of_record].argmax())]))
+        row = first_row(short[table.class_of_record], table.index)
         raise DataError(
             f"row {row}: its class has more records than persons in the population, as have "
             f"{int(short.sum())} of {table.n_classes} classes; recode both alike, or give the whole population"
@@ -75,7 +63,7 @@ def _persons_of_rows(population: pd.DataFrame, count: str | None) -> np.ndarray:
     persons = column.to_numpy(dtype=float, na_value=np.nan)
     wrong = ~(np.isfinite(persons) & (persons >= 0))
     if wrong.any():
-        row = shortened(str(population.index[int(wrong.argmax())]))
+        row = first_row(wrong, population.index)
         raise DataError(f"row {row}: column {shortened(str(count))} is no count of persons; give a number from 0 on")
     return persons
 
@@ -84,14 +72,11 @@ def _codes_of_population(population: pd.DataFrame, table: ClassTable) -> np.ndar
     """Key codes of the population: those of the table, or beyond them for values that the sample does not have."""
     columns = []
     for name, labels in zip(table.spec.key_variables, table.labels, strict=True):
-        column: Coded = coded(population[name])
+        column = coded(population[name])
         if (absent := column.codes < 0).any() and table.spec.missing == "error":
-            row = shortened(str(population.index[int(absent.argmax())]))
-            raise DataError(
-                f"row {row}: a missing value in column {shortened(str(name))}; fill it in, or choose "
-                "another policy for missing values"
-            )
-        place = pd.Index(labels).get_indexer(column.values)
+            row = first_row(absent, population.index)
+            raise DataError(f"row {row}: a missing value in column {shortened(str(name))}; {MISSING_REMEDY}")
+        place = labels.get_indexer(column.values)
         place = np.where(place < 0, len(labels) + 1, place)
         gap = len(labels) if table.spec.missing == "category" else -1
         columns.append(np.append(place, gap)[column.codes])
@@ -108,10 +93,7 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
     each of which misses the sex, may have fifty compatible records. They are counted apart, since the classes of
     neither have the records of the other.
 
-    Parameters
-    ----------
-    ranges : str or iterable of KRange
-        Ranges of sizes such as ``"1,2,3-4,5+"``. Each is counted on its own: they may overlap or leave gaps.
+    Each of the ranges of sizes, such as ``"1,2,3-4,5+"``, is counted on its own: they may overlap or leave gaps.
 
     Returns
     -------
@@ -143,17 +125,8 @@ def size_ranges(table: ClassTable, *, ranges: str | Iterable[KRange] = SIZE_RANG
 def by_meaning(sizes: pd.DataFrame, *, own: str = "own class", compatible: str = "compatible") -> pd.DataFrame:
     """`size_ranges` with a version for each meaning of a missing key, of the versions for which they differ.
 
-    Parameters
-    ----------
-    sizes : DataFrame
-        From `size_ranges`, also of several versions (column ``version``), one below the other.
-    own, compatible : str
-        What the two are called; after the name of their version, if it has one.
-
-    Returns
-    -------
-    DataFrame
-        ``version``, ``label``, ``records`` and ``share``.
+    The sizes may be of several versions (column ``version``), one below the other; `own` and `compatible` are what the
+    two meanings are called, after the name of their version. Columns: ``label``, ``records``, ``share``, ``version``.
 
     Examples
     --------
@@ -185,19 +158,9 @@ MOST_K = 1_000
 def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataFrame:
     """Records in groups of k or fewer, for every set of key variables that an intruder may know.
 
-    Parameters
-    ----------
-    frame, spec
-        As in `class_table`; at most 12 key variables.
-    k_max : int
-        The last k, 1 to 1,000.
-
-    Returns
-    -------
-    DataFrame
-        One row per non-empty subset of the key variables, smaller subsets first: ``keys`` (tuple of str), ``n``
-        (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`: the number of
-        records with f_k <= k.
+    The result has one row per non-empty subset of the key variables (12 at most), smaller ones first: ``keys`` (tuple
+    of str), ``n`` (records), ``classes`` (or patterns), ``k_achieved``, and a column for each k from 1 to `k_max`
+    (1,000 at most): the number of records with f_k <= k.
 
     Examples
     --------
@@ -213,19 +176,13 @@ def key_grid(frame: pd.DataFrame, spec: KeySpec, *, k_max: int = 20) -> pd.DataF
         raise OptionError(f"{len(names)} key variables have too many subsets; choose {MOST_KEYS} of them or fewer")
     check_whole(k_max, "k_max", 1, MOST_K)
     table = class_table(frame, spec)
-    positions = range(len(names))
-    subsets = [subset for size in range(1, len(names) + 1) for subset in combinations(positions, size)]
     rows = []
-    for subset in subsets:
-        codes, records = _merged_patterns(table.codes[:, subset], table.records)
+    for subset in (each for size in range(1, len(names) + 1) for each in combinations(range(len(names)), size)):
+        group, some = distinct_rows(table.codes[:, subset])
+        codes = table.codes[some][:, subset]
+        records = np.bincount(group, weights=table.records).astype(np.int64)
         wildcard = spec.missing == "wildcard" and (codes < 0).any()
         f_k = compatible_sums(codes, records) if wildcard else records
         up_to = np.cumsum(np.bincount(np.minimum(f_k, k_max + 1), weights=records, minlength=k_max + 2))[1:-1]
         rows.append((tuple(names[j] for j in subset), table.n, len(records), f_k.min(), *up_to.astype(np.int64)))
     return pd.DataFrame(rows, columns=["keys", "n", "classes", "k_achieved", *range(1, k_max + 1)])
-
-
-def _merged_patterns(codes: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows, and the records of each."""
-    group, some = distinct_rows(codes)
-    return codes[some], np.bincount(group, weights=records).astype(np.int64)

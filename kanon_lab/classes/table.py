@@ -11,12 +11,12 @@ import pandas as pd
 
 from kanon_lab.arguments import is_number
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
-from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack
+from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack, rows_named
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
 _MEND = "weights must be finite and above 0, so mend it or drop the record"
-_MISSING_REMEDY = "fill it in, or choose another policy for missing values"
+MISSING_REMEDY = "fill it in, or choose another policy for missing values"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ValueCounts:
     overall: np.ndarray
     n_classes: int
 
-    # What several measures need of the counts, by row: of each class in which some value is known, in order.
+    # What several measures need, by row: of each class in which some value is known, in order.
 
     @cached_property
     def start(self) -> np.ndarray:
@@ -185,7 +185,7 @@ class ClassTable:
         if self.spec.household is None:
             return None
         codes = coded(self._others[self.spec.household]).codes
-        self._refuse(codes < 0, self.spec.household, "no household", "fill it in or drop the record")
+        _refuse(codes < 0, self.index, self.spec.household, "no household", "fill it in or drop the record")
         return codes
 
     def column(self, variable: str | pd.Series) -> pd.Series:
@@ -205,9 +205,7 @@ class ClassTable:
         values = coded(column)
         absent = values.codes < 0
         if absent.any() and self.spec.missing == "error":
-            self._refuse(
-                absent, column.name, "a missing value", "fill it in, or choose another policy for missing values"
-            )
+            _refuse(absent, self.index, column.name, "a missing value", MISSING_REMEDY)
         if absent.any() and self.spec.missing == "category":
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
             absent[:] = False
@@ -242,23 +240,13 @@ class ClassTable:
         order = np.lexsort((columns, rows))
         return rows[order], columns[order], counts[order]
 
-    def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
-        if rows.any():
-            _refuse_rows(rows, self.index, column, fault, remedy)
-
 
 def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> ClassTable:
     """Group the records of a file by their key values.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
-    spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables.
+    The frame has one row a record; neither its index nor the order of its rows or columns matters. The spec says the
+    roles of its variables, or is the names of the key variables.
 
-    Notes
-    -----
     Under the policy ``wildcard`` a record that misses a key is compatible with every record that agrees on the keys
     both know (INE Chile 2023, Tabla 7.2). Compatibility is not transitive, so f_k belongs to patterns, not to classes.
 
@@ -276,7 +264,7 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
         name = spec.key_variables[at]
-        _refuse_rows(columns[at].codes < 0, frame.index, name, "a missing value", _MISSING_REMEDY)
+        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", MISSING_REMEDY)
     weights = _checked_weights(frame, spec)
     radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
     class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
@@ -313,19 +301,19 @@ def _checked_weights(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray | None:
     )
     if not number.any() and pd.api.types.is_string_dtype(column.dropna()):
         _refuse_texts(column)
-    _refuse_rows(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
+    _refuse(~np.broadcast_to(number, len(column)), frame.index, spec.weight, "a weight that is no number", _MEND)
     weights = column.to_numpy(dtype=float, na_value=np.nan)
     for fault, rows in {
         "a missing weight": np.isnan(weights),
         "an infinite weight": np.isinf(weights),
         "a weight that is not above 0": weights <= 0,
     }.items():
-        _refuse_rows(rows, frame.index, spec.weight, fault, _MEND)
+        _refuse(rows, frame.index, spec.weight, fault, _MEND)
     with np.errstate(over="ignore"):
         most = weights.sum() * len(weights)
     if np.isinf(most):  # the sum over records of F_k would be infinite too
         largest = weights == weights.max()
-        _refuse_rows(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
+        _refuse(largest, frame.index, spec.weight, "a weight too large to be added up", "mend it")
     return weights
 
 
@@ -336,7 +324,7 @@ def _refuse_texts(column: pd.Series) -> None:
     fault, remedy = "a weight that is no number", _MEND
     if bad.any() and texts[bad].str.fullmatch(r"[-+]?\d[\d.,_' ]*").all():
         fault, remedy = "a weight with other signs than digits and one decimal point", "write it like 1234.5"
-    _refuse_rows(bad, column.index, column.name, fault, remedy)
+    _refuse(bad, column.index, column.name, fault, remedy)
     raise DataError(
         f"column {shortened(str(column.name))} is text, though every weight in it is a number; write each "
         "number in one way only, without leading zeros, a plus or signs between thousands, or convert the column"
@@ -347,8 +335,6 @@ def _number_or_missing(value: object) -> bool:
     return is_number(value) or (pd.api.types.is_scalar(value) and pd.isna(value))
 
 
-def _refuse_rows(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
+def _refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str, remedy: str) -> None:
     if rows.any():
-        row, column = shortened(str(index[int(rows.argmax())])), shortened(str(column))
-        more = f" (and {int(rows.sum()) - 1} more)" if rows.sum() > 1 else ""
-        raise DataError(f"row {row}{more}: {fault} in column {column}; {remedy}")
+        raise DataError(f"{rows_named(rows, index)}: {fault} in column {shortened(str(column))}; {remedy}")

@@ -28,6 +28,8 @@ _SUMMARIES = {
     "audit": "Every published figure against what is computed for it.",
     "data": "List, fetch and find data sets.",
 }
+# Those that stand beside another one, in its module.
+_BESIDE = {"data": "population", "init": "report", "subsample": "measure"}
 
 
 class LazyGroup(click.Group):
@@ -43,7 +45,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.summaries:
             return None
-        return getattr(import_module(f"kanon_lab.cli.{name}"), name)
+        return getattr(import_module(f"kanon_lab.cli.{_BESIDE.get(name, name)}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

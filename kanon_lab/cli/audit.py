@@ -1,8 +1,11 @@
 """``kanon-lab audit``: every published figure against what is computed for it."""
 
+from functools import partial
+
 import click
 
-from kanon_lab.cli.output import max_bytes_option, print_frame, print_json, reader_may_leave
+from kanon_lab.cli.options import json_option, max_bytes_option
+from kanon_lab.cli.output import print_frame, show
 from kanon_lab.errors import OptionError
 
 _EXAMPLES = """
@@ -34,9 +37,8 @@ _LABEL = 12  # Characters of the names beside what is told of one figure.
     help="Exit with 1 where a figure (with --figure: this one) disagrees or a published error was found.",
 )
 @max_bytes_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-@click.pass_context
-def audit(context, source, figure, population, year, columns, strict, as_json):
+@json_option
+def audit(source, figure, population, year, columns, strict, as_json):
     """Give each published figure a verdict, and tell what it was set against.
 
     Only figures of the kind "recomputed" are set against something else, and only these confirm a source. To others
@@ -47,8 +49,8 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
     from kanon_lab import studies
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
-    from kanon_lab.studies.audit import FINDINGS, check_takes_counts, source_of
     from kanon_lab.studies.figures import check_source
+    from kanon_lab.studies.verdicts import FINDINGS, check_takes_counts, source_of
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
@@ -65,46 +67,60 @@ def audit(context, source, figure, population, year, columns, strict, as_json):
         check_takes_counts(source)
         counts = load_counts(population, year=year, pool_from=85, columns=parse_columns(columns))
     result = studies.audit(source, counts)
-    one = None if figure is None else result.figure(figure)
-    with reader_may_leave():
-        if one is None:
-            (_print_as_json if as_json else _print)(result)
-        else:
-            _print_one(one, as_json)
-    if strict and (not result.clean if one is None else one["verdict"] in FINDINGS):
-        context.exit(1)
+    if figure is None:
+        show(_of_all(result) if as_json else None, partial(_print, result), as_json=as_json)
+        clean = result.clean
+    else:
+        one = result.figure(figure)
+        show(_of_one(one), partial(_print_one, one), as_json=as_json)
+        clean = one["verdict"] not in FINDINGS
+    if strict and not clean:
+        raise click.exceptions.Exit(1)
 
 
-def _print_as_json(result):
+def _of_all(result):
+    """The audit as it stands in JSON: what was computed is in one column, a number or words."""
     from kanon_lab.studies import KINDS, VERDICTS
 
-    figures = _figures_of_one_column(result.figures)
-    print_json(
-        {
-            # "fitted" is what "kind" was before there were several.
-            "figures": figures.assign(fitted=figures["kind"] == "fitted"),
-            "kinds": {name: (figures["kind"] == name).sum() for name in KINDS},
-            "verdicts": {name: (figures["verdict"] == name).sum() for name in VERDICTS},
-            "evidence": result.evidence(),
-            "summary": result.summary(),
-            "rows_that_do_not_add_up": result.rows_off,
-        }
-    )
-
-
-def _figures_of_one_column(figures):
-    """The figures with what was computed in one column, a number or words."""
+    figures = result.figures
     computed = figures["computed"].astype(object).where(figures["computed_text"] == "", figures["computed_text"])
-    return figures.assign(computed=computed).drop(columns="computed_text")
+    figures = figures.assign(computed=computed).drop(columns="computed_text")
+    return {
+        # "fitted" is what "kind" was before there were several.
+        "figures": figures.assign(fitted=figures["kind"] == "fitted"),
+        "kinds": {name: (figures["kind"] == name).sum() for name in KINDS},
+        "verdicts": {name: (figures["verdict"] == name).sum() for name in VERDICTS},
+        "evidence": result.evidence(),
+        "summary": result.summary(),
+        "rows_that_do_not_add_up": result.rows_off,
+    }
+
+
+def _of_one(figure):
+    computed = {"computed": figure["computed_text"] or figure["computed"]}
+    return {name: value for name, value in figure.items() if name != "computed_text"} | computed
 
 
 def _print(result):
-    from kanon_lab.studies.audit import FINDINGS, computed_words
+    """What was set against something else comes first; the other kinds are counted, not claimed."""
+    import pandas as pd
 
-    _print_headline(result)
-    summary = result.summary()
+    from kanon_lab.studies import KINDS, VERDICTS
+    from kanon_lab.studies.verdicts import FINDINGS, computed_words
+
+    verdicts = list(VERDICTS)[::-1]
+    evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)
+    told = [
+        ", ".join(f"{count:,} {name}" for name, count in row.items() if count)
+        for _, row in evidence[verdicts].iterrows()
+    ]
+    printed, first = evidence["figures"].sum(), evidence["figures"].iloc[0]
+    click.echo(f"{printed:,} figures printed; {first:,} recomputed from something else: {told[0] or 'none'}.\n")
+    kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": told}
+    print_frame(pd.DataFrame(kinds | {"meaning": list(KINDS.values())}), {"figures": ","})
     click.echo()
-    print_frame(summary.assign(attention=summary[list(FINDINGS)].sum(axis=1))[_shown_columns()])
+    summary = result.summary().assign(attention=lambda rows: rows[list(FINDINGS)].sum(axis=1))
+    print_frame(summary[["source", "table", "figures", *KINDS, "attention"]])
     findings = result.figures[result.figures["verdict"].isin(FINDINGS)]
     click.echo(f"\n{len(findings)} of {len(result.figures)} figures ask for attention (each alone: --figure ID):")
     for figure in findings.assign(computed=computed_words(findings)).itertuples():
@@ -115,37 +131,7 @@ def _print(result):
     click.echo(f"\n{len(result.rows_off)} printed rows do not add up to their totals; --json lists them.")
 
 
-def _shown_columns():
-    from kanon_lab.studies import KINDS
-
-    return ["source", "table", "figures", *KINDS, "attention"]
-
-
-def _print_headline(result):
-    """What was set against something else comes first; the other kinds are counted, not claimed."""
-    import pandas as pd
-
-    from kanon_lab.studies import KINDS, VERDICTS
-
-    verdicts = list(VERDICTS)[::-1]
-    evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)
-    told = [
-        ", ".join(f"{count:,} {name}" for name, count in row.items() if count)
-        for _, row in evidence[verdicts].iterrows()
-    ]
-    all_of_them, first = evidence["figures"].sum(), evidence["figures"].iloc[0]
-    click.echo(f"{all_of_them:,} figures printed; {first:,} recomputed from something else: {told[0] or 'none'}.\n")
-    kinds = {"kind": evidence.index, "figures": evidence["figures"].to_numpy(), "verdicts": told}
-    print_frame(pd.DataFrame(kinds | {"meaning": list(KINDS.values())}), {"figures": ","})
-
-
-def _print_one(figure, as_json):
-    if as_json:
-        figure = {name: value for name, value in figure.items() if name != "computed_text"} | {
-            "computed": figure["computed_text"] or figure["computed"]
-        }
-        print_json(figure)
-        return
+def _print_one(figure):
     click.echo(f"{figure['figure_id']}\n")
     for name, text in _told(figure):
         if text:
@@ -154,10 +140,8 @@ def _print_one(figure, as_json):
 
 def _told(figure):
     """What is told of one figure, by name; what there is nothing of is empty."""
-    place = [figure["place"]]
-    if figure["table"] != "text":
-        place += [figure["table"], f"row {figure['row']}"]
-    place.append("column " * (figure["table"] != "text") + figure["column"])
+    row = [figure["table"], f"row {figure['row']}", f"column {figure['column']}"]
+    place = [figure["place"], *([figure["column"]] if figure["table"] == "text" else row)]
     missing = figure["computed"] != figure["computed"]
     yield "source", figure["citation"]
     yield "where", ", ".join(filter(None, place))

@@ -6,22 +6,11 @@ from pathlib import Path
 import click
 
 from kanon_lab import files
-from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.output import (
-    FOR_OFFICE,
-    OFFICE,
-    by_names,
-    max_bytes_option,
-    missing_codes_option,
-    print_frame,
-    print_json,
-    reader_may_leave,
-    reading_notes,
-    reading_options,
-)
+from kanon_lab.cli.options import file_argument, json_option, reading_notes, reads_microdata, whole_number
+from kanon_lab.cli.output import FOR_OFFICE, OFFICE, end, print_frame, print_lines, show
 from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
 from kanon_lab.digits import number, percent
-from kanon_lab.errors import OptionError, StorageError, about, shortened, visible
+from kanon_lab.errors import OptionError, StorageError, about, shortened
 
 _EXAMPLES = """
 \b
@@ -45,39 +34,32 @@ where map.yml holds
 
 
 @click.command(name="map", epilog=_EXAMPLES)
-@click.argument("file")
+@file_argument
 @click.option("--recipe", "recipe_path", required=True, metavar="R.yml", help="A recipe with $names, and their grid.")
 @click.option("--at-most", metavar="RISK", help="The required risk: a share such as 0.05, or a number of records.")
 @click.option("--risk", default="global_risk", show_default=True, metavar="NAME", help="The measure of risk.")
 @click.option("--loss", default="non_uniform_entropy", show_default=True, metavar="NAME", help="The measure of loss.")
-@click.option("--repeats", default="1", metavar="R", help="Seeds tried where a recipe is random.  [default: 1]")
+@click.option(
+    "--repeats",
+    default="1",
+    callback=whole_number,
+    metavar="R",
+    help="Seeds tried where a recipe is random.  [default: 1]",
+)
 @click.option("--worst", is_flag=True, help="Judge a recipe by its worst seed, not by the mean of all.")
-@click.option("--workers", metavar="W", help="Processes.  [default: as many as processors, if it takes long]")
-@click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
-@missing_codes_option
-@max_bytes_option
+@click.option(
+    "--workers",
+    callback=whole_number,
+    metavar="W",
+    help="Processes.  [default: as many as processors, if it takes long]",
+)
+@reads_microdata("recipe_path", "out", "write_recipe")
 @click.option("--out", metavar="OUT", help="File to write the measures of every recipe to, such as map.csv.")
 @click.option("--write-recipe", metavar="PATH", help="File to write the cheapest recipe to; needs --at-most.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT and PATH where they hold something else.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-@click.pass_context
-@by_names("file", "recipe_path", "out", "write_recipe")
+@json_option
 def map(  # noqa: A001 (the name of the command)
-    context,
-    file,
-    recipe_path,
-    at_most,
-    risk,
-    loss,
-    repeats,
-    worst,
-    workers,
-    na,
-    missing_codes,
-    out,
-    write_recipe,
-    overwrite,
-    as_json,
+    source, recipe_path, at_most, risk, loss, repeats, worst, workers, out, write_recipe, overwrite, as_json
 ):
     """Apply every recipe of a grid to the records in FILE, and show which cost least for the risk that they leave.
 
@@ -88,19 +70,14 @@ def map(  # noqa: A001 (the name of the command)
 
     Exit code: 0; 1 where no recipe meets --at-most; 2 after bad input.
     """
-    if not file:
-        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     if write_recipe is not None and at_most is None:
         raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")
-    repeats = whole_numbers(repeats, "--repeats", most=1)[0]
-    workers = None if workers is None else whole_numbers(workers, "--workers", most=1)[0]
 
-    from kanon_lab.data.microdata import read_file
     from kanon_lab.data.writing import check_target, write_microdata
     from kanon_lab.recipes.frontier import measure_of
     from kanon_lab.recipes.grid import planned
-    from kanon_lab.recipes.recipe import read_yaml
     from kanon_lab.recipes.risk_map import risk_utility_map
+    from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml, seen_from
 
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)
@@ -109,28 +86,24 @@ def map(  # noqa: A001 (the name of the command)
     if out is not None:
         check_target(out)
     for target in filter(None, (out, write_recipe)):
-        _check_target(target, overwrite, file, recipe_path, candidates)
-    read = read_file(file, **reading_options(candidates[0].recipe, na, missing_codes))
-    with about(file):
+        _check_target(target, overwrite, source.file, recipe_path, candidates)
+    recipe = candidates[0].recipe
+    read = source.read(**recipe.reading)
+    with about(source.file):
         found = risk_utility_map(read.numbered, settings, repeats=repeats, workers=workers, path=recipe_path)
     axes = {"risk": risk, "loss": loss, "repeats": "worst" if worst else "mean"}
-    result = {**OFFICE, "file": file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
-    result["notes"] = [*candidates[0].recipe.notes, *found.notes(risk), *reading_notes(read)]
+    result = {**OFFICE, "file": source.file, "recipe": recipe_path, "n": len(read.frame), **_result(found, axes, limit)}
+    result["notes"] = [*recipe.notes, *found.notes(risk), *reading_notes(read)]
     if out is not None:
         write_microdata(found.points, out, overwrite=True)
-    best = result["cheapest"]
-    if write_recipe is not None and best is not None:
-        _write_recipe(found.recipes[best["label"]], write_recipe)
-    result |= {"out": out, "written_recipe": write_recipe if best is not None else None}
-    with reader_may_leave(result["out"], result["written_recipe"]):
-        if as_json:
-            print_json(result)
-        else:
-            _print(result, of_risk, of_loss)
+    written = None if result["cheapest"] is None else write_recipe
+    if written is not None:
+        chosen = found.recipes[result["cheapest"]["label"]]
+        files.write_text(written, dump_yaml(seen_from(chosen, written)))
+    result |= {"out": out, "written_recipe": written}
+    show(result, partial(_print, result, of_risk, of_loss), out, written, as_json=as_json)
     if result["unmet"] is not None:
-        nothing = "" if write_recipe is None else f"; {write_recipe} was not written"
-        click.echo(f"kanon-lab: {visible(result['unmet'] + nothing)}", err=True)
-        context.exit(1)
+        end(1, result["unmet"] + ("" if write_recipe is None else f"; {write_recipe} was not written"))
 
 
 def _limit(text, measure):
@@ -191,12 +164,6 @@ def _result(found, axes, limit):
     }
 
 
-def _write_recipe(settings, path):
-    from kanon_lab.recipes.recipe import dump_yaml, seen_from
-
-    files.write_text(path, dump_yaml(seen_from(settings, path)))
-
-
 def _collapsed(frontier, beside):
     """The first of those recipes whose risk and losses are the same, and how many are like it."""
     same = ["risk", "loss", *beside]
@@ -207,46 +174,44 @@ def _collapsed(frontier, beside):
 
 
 def _print(result, of_risk, of_loss):
-    """Print the result for people; names of files, columns and recipes must not command the terminal."""
+    """Print the result for people."""
     from kanon_lab.recipes.frontier import measure_of
 
-    failed = len(result["failed"])
-    click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))
+    failed, best, limit = result["failed"], result["cheapest"], result["at_most"]
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"
-    click.echo(visible(f"{result['recipe']}: {several}{f', {failed} of which could not be applied' * bool(failed)}"))
-    click.echo(f"risk: {result['risk']} ({of_risk.label})")
-    click.echo(f"loss: {result['loss']} ({of_loss.label})")
-    click.echo()
-    click.echo("Recipes that no other beats in both")
-    forms = {"risk": _form(of_risk), "loss": _form(of_loss), "risk_sd": _form(of_risk), "loss_sd": _form(of_loss)}
+    unfit = f", {len(failed)} of which could not be applied" if len(failed) else ""
+    print_lines(
+        [
+            f"{result['file']}: {result['n']:,} records {FOR_OFFICE}",
+            f"{result['recipe']}: {several}{unfit}",
+            f"risk: {result['risk']} ({of_risk.label})",
+            f"loss: {result['loss']} ({of_loss.label})",
+            "",
+            "Recipes that no other beats in both",
+        ]
+    )
+    risk, loss = _form(of_risk), _form(of_loss)
     spread = ["risk_sd", "loss_sd"] if (result["frontier"]["repeats"] > 1).any() else []
     beside = [] if result["beside"] is None else [result["beside"]]
-    frontier = _collapsed(result["frontier"], beside)
+    forms = {"risk": risk, "loss": loss, "risk_sd": risk, "loss_sd": loss}
     forms |= {name: _form(measure_of(name)) for name in beside}
+    frontier = _collapsed(result["frontier"], beside)
     print_frame(frontier[["label", "risk", "loss", *beside, *spread]].rename(columns={"label": "recipe"}), forms)
+    lines = []
     if blind := int(result["frontier"]["unseen"].astype(bool).sum()):
         seen = f"; {result['beside']} does" if beside else ", nor does another measure here"
-        click.echo(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
+        lines.append(f"(caution: {result['loss']} does not see every step of {blind:,} of these recipes{seen})")
     if len(frontier) < len(result["frontier"]):
-        click.echo("(alike: the same risk and loss, so that neither measure sees what they differ in)")
-    if result["cheapest"] is not None:
-        best, limit = result["cheapest"], result["at_most"]
-        click.echo()
-        click.echo(f"Least loss with {result['risk']} at most {limit:g}")
-        click.echo(
-            visible(f"{best['label']}: risk {forms['risk'](best['risk'], limit)}, loss {forms['loss'](best['loss'])}")
-        )
-        for caution in result["cautions"]:
-            click.echo(visible(f"caution: {caution}"))
-    if failed:
-        click.echo()
-        click.echo(visible(f"The first that could not be applied: {result['failed'].iloc[0]['label']}"))
-        click.echo(visible(result["failed"].iloc[0]["error"]))
-    click.echo()
-    for note in result["notes"]:
-        click.echo(visible(f"note: {note}"))
-    written = [path for path in (result["out"], result["written_recipe"]) if path is not None]
-    click.echo(visible(f"written: {', '.join(written) or 'nothing'}"))
+        lines.append("(alike: the same risk and loss, so that neither measure sees what they differ in)")
+    if best is not None:
+        lines += ["", f"Least loss with {result['risk']} at most {limit:g}"]
+        lines.append(f"{best['label']}: risk {risk(best['risk'], limit)}, loss {loss(best['loss'])}")
+        lines += [f"caution: {caution}" for caution in result["cautions"]]
+    if len(failed):
+        lines += ["", f"The first that could not be applied: {failed.iloc[0]['label']}", failed.iloc[0]["error"]]
+    lines += ["", *(f"note: {note}" for note in result["notes"])]
+    written = ", ".join(path for path in (result["out"], result["written_recipe"]) if path is not None)
+    print_lines([*lines, f"written: {written or 'nothing'}"])
 
 
 def _form(measure):

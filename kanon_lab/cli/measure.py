@@ -1,70 +1,100 @@
-"""``kanon-lab measure``: anonymity, risk and diversity of a microdata file."""
+"""``kanon-lab measure`` and ``kanon-lab subsample``: what a microdata file shows as it is, and as a sample."""
 
-import csv
+from functools import partial
 
 import click
 
-from kanon_lab.cli.output import (
-    FOR_OFFICE,
-    OFFICE,
-    by_names,
-    max_bytes_option,
-    missing_codes_option,
-    print_json,
-    reader_may_leave,
+from kanon_lab.cli.options import (
+    column_option,
+    file_argument,
+    json_option,
+    keys_option,
+    missing_option,
+    names,
     reading_notes,
+    reads_microdata,
+    whole_number,
+    whole_numbers,
     without_folders,
 )
+from kanon_lab.cli.output import FOR_OFFICE, OFFICE, aligned, end, print_frame, print_lines, show
 from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, about, shortened, visible
+from kanon_lab.errors import OptionError, about, shortened
+from kanon_lab.roles import MISSING_POLICIES, KeySpec
 
-_EXAMPLES = """
+_OF_MEASURE = """
 \b
 Examples:
   kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
   kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
   kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
 """
+_OF_SUBSAMPLE = """
+\b
+Examples:
+  kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.04 --repeats 200
+  kanon-lab subsample health-survey --keys postcode,age,sex --weight weight --household household --json
+  kanon-lab subsample survey.csv --keys region,age,sex --fraction 0.004 --cluster psu --cluster-fraction 0.1
+"""
 
 _ESTIMATORS = ["benedetti-franconi", "exact", "inverse"]
 # What f_k counts where keys are missing: two tables, since neither has the records of the other.
 _COMPATIBLE = "Anonymity by compatible records (a missing key may be any value)"
 _OWN_CLASS = "Anonymity by own class (a missing key is a value of its own)"
-_POLICIES = ["wildcard", "category", "error"]
 
 
-@click.command(name="measure", epilog=_EXAMPLES)
-@click.argument("file")
-@click.option(
-    "--keys",
-    multiple=True,
-    required=True,
-    metavar="A,B,...",
-    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+def _bands(context, parameter, texts):
+    """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
+    from kanon_lab.measures import Bands
+
+    found = {}
+    for text in texts:
+        name, _, edges = text.rpartition("=")
+        try:
+            numbers = [float(edge) for edge in edges.split(",")]
+            found[name.strip()] = Bands([None, *numbers, None], "left")
+        except (ValueError, OptionError):
+            name = ""
+        if not name.strip():
+            raise OptionError(
+                f"--bands {shortened(text)!r}: write a variable and rising edges, such as income=1000,2000"
+            )
+    return found
+
+
+def _shares(context, parameter, texts):
+    """The numbers from 0 to 1 in comma-separated texts."""
+    try:
+        found = [float(part) for text in texts for part in text.split(",")]
+    except ValueError:
+        found = [-1]
+    if not all(0 <= share <= 1 for share in found):
+        said = shortened(",".join(texts))
+        raise OptionError(f"--threshold {said!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2")
+    return found
+
+
+@click.command(name="measure", epilog=_OF_MEASURE)
+@file_argument
+@keys_option
+@column_option(
+    "--weight", "Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1."
 )
+@column_option("--household", "Identifier of the household.")
 @click.option(
-    "--weight",
-    multiple=True,
-    metavar="COLUMN",
-    help="Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1.",
+    "--sensitive", multiple=True, callback=names, metavar="S,...", help="Variables that an intruder wants to learn."
 )
-@click.option("--household", multiple=True, metavar="COLUMN", help="Identifier of the household.")
-@click.option("--sensitive", multiple=True, metavar="S,...", help="Variables that an intruder wants to learn.")
+@missing_option
+@reads_microdata()
 @click.option(
-    "--missing",
-    type=click.Choice(_POLICIES),
-    default="wildcard",
-    show_default=True,
-    help="A missing key is compatible with anything, a value of its own, or an error.",
+    "--k", default="2,3,5", callback=whole_numbers, show_default=True, help="Count the records with f_k below these."
 )
-@click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
-@missing_codes_option
-@max_bytes_option
-@click.option("--k", default="2,3,5", show_default=True, help="Count the records with f_k below these.")
 @click.option(
     "--threshold",
+    "thresholds",
     multiple=True,
     default=["0.05"],
+    callback=_shares,
     show_default=True,
     metavar="R,...",
     help="Count the records with an individual risk above these, from 0 to 1. May repeat.",
@@ -89,37 +119,19 @@ _POLICIES = ["wildcard", "category", "error"]
 @click.option(
     "--bands",
     multiple=True,
+    callback=_bands,
     metavar="S=EDGE,...",
     help="Bands of a sensitive quantity: income=1000,2000 is below 1000, 1000 to below 2000, and the rest. May repeat.",
 )
 @click.option(
     "--fail-under-k",
     default="1",
+    callback=whole_number,
     metavar="K",
     help="Exit with 1, after the result, where the file is not K-anonymous.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-@click.pass_context
-@by_names("file")
-def measure(
-    context,
-    file,
-    keys,
-    weight,
-    household,
-    sensitive,
-    missing,
-    na,
-    missing_codes,
-    k,
-    threshold,
-    estimator,
-    recursive_c,
-    distance,
-    bands,
-    fail_under_k,
-    as_json,
-):
+@json_option
+def measure(source, keys, weight, household, sensitive, missing, fail_under_k, as_json, **options):
     """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
 
     What is printed is for the office only: two runs, with and without one person, tell that person's values.
@@ -128,118 +140,22 @@ def measure(
     set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. f_k is the number of records that share a
     record's keys, F_k the sum of their weights. Exit code: 0; 1 where --fail-under-k is not met; 2 after bad input.
     """
-    k = whole_numbers(k, "--k")
-    (k_required,) = whole_numbers(fail_under_k, "--fail-under-k", most=1)
-    if not file:
-        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
-
-    from kanon_lab.data.microdata import read_file
     from kanon_lab.measures import measure
-    from kanon_lab.roles import KeySpec
 
-    spec = KeySpec(
-        names(keys, "--keys"),
-        weight=one_name(weight, "--weight"),
-        household=one_name(household, "--household"),
-        sensitive_variables=names(sensitive, "--sensitive"),
-        missing=missing,
-    )
-    options = {"estimator": estimator, "recursive_c": recursive_c, "distance": distance, "bands": parse_bands(bands)}
-    options["thresholds"] = shares(threshold, "--threshold")
-    read = read_file(file, columns=spec.variables, na=na, missing_codes=missing_codes)
-    with about(file):
-        measured = measure(read.numbered, spec, k=k, **options)
-    result = {**OFFICE, "file": file, **measured.to_dict()}
+    spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
+    read = source.read(columns=spec.variables)
+    with about(source.file):
+        measured = measure(read.numbered, spec, **options)
+    result = {**OFFICE, "file": source.file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
-    with reader_may_leave():
-        if as_json:
-            print_json(result)
-        else:
-            _print(result)
-    if measured.k_achieved < k_required:
-        below = (
-            f"{without_folders(file, file)}: k achieved is {measured.k_achieved}, below {k_required} (--fail-under-k)"
-        )
-        click.echo(f"kanon-lab: {visible(below)}", err=True)
-        context.exit(1)
-
-
-def names(texts, option):
-    """Names in comma-separated texts, each once; a name in double quotes may have commas."""
-    found = []
-    for text in texts:
-        try:
-            (row,) = csv.reader([text], skipinitialspace=True, strict=True)
-        except (csv.Error, ValueError):
-            row = []
-        found += [name.strip() for name in row or [""]]
-    if not all(found):
-        raise OptionError(
-            f"{option} {shortened(','.join(texts))!r}: write names of columns between commas, such as a,b,c"
-        )
-    return found
-
-
-def one_name(texts, option):
-    """The one name given, or None; a name may have commas."""
-    if len(texts) > 1:
-        raise OptionError(f"{option} stands {len(texts)} times; name one column")
-    name = texts[0].strip() if texts else None
-    if name == "":
-        raise OptionError(f"{option} is empty; name a column, or leave it out")
-    return name
-
-
-def parse_bands(texts):
-    """Bands by variable, open on both sides and closed on the left, from texts such as income=1000,2000."""
-    from kanon_lab.measures import Bands
-
-    found = {}
-    for text in texts:
-        name, _, edges = text.rpartition("=")
-        try:
-            numbers = [float(edge) for edge in edges.split(",")]
-            found[name.strip()] = Bands([None, *numbers, None], "left")
-        except (ValueError, OptionError):
-            name = ""
-        if not name.strip():
-            raise OptionError(
-                f"--bands {shortened(text)!r}: write a variable and rising edges, such as income=1000,2000"
-            )
-    return found
-
-
-def shares(texts, option):
-    """The numbers from 0 to 1 in comma-separated texts."""
-    try:
-        found = [float(part) for text in texts for part in text.split(",")]
-    except ValueError:
-        found = [-1]
-    if not all(0 <= share <= 1 for share in found):
-        raise OptionError(
-            f"{option} {shortened(','.join(texts))!r}: write numbers from 0 to 1 with a point, such as 0.05,0.2"
-        )
-    return found
-
-
-def whole_numbers(text, option, most=None):
-    """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and len(part) <= 18 and int(part) > 0 for part in parts) or len(parts) > (most or 1000):
-        wanted = "whole numbers from 1 on, such as 2,3,5" if most is None else "a whole number from 1 on, such as 3"
-        raise OptionError(f"{option} {shortened(text)!r}: write {wanted}")
-    return [int(part) for part in parts]
-
-
-def _print(result):
-    """Print the measures for people; names of files and columns must not command the terminal."""
-    for line in _lines(result):
-        click.echo(visible(line))
+    show(result, lambda: print_lines(_lines(result)), as_json=as_json)
+    if (found := measured.k_achieved) < fail_under_k:
+        name = without_folders(source.file, source.file)
+        end(1, f"{name}: k achieved is {found}, below {fail_under_k} (--fail-under-k)")
 
 
 def _lines(result):
     from kanon_lab.measures import MEASURES
-    from kanon_lab.roles import MISSING_POLICIES
 
     n, missing = result["n"], result["missing"]
     combinations = f"{result['classes']:,} combinations of {', '.join(result['keys'])}"
@@ -264,19 +180,14 @@ def _lines(result):
     yield from aligned(f"Risk of re-identification ({result['estimator']})", risk)
     for name, values in result["diversity"].items():
         title = f"Diversity of {name}: the worst class (c = {values['recursive_c']:g}, {values['distance']} distance)"
-        numbers = {measure: value for measure, value in values.items() if measure not in ("recursive_c", "distance")}
-        yield from aligned(
-            title,
-            {
-                f"{measure} ({'least' if MEASURES[measure] else 'largest'})": "infinite"
-                if value is None
-                else f"{value:.6g}"
-                for measure, value in numbers.items()
-            },
-        )
-    if result["notes"]:
-        yield ""
-    yield from result["notes"]
+        texts = {
+            f"{measure} ({'least' if least else 'largest'})": "infinite"
+            if values[measure] is None
+            else f"{values[measure]:.6g}"
+            for measure, least in MEASURES.items()
+        }
+        yield from aligned(title, texts)
+    yield from ["", *result["notes"]] if result["notes"] else []
 
 
 def _anonymity(counts, n):
@@ -286,10 +197,126 @@ def _anonymity(counts, n):
     return {"k achieved": f"{counts['k_achieved']:,}", **texts}
 
 
-def aligned(title, texts):
-    """A title, and below it a line for each text: its name to the left, the text to the right."""
-    yield ""
-    yield title
-    left, right = max(map(len, texts)), max(map(len, texts.values()))
-    for name, text in texts.items():
-        yield f"  {name:<{left}}  {text:>{right}}"
+@click.command(name="subsample", epilog=_OF_SUBSAMPLE)
+@file_argument
+@keys_option
+@click.option(
+    "--fraction",
+    type=float,
+    metavar="F",
+    help="Sampling fraction of the sample, between 0 and 1; subsamples have the same. Not with --weight.",
+)
+@column_option("--weight", "Sampling weight: each record is drawn with the chance 1 / weight.")
+@column_option(
+    "--cluster",
+    "Clusters (primary sampling units) that the survey drew: subsamples take whole ones, as a survey of everybody "
+    "in the clusters drawn did.",
+)
+@click.option(
+    "--cluster-fraction",
+    type=float,
+    metavar="F",
+    help="Share of all clusters that the survey drew, where it took only some households or persons in each: then "
+    "subsamples draw both again.",
+)
+@column_option(
+    "--household",
+    "Households that were surveyed as wholes: subsamples take whole ones, within clusters where these are named.",
+)
+@click.option(
+    "--repeats", type=int, default=1, show_default=True, metavar="R", help="Subsamples to draw, up to 100,000."
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the random numbers.")
+@click.option("--fixed-size", is_flag=True, help="Subsamples of a fixed number of records, not each by its own draw.")
+@click.option(
+    "--p-a",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="P",
+    help="Chance that what an intruder knows is coded as in FILE and right, from 0 to 1.",
+)
+@missing_option
+@reads_microdata()
+@json_option
+def subsample(source, keys, weight, cluster, household, missing, fixed_size, as_json, **options):
+    """Risk of identification in the sample FILE: what a subsample is to it, it is taken to be to the population.
+
+    FILE is a .csv, .parquet, .xlsx, .sav, .dta or .sas7bdat file (.gz may follow) with a row for each record, or a data
+    set such as health-survey. A csv file is in UTF-8, UTF-16 or Windows-1252. Of its n1 records u1 are unique in it; of
+    the n2 of a subsample u2 are unique there, and u of these in FILE too. Then p(c) = (u1/n1)(u/u2), p(d) = u/u2, and
+    p(identification) = p(a) p(b) p(c) p(d), where p(b) is the fraction. Where the survey drew clusters or households,
+    name their columns, so that a subsample is drawn as the sample was. Exit code: 0; 2 after bad input.
+    """
+    from kanon_lab.sample.study import subsample_risk
+
+    spec = KeySpec(keys, weight=weight, household=household, missing=missing)
+    units = [name for name in (cluster, household) if name is not None]
+    # Without units named, any column may show that there are some.
+    read = source.read(columns=list(dict.fromkeys([*spec.variables, *units])) if units else None)
+    if not {*spec.variables} <= {*read.frame}:
+        source.read(columns=spec.variables)  # it says which one is not there
+    scheme = "fixed" if fixed_size else "bernoulli"
+    with about(source.file):
+        risk = subsample_risk(read.numbered, spec, scheme=scheme, cluster=cluster, **options)
+    result = {**OFFICE, "file": source.file, **risk.to_dict()}
+    result["notes"] += reading_notes(read)
+    show(result, partial(_print, result, risk), as_json=as_json)
+
+
+def _print(result, risk):
+    """Print the study for people."""
+    means = ", mean" if risk.repeats > 1 else ""
+    spread = f", and the spread of these {risk.repeats:,}" if means else ""
+    print_lines(
+        [
+            f"{result['file']}: {risk.n1:,} records, keys {', '.join(map(str, risk.keys))} {FOR_OFFICE}",
+            f"missing keys: {risk.missing} ({MISSING_POLICIES[risk.missing]})",
+            f"subsamples: {risk.repeats:,}, {_drawn(risk)}, seed {risk.seed}",
+            *aligned("Records", _records(risk, means)),
+            *aligned("The four conditions of an identification", _conditions(risk)),
+            "",
+            f"Over all subsamples, in closed form{spread}",
+        ]
+    )
+    table = risk.spread.rename(columns={"q025": "2.5%", "q975": "97.5%"}) if means else risk.spread[[]]
+    table = table.assign(expected=risk.expected)
+    print_frame(table[["expected", *table.columns[:-1]]].reset_index(names=""))
+    notes = [*(f"warning: {each}" for each in result["warnings"]), *result["notes"]]
+    print_lines(["", *notes] if notes else [])
+
+
+def _drawn(risk):
+    from kanon_lab.sample.study import SCHEMES
+
+    if risk.weight is not None:
+        drawn = f"each {{}} with the chance 1 / {risk.weight}"
+    else:
+        drawn = f"{SCHEMES[risk.scheme].replace('record', '{}')}, fraction {risk.fraction:g}"
+    if risk.units is None:
+        return drawn.format("record")
+    whole = risk.household if risk.cluster is None or risk.cluster_fraction is not None else risk.cluster
+    within = "" if risk.cluster_fraction is None else f", of {risk.cluster} with the chance {risk.cluster_fraction:g}"
+    return f"{drawn.format('record' if whole is None else f'whole {whole}')}{within}; {risk.units:,} in the sample"
+
+
+def _records(risk, means):
+    counts = {
+        "in the sample (n1)": risk.n1,
+        "unique in the sample (u1)": risk.u1,
+        f"in the subsample (n2{means})": risk.n2,
+        f"unique in the subsample (u2{means})": risk.u2,
+        f"unique in both (u{means})": risk.u,
+    }
+    return {name: f"{count:,.1f}" if isinstance(count, float) else f"{count:,}" for name, count in counts.items()}
+
+
+def _conditions(risk):
+    shares = {
+        "what the intruder knows is coded alike and right, p(a), as given": risk.p_a,
+        "the person is in the sample, p(b)": risk.p_b,
+        "the person's keys are unique in the population, p(c)": risk.p_c,
+        "a record unique in the sample is unique in the population, p(d)": risk.p_d,
+        "identification, the product of the four": risk.p_identification,
+    }
+    return {name: percent(share, digits=4) for name, share in shares.items()}

@@ -1,99 +1,23 @@
-"""How commands read files, and what they print: aligned text for people, JSON for programs."""
+"""What commands print: aligned text for people, JSON for programs."""
 
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import click
-
-from kanon_lab import files
-from kanon_lab.errors import OptionError, shortened
-
-if TYPE_CHECKING:
-    from kanon_lab.data.microdata import MicrodataFile
-    from kanon_lab.recipes.recipe import Recipe
 import json
 import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
-from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from kanon_lab.errors import KanonLabError, StorageError, visible
+import click
+
+from kanon_lab.errors import StorageError, shortened, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     import pandas as pd
 
-
-_UNITS = ("", "KB", "MB", "GB")
-_BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
-
-
-def _parsed(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
-    """Codes by variable from texts such as P3=88,99."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        name, _, listed = text.rpartition("=")
-        codes = [code.strip() for code in listed.split(",")]
-        if not name.strip() or not all(codes):
-            raise OptionError(f"--missing-codes {shortened(text)!r}: write a variable and its codes, such as P3=88,99")
-        found.setdefault(name.strip(), []).extend(codes)
-    return found
-
-
-missing_codes_option = click.option(
-    "--missing-codes",
-    multiple=True,
-    metavar="V=CODE,...",
-    callback=_parsed,
-    help="Codes that mean missing in a variable: P3=88,99. May repeat.",
-)
-"""The option of the commands that read microdata; it gives what `read_file` takes as missing_codes."""
-
-
-def _limited(context: click.Context, parameter: click.Parameter, text: str | None) -> None:
-    """Let files that the command reads take so many bytes of memory."""
-    if text is not None:
-        found = _BYTES.fullmatch(text.strip())
-        if found is None or not int(found[1]):
-            raise OptionError(f"--max-bytes {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
-        context.with_resource(files.limited(int(found[1]) * 1000 ** _UNITS.index(found[2].upper())))
-
-
-max_bytes_option = click.option(
-    "--max-bytes",
-    metavar="N",
-    callback=_limited,
-    expose_value=False,
-    help=f"The memory that reading a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
-)
-"""The option of all commands that read a table."""
-
-
-def reading_notes(file: "MicrodataFile") -> Iterator[str]:
-    """What was found in a file, and columns whose cells may mean something else than they were taken for."""
-    from kanon_lab.data import usual_marks
-    from kanon_lab.data.microdata import double_spellings, nearly_numbers
-
-    yield from file.notes
-    for name, marks in usual_marks(file.frame).items():
-        yield f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
-    for name in double_spellings(file.frame):
-        yield f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
-    for name, count in nearly_numbers(file.frame).items():
-        some = f"{count:,} of its cells are no numbers"
-        yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"
-
-
-def reading_options(recipe: "Recipe", na: tuple[str, ...], missing_codes: dict[str, list[str]]) -> dict[str, Any]:
-    """How to read the file: as its recipe says, or as options of a command say in the place of it."""
-    given = {"na": na, "missing_codes": missing_codes, "max_bytes": files.limit()}
-    return {**recipe.reading, **{name: value for name, value in given.items() if value}}
-
-
+#: Exit code where --fail is given and a limit is not met.
+NOT_MET = 3
 #: Who may read what a command prints, in its JSON and in its first line: by exact numbers of two runs, with and without
 #: one person, that person's values can be told.
 OFFICE = {"audience": "office"}
@@ -101,14 +25,23 @@ FOR_OFFICE = "(for the office only)"
 _GAP = "  "
 
 
-@contextmanager
-def reader_may_leave(*written: str | None, what: str = "what was written is there") -> Iterator[None]:
-    """End what is printed in the block where its reader (such as head) has seen enough, but not the command.
+def show(
+    result: Any,
+    printed: Callable[[], None],
+    *written: str | None,
+    as_json: bool,
+    what: str = "what was written is there",
+) -> None:
+    """Print a result as JSON, or for people by a function.
 
-    Where it cannot be printed at all, as on a full disk, the error says which files were `written` all the same.
+    Where its reader (such as head) has seen enough, that ends it, but not the command. Where it cannot be printed at
+    all, as on a full disk, the error says which files were `written` all the same.
     """
     try:
-        yield
+        if as_json:
+            print_json(result)
+        else:
+            printed()
         sys.stdout.flush()
     except BrokenPipeError:
         drop_output()
@@ -120,34 +53,30 @@ def reader_may_leave(*written: str | None, what: str = "what was written is ther
         raise StorageError(f"standard output cannot be written ({reason}){there}") from None
 
 
+def end(code: int, reason: str) -> NoReturn:
+    """End the command with an exit code, and a line on standard error that says why."""
+    click.echo(f"kanon-lab: {visible(reason)}", err=True)
+    raise click.exceptions.Exit(code)
+
+
 def drop_output() -> None:
     """Send standard output nowhere from now on: what is still buffered must not fail at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def by_names(*options: str) -> Callable:
-    """Let errors of a command call the files of these parameters by name: where they lie is not for every reader."""
-
-    def wrap(command: Callable) -> Callable:
-        @wraps(command)
-        def called(*args: Any, **values: Any) -> Any:
-            try:
-                return command(*args, **values)
-            except KanonLabError as error:
-                raise type(error)(without_folders(str(error), *(values[name] for name in options))) from None
-
-        return called
-
-    return wrap
+def print_lines(lines: "Iterable[str]") -> None:
+    """Print lines for people; names of files and columns in them must not command the terminal."""
+    for line in lines:
+        click.echo(visible(line))
 
 
-def without_folders(text: str, *paths: str | None) -> str:
-    """A text in which these paths, and others in their folders, are called by their names."""
-    for path in filter(None, paths):
-        typed = path.rpartition("/")[0]
-        for folder in {typed, str(Path(path).parent), str(Path(path).absolute().parent)} - {"", ".", "/"}:
-            text = re.sub(rf"(?<![\w./-]){re.escape(str(KanonLabError(folder)))}/", "", text)
-    return text
+def aligned(title: str, texts: Mapping[str, str]) -> "Iterator[str]":
+    """A title, and below it a line for each text: its name to the left, the text to the right."""
+    yield ""
+    yield title
+    left, right = max(map(len, texts)), max(map(len, texts.values()))
+    for name, text in texts.items():
+        yield f"  {name:<{left}}  {text:>{right}}"
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:

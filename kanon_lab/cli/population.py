@@ -1,8 +1,9 @@
-"""``kanon-lab population``: expected anonymity of a population known as counts."""
+"""``kanon-lab population`` and ``kanon-lab data``: anonymity of a population known as counts, and the data sets."""
 
 import click
 
-from kanon_lab.cli.output import max_bytes_option, print_frame, print_json
+from kanon_lab.cli.options import json_option, max_bytes_option
+from kanon_lab.cli.output import print_frame, print_json
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
@@ -52,7 +53,7 @@ _FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": perce
     help="For csv, xlsx, xls and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
 )
 @max_bytes_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+@json_option
 def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
     """Expected number of persons per range of k for the counts in SOURCE.
 
@@ -122,3 +123,55 @@ def _age(text):
 def _whole_number(text):
     """The number that decimal digits make; None for other text, and for more digits than any number here has."""
     return int(text) if text.isdecimal() and len(text) <= 18 else None
+
+
+@click.group()
+def data() -> None:
+    """List, fetch and find data sets."""
+
+
+@data.command("list", epilog="Example: kanon-lab data list --json")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the data sets: those of the package and those to fetch."""
+    from kanon_lab.data.sets import catalogue
+
+    sets = catalogue()
+    if as_json:
+        print_json(sets)
+    else:
+        print_frame(sets.assign(sha256=sets["sha256"].str[:12]))
+
+
+@data.command(epilog="Example: kanon-lab data fetch ine-33570")
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Download again even when the file is there.")
+@json_option
+def fetch(name: str, force: bool, as_json: bool) -> None:
+    """Download the data set NAME and print its path.
+
+    It is checked and kept in the cache folder. A download that broke off goes on with the next one.
+    """
+    from kanon_lab.data.sets import fetch
+
+    if not fetch(name, force=force)[1]:
+        click.echo(f"{name} is already there (a fetched one is downloaded again with --force)", err=True)
+    _print_path(name, as_json)
+
+
+@data.command(epilog="Example: kanon-lab data path spain-2010")
+@click.argument("name")
+@json_option
+def path(name: str, as_json: bool) -> None:
+    """Print the path of the data set NAME."""
+    _print_path(name, as_json)
+
+
+def _print_path(name: str, as_json: bool) -> None:
+    from kanon_lab.data.sets import data_path, describe, find
+
+    path = data_path(name)
+    if as_json:
+        print_json({**describe(find(name)), "path": str(path)})
+    else:
+        click.echo(path)

@@ -1,21 +1,19 @@
 """``kanon-lab protect``: a recipe of protection steps applied to a microdata file."""
 
+from functools import partial
+
 import click
 
-from kanon_lab.cli.measure import whole_numbers
-from kanon_lab.cli.output import (
-    OFFICE,
-    by_names,
-    max_bytes_option,
-    missing_codes_option,
-    print_json,
-    reader_may_leave,
+from kanon_lab.cli.options import (
+    file_argument,
+    json_option,
     reading_notes,
-    reading_options,
+    reads_microdata,
+    whole_number,
     without_folders,
 )
-from kanon_lab.cli.protect_text import NOT_MET
-from kanon_lab.errors import OptionError, about, visible
+from kanon_lab.cli.output import NOT_MET, OFFICE, end, show
+from kanon_lab.errors import OptionError, about
 
 _EXAMPLES = """
 \b
@@ -35,7 +33,7 @@ where recipe.yml holds
 
 
 @click.command(name="protect", epilog=_EXAMPLES)
-@click.argument("file")
+@file_argument
 @click.option("--recipe", "recipe_path", required=True, metavar="R.yml", help="Roles of the variables, and steps.")
 @click.option("--out", metavar="OUT", help="File to write, in the format that its ending says. Needless on a dry run.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT where it holds something else.")
@@ -45,21 +43,17 @@ where recipe.yml holds
     is_flag=True,
     help="Put an apostrophe before texts of a .csv or .xlsx OUT that a spreadsheet would run as formulas.",
 )
-@click.option("--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat.")
-@missing_codes_option
-@max_bytes_option
+@reads_microdata("recipe_path", "out")
 @click.option(
     "--fail-under-k",
+    "least",
+    callback=whole_number,
     metavar="K",
     help="Where a record is below K in the end, write nothing and exit with 1 after the report.",
 )
 @click.option("--fail", is_flag=True, help="Where a limit is not met, write nothing and exit with 3 after the report.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-@click.pass_context
-@by_names("file", "recipe_path", "out")
-def protect(
-    context, file, recipe_path, out, overwrite, dry_run, neutralise, na, missing_codes, fail_under_k, fail, as_json
-):
+@json_option
+def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fail, as_json):
     """Apply the steps of a recipe to the records in FILE, write them to OUT, and report risk and utility.
 
     FILE and OUT are .csv, .parquet, .xlsx, .sav or .dta files (.gz may follow); FILE may also be a .sas7bdat file, or a
@@ -77,25 +71,23 @@ def protect(
     The verdict is on K, or on the recipe's k_required. Exit
     code: 0; 1 where --fail-under-k is not met; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
-    if not file:
-        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     if out is None and not dry_run:
         raise OptionError("--out is not given; name the file to write, or try the recipe with --dry-run")
-    least = None if fail_under_k is None else whole_numbers(fail_under_k, "--fail-under-k", most=1)[0]
 
     from kanon_lab import files
-    from kanon_lab.data.microdata import read_file
+    from kanon_lab.cli.protect_text import print_protection
     from kanon_lab.data.writing import check_target
-    from kanon_lab.recipes.recipe import read_recipe
+    from kanon_lab.recipes.chain import read_recipe
     from kanon_lab.recipes.released import proof, write_release
 
+    file = source.file
     if out is not None:
         check_target(out, neutralise=neutralise)
         refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
     if out is not None:
         refuse_hierarchies(out, recipe)
-    read = read_file(file, **reading_options(recipe, na, missing_codes))
+    read = source.read(**recipe.reading)
     with about(file):
         protection = recipe.apply(read, progress=True)
     with about(out or file):
@@ -110,21 +102,13 @@ def protect(
     if not dry_run and not failed:
         cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
         result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
-    with reader_may_leave(result["out"]):
-        if as_json:
-            print_json(result)
-        else:
-            from kanon_lab.cli.protect_text import print_protection
-
-            print_protection(result, protection)
+    show(result, partial(print_protection, result, protection), result["out"], as_json=as_json)
+    nothing = "" if dry_run else "; nothing was written"
     if unmet:
-        click.echo(f"kanon-lab: a limit is not met (--fail){'' if dry_run else '; nothing was written'}", err=True)
-        context.exit(NOT_MET)
+        end(NOT_MET, f"a limit is not met (--fail){nothing}")
     if failed:
-        records = f"{result['verdict']['records']:,} records"
-        below = f"{without_folders(file, file)}: {records} are below {least} (--fail-under-k)"
-        click.echo(f"kanon-lab: {visible(below)}{'' if dry_run else '; nothing was written'}", err=True)
-        context.exit(1)
+        below = f"{result['verdict']['records']:,} records are below {least} (--fail-under-k)"
+        end(1, f"{without_folders(file, file)}: {below}{nothing}")
 
 
 def _of_labels(protection, form):
@@ -149,23 +133,24 @@ def refuse_inputs(out, file, recipe_path):
 def refuse_hierarchies(out, recipe):
     """The same for the files of hierarchies that the recipe names, also at its household level."""
     from kanon_lab.data import writing
-    from kanon_lab.recipes.recipe import hierarchy_paths
+    from kanon_lab.recipes.yaml_file import hierarchy_paths
 
     paths = hierarchy_paths([settings for _, settings in recipe.steps])
     writing.refuse_inputs(out, [("a hierarchy file of the recipe", path) for path in paths])
 
 
 def _result(protection, recipe, least, of_reading):
-    from kanon_lab.recipes import exposure, released, verdict
+    from kanon_lab import recipes
     from kanon_lab.recipes.exposure import columns_as_keys
-    from kanon_lab.recipes.limits import as_limits
-    from kanon_lab.recipes.verdict import judge
+    from kanon_lab.recipes.plan import as_limits
+    from kanon_lab.recipes.released import untouched
+    from kanon_lab.recipes.verdict import final_diversity
 
     spec, last = recipe.spec, protection.state.measured
     limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
-    judged = judge(protection, limits)
-    columns = released.released_columns(protection)
-    diversity, of_diversity = verdict.final_diversity(protection)
+    judged = recipes.judge(protection, limits)
+    columns = recipes.released_columns(protection)
+    diversity, of_diversity = final_diversity(protection)
     notes = [*recipe.notes, *protection.notes, *of_diversity, *of_reading]
     if recipe.language != "en":
         notes.append(f"language is {recipe.language}: nothing in this report follows it yet")
@@ -190,11 +175,11 @@ def _result(protection, recipe, least, of_reading):
         "direct_identifiers": list(spec.direct_identifiers),
         "columns": list(protection.frame.columns),
         "released": columns,
-        "untouched": released.untouched(columns),
+        "untouched": untouched(columns),
         **_states(protection),
         "violations": last.violations,
-        "shown_by_members": exposure.household_disclosure(protection),
-        "told_by_columns": exposure.dependent_columns(protection),
+        "shown_by_members": recipes.household_disclosure(protection),
+        "told_by_columns": recipes.dependent_columns(protection),
         "diversity": diversity,
         "notes": notes,
     }
@@ -202,13 +187,14 @@ def _result(protection, recipe, least, of_reading):
 
 def _verdict(protection, recipe, least, judged):
     """Whether k is met in the end, by the recipe's meaning of a missing key, and which of three claims hold."""
-    from kanon_lab.recipes import verdict
+    from kanon_lab import recipes
+    from kanon_lab.recipes.verdict import DECISIVE
 
     k = recipe.limits.get("k", recipe.k_required) if least is None else least
     if k is None:
         return None
-    claims = judged.claims if judged.k == k else verdict.final_claims(protection, k)
-    decisive = verdict.DECISIVE[recipe.spec.missing]
+    claims = judged.claims if judged.k == k else recipes.final_claims(protection, k)
+    decisive = DECISIVE[recipe.spec.missing]
     records = int(claims.set_index("claim")["records"][decisive])
     rows = claims[["claim", "records", "share", "meaning"]].assign(holds=claims["records"] == 0)
     return {"k": k, "met": records == 0, "records": records, "decisive": decisive, "claims": rows}

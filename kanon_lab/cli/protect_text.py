@@ -5,13 +5,12 @@ from functools import partial
 
 import click
 
-from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame
+from kanon_lab.cli.output import FOR_OFFICE, cell_text, print_frame, print_lines
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened, visible
+from kanon_lab.roles import MISSING_POLICIES
 from kanon_lab.terms import key_of
 
-#: Exit code where --fail is given and a limit is not met.
-NOT_MET = 3
 # What is limited, where the terms of the field have no name for it.
 _LABELS = {
     "individual_risk": "largest individual risk",
@@ -24,35 +23,7 @@ _LABELS = {
     "exposed_by_columns": "records below k by columns that are no keys",
 }
 _SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
-
-
-def print_judged(judged):
-    """A line a limit, and a line a caution."""
-    from kanon_lab.terms import TERMS
-
-    for row in judged["limits"]:
-        name = row["name"]
-        label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
-        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
-        told = percent if name in _SHARES else number
-        found = "not known" if row["value"] is None else told(row["value"], row["limit"])
-        line = f"{label}: {found}, to be {row['bound']} {told(row['limit'], row['value'])}"
-        _limit_line("met" if row["met"] else "NOT MET", line)
-    for each in judged["cautions"]:
-        _limit_line("caution", each["text"])
-
-
-def _limit_line(mark, text):
-    click.echo(textwrap.fill(visible(text), 100, initial_indent=f"  {mark:7}  ", subsequent_indent=" " * 13))
-
-
 _WIDTH = 100
-# What is claimed, where `kanon_lab.methods.suppression.CLAIMS` says for whom it fails.
-_CLAIMS = {
-    "compatible": "every record has {k} compatible released records (a missing value may be any value)",
-    "own_class": "every record is in a released class of {k} (a missing value is a value of its own)",
-    "true_key": "every true key meets {k} compatible released records",
-}
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
 # An estimate of fewer records would tell their values.
@@ -60,15 +31,29 @@ _FEW = 10
 _risk = partial(percent, digits=4)
 
 
-def print_protection(result, protection):
-    """Print the result; names of files and columns must not command the terminal."""
-    from kanon_lab.roles import MISSING_POLICIES
+def print_judged(judged):
+    """A line a limit, and a line a caution."""
+    from kanon_lab.terms import TERMS
 
+    lines = []
+    for row in judged["limits"]:
+        name = row["name"]
+        label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
+        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
+        told = percent if name in _SHARES else number
+        found = "not known" if row["value"] is None else told(row["value"], row["limit"])
+        wanted = f"to be {row['bound']} {told(row['limit'], row['value'])}"
+        lines.append(("met" if row["met"] else "NOT MET", f"{label}: {found}, {wanted}"))
+    for mark, text in [*lines, *(("caution", each["text"]) for each in judged["cautions"])]:
+        click.echo(textwrap.fill(visible(text), _WIDTH, initial_indent=f"  {mark:7}  ", subsequent_indent=" " * 13))
+
+
+def print_protection(result, protection):
+    """Print the result for people; paths are not broken."""
     missing = result["missing"]
-    click.echo(visible(f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"))  # a path is not broken
+    print_lines([f"{result['file']}: {result['n']:,} records {FOR_OFFICE}"])
     _print_verdict(result)
-    click.echo()
-    click.echo(visible(f"recipe: {result['recipe']}, seed {result['seed']}"))
+    print_lines(["", f"recipe: {result['recipe']}, seed {result['seed']}"])
     _line(f"keys: {', '.join(result['keys'])}; missing keys: {missing} ({MISSING_POLICIES[missing]})")
     _line(f"weight: {result['weight'] or 'none'}; household: {result['household'] or 'none'}")
     _line(f"direct identifiers dropped: {', '.join(result['direct_identifiers']) or 'none named'}")
@@ -79,26 +64,27 @@ def print_protection(result, protection):
     for note in result["notes"]:
         if key_of(note) != "untouched":  # said above
             _line(f"- {note}")
-    click.echo()
     done = "nothing was written" if result["out"] is None else f"written: {result['out']}"
-    click.echo(visible(f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"))
+    print_lines(["", f"{'dry run: ' * result['dry_run']}{done} ({len(result['columns'])} columns)"])
     if result["neutralised"] is not None:
         cells = ", ".join(f"{shortened(name)} {count:,}" for name, count in result["neutralised"].items())
         _line(f"cells given an apostrophe, since a spreadsheet would run them: {cells or 'none'}")
 
 
 def _print_verdict(result):
-    verdict = result["verdict"]
-    if verdict is None:
+    if (verdict := result["verdict"]) is None:
         _line("no verdict: the recipe has no k_required, and --fail-under-k is not given")
         print_judged(result)
         return
+    from kanon_lab.report.words import texts
+
     met = "MET" if verdict["met"] else f"NOT MET by {verdict['records']:,} records"
     whence = "k_required" if verdict["k"] == result["k_required"] else "--fail-under-k"
     _line(f"k = {verdict['k']} ({whence}): {met} (missing keys: {result['missing']})")
     for row in verdict["claims"].itertuples():
         holds = "holds" if row.holds else f"fails for {row.records:,} ({percent(row.share)})"
-        _line(f"  {_CLAIMS[row.claim].format(k=verdict['k'])}: {holds}", indent="    ")
+        claim = texts()[f"claim_{row.claim}"]["en"].format(k=verdict["k"])
+        _line(f"  {claim}: {holds}", indent="    ")
     print_judged(result)
 
 
@@ -115,8 +101,14 @@ def _print_states(protection, of=""):
     if protection.steps and protection.steps[0].households is not None:
         _line("(household_level is step 1; the first under steps is step 2)")
     _print_cells(protection, of)
-    for table in (_print_anonymity, _print_risk, _print_kept, _print_links, _print_losses, _print_indicators):
-        table(protection, history, of)
+    for title, names, formats, *remarks in _measures(protection, history):
+        head, *rest = title.format(of=of).splitlines()
+        _title(head)
+        for line in rest:
+            _line(line)
+        _print(history[["step", *names]].rename(columns=names), formats)
+        for remark in remarks:
+            _line(remark)
     for position, step in enumerate(protection.steps, 1):
         if step.claims is not None:
             _print_claims(step.claims, position, of)
@@ -134,86 +126,68 @@ def _print_cells(protection, of):
         _print(_frame(rows, ["step", "variable", *counted, "column"]).astype(counted))
 
 
-def _print_after(history, title, names, formats=None):
-    """Some measures after each step under their heads."""
-    _title(title)
-    _print(history[["step", *names]].rename(columns=names), formats)
+def _measures(protection, history):
+    """The tables of measures after each step: title, heads by measure, formats by head, and remarks below."""
+    from kanon_lab.recipes.measured import INDICATOR_LOSSES
 
-
-def _print_anonymity(protection, history, of):
-    policy = "category" if protection.spec.missing == "category" else "wildcard"
+    spec, household = protection.spec, protection.spec.household
+    policy = "category" if spec.missing == "category" else "wildcard"
     names = {"classes": "classes", "k_achieved": "k"}
     names |= {f"violations_{k}_{policy}": f"below {k}" for k in protection.k}
-    if protection.spec.household:
-        names["with_household_size_k_achieved"] = "k (counted)"
-        names["with_household_size_sample_uniques"] = "uniques (counted)"
-    _print_after(history, f"Anonymity after each step{of}", names)
+    remarks = []
     if policy == "wildcard" and history["known_cells"].iloc[-1] < 1:
-        _line(
+        remarks.append(
             "(k, below: by compatible records, where a missing key may be any value; classes: of the same key values)"
         )
-    if protection.spec.household:
-        _line("(counted: for an outsider who also counts the members of each household)")
+    if household:
+        names |= {"with_household_size_k_achieved": "k (counted)"}
+        names |= {"with_household_size_sample_uniques": "uniques (counted)"}
+        remarks.append("(counted: for an outsider who also counts the members of each household)")
+    yield "Anonymity after each step{of}", names, {}, *remarks
 
-
-def _print_risk(protection, history, of):
     names = {"global_risk": "mean risk", "expected_reidentifications": "persons"}
     names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
-    if protection.spec.household:
+    if household:
         names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
     formats = {"mean risk": _risk, "household risk": _risk, "persons": ",.2f", "households": ",.2f"}
-    title = f"Risk and expected re-identifications after each step{of} ({protection.estimator})"
-    _print_after(history, title, names, formats)
-    _line("(persons, households: expected to be re-identified; risk above: records)")
+    title = f"Risk and expected re-identifications after each step{{of}} ({protection.estimator})"
+    yield title, names, formats, "(persons, households: expected to be re-identified; risk above: records)"
 
-
-def _print_kept(protection, history, of):
     names = {"equal_cells": "as they came", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)
-    names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in protection.spec.key_variables}
-    _print_after(history, f"Key cells after each step{of}: shares, and different values", names, formats)
+    names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
+    yield "Key cells after each step{of}: shares, and different values", names, formats
 
-
-def _print_links(protection, history, of):
     names = {"key_linkage": "linked by keys"}
-    if protection.spec.numeric_variables:
-        names["numeric_linkage"] = "linked by quantities"
-    title = f"Links after each step{of}: records that an outsider with the true values links to their own"
-    _print_after(history, title, names, dict.fromkeys(names.values(), percent))
+    names |= {"numeric_linkage": "linked by quantities"} if spec.numeric_variables else {}
+    title = "Links after each step{of}: records that an outsider with the true values links to their own"
+    yield title, names, dict.fromkeys(names.values(), percent)
 
-
-def _print_losses(protection, history, of):
     names = {"granularity": "granularity", "non_uniform_entropy": "entropy", "table_distance": "tables"}
     formats = {**dict.fromkeys(names.values(), ".4f"), "discernibility": ",", "class size": ",.2f"}
     names |= {"discernibility": "discernibility", "average_class_size": "class size"}
-    _print_after(history, f"Loss after each step{of}: of keys and tables from 0 (none) to 1", names, formats)
-    if not protection.state.truth.perturbed.isdisjoint(protection.spec.key_variables):
-        _line("(-: not defined once a key is perturbed; see the notes)")
-    if protection.spec.numeric_variables:
+    perturbed = not protection.state.truth.perturbed.isdisjoint(spec.key_variables)
+    remarks = ["(-: not defined once a key is perturbed; see the notes)"] if perturbed else []
+    yield "Loss after each step{of}: of keys and tables from 0 (none) to 1", names, formats, *remarks
+
+    if spec.numeric_variables:
         names = {"il1s": "IL1s", "eigenvalues": "eigenvalues", "correlations": "correlations"}
         formats = dict.fromkeys(names.values(), ".4f")
-        names["numeric_lost"] = "no numbers any more"
-        _print_after(history, f"Loss of the quantities after each step{of}", names, formats)
+        yield "Loss of the quantities after each step{of}", {**names, "numeric_lost": "no numbers any more"}, formats
 
-
-def _print_indicators(protection, history, of):
-    if protection.baseline.wanted is None:
-        return
-    from kanon_lab.recipes.measured import INDICATOR_LOSSES
-
-    names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
-    _title(f"Indicators after each step{of}: intervals beside those before any step")
-    _line("(overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:")
-    _line("share of the estimates that lie in their first interval)")
-    formats = dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
-    _print(history[["step", *names]].rename(columns=names), formats)
+    if protection.indicators is not None:
+        names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
+        title = """Indicators after each step{of}: intervals beside those before any step
+(overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:
+share of the estimates that lie in their first interval)"""
+        yield title, names, dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
 
 
 def _print_claims(claims, number, of):
     """All claims of one combination of keys; of several combinations those that fail, the worst first."""
     _title(f"Claims after step {number}{of}: records for which they fail")
     shown = claims
-    if len(claims) > len(_CLAIMS):
+    if len(claims) > len({*claims["claim"]}):
         failing = claims[claims["records"] > 0].sort_values("records", ascending=False, kind="stable")
         shown = failing.head(_MOST_CLAIMS)
         held = f"{len(claims) - len(failing)} of {len(claims)} claims hold"

@@ -1,14 +1,24 @@
-"""``kanon-lab report``: one offline HTML page on a microdata file and its protection, without a record in it."""
+"""``kanon-lab init`` and ``kanon-lab report``: a first configuration, and the offline HTML page that is made by one."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from kanon_lab.cli.output import OFFICE, max_bytes_option, print_json, reader_may_leave
-from kanon_lab.cli.protect_text import NOT_MET, print_judged
+from kanon_lab import files
+from kanon_lab.cli.options import Source, file_argument, json_option, max_bytes_option, missing_codes_option, na_option
+from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
+from kanon_lab.cli.protect_text import print_judged
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
 
-_EXAMPLES = """
+_OF_INIT = """
+\b
+Example:
+  kanon-lab init survey.csv --out report.yml
+  kanon-lab report survey.csv --config report.yml --out report.html
+  kanon-lab init --schema > kanon-lab.schema.json
+"""
+_OF_REPORT = """
 \b
 Example:
   kanon-lab report survey.csv --config report.yml --out report.html --fail
@@ -38,8 +48,93 @@ Others, of many configurations and with settings in place of those in the file:
 """
 
 
-@click.command(name="report", epilog=_EXAMPLES)
-@click.argument("file")
+@click.command(name="init", epilog=_OF_INIT)
+@click.argument("file", required=False)
+@click.option("--out", default="report.yml", show_default=True, metavar="R.yml", help="Configuration to write.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "es"]),
+    default="en",
+    show_default=True,
+    help="Of the comments, and of the report.",
+)
+@na_option
+@missing_codes_option
+@max_bytes_option
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of configurations, for editors, and do no more.")
+@json_option
+def init(file, out, language, na, missing_codes, schema, as_json):
+    """Look at the microdata in FILE and write a commented first configuration of a report on it.
+
+    FILE is as in kanon-lab protect, or a data set such as health-survey. Which column is a key variable, the weight and
+    so on is guessed from the names of columns, how many values they have and of which shape, and said to be a guess:
+    read it and mend it. What it is unsure of it says, with what else it may be. No value of a record is written or
+    printed. A file that is there already is never replaced.
+
+    With its JSON Schema beside it, as the last example makes it, editors complete the settings and check them.
+    """
+    if schema:
+        from kanon_lab.recipes.plan import config_schema
+
+        print_json(config_schema())
+        return
+    if file is None:
+        raise click.MissingParameter(param_hint="'FILE'", param_type="argument")
+    if not file or not out:
+        raise OptionError(f"{'--out' if file else 'FILE'} is empty; name a file")
+
+    from kanon_lab.report.config import names_only
+    from kanon_lab.report.first_config import first_config, guess_roles
+    from kanon_lab.report.shapes import check_named
+
+    _refuse_old(out)
+    with names_only(Path(file)):
+        found = Source(file, na, missing_codes).read()
+    check_named(found, found.found["name"])
+    guesses = guess_roles(found.frame)
+    codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
+    names = {"file": Path(file).name, "config": Path(out).name}
+    text = first_config(guesses, **names, language=language, na=na, missing_codes=codes)
+    with files.atomic_path(out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+        _refuse_old(out)
+    told = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
+    show(told, partial(_print_guesses, guesses, out), out, as_json=as_json)
+
+
+def _code(text):
+    """A code as a configuration has it: a number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _print_guesses(guesses, out):
+    """Every column with its role and why, and below them those that the command is unsure of."""
+    from kanon_lab.report.first_config import config_texts, doubt, why
+
+    texts = config_texts("en")
+    table = guesses.assign(
+        variable=guesses["variable"].map(shortened),
+        role=guesses["role"].where(guesses["role"] != "", "none"),
+        why=[why(row, texts) for row in guesses.itertuples()],
+    )
+    print_frame(table[["variable", "role", "kind", "distinct", "why"]])
+    doubts = table[table["unsure"]].groupby(["role", "other"], sort=False)["variable"]
+    print_lines(f"{doubt(role, other, texts)}: {', '.join(names)}" for (role, other), names in doubts)
+    print_lines([f"written: {out}; its roles are guesses: read and mend it before a report"])
+
+
+def _refuse_old(out):
+    if files.status(out) is not None:
+        raise StorageError(f"{out}: is there already; choose another name (--out), or remove it first")
+
+
+@click.command(name="report", epilog=_OF_REPORT)
+@file_argument
 @click.option("--config", "configs", multiple=True, metavar="YML", help="A configuration. May repeat.")
 @click.option("--out", metavar="OUT", help="The page to write, a folder, or a name with {name} in it.")
 @click.option("--protected", metavar="OUT", help="The protected file to write as well; {name} in it as in --out.")
@@ -48,9 +143,8 @@ Others, of many configurations and with settings in place of those in the file:
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
 @click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
 @max_bytes_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
-@click.pass_context
-def report(context, file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
+@json_option
+def report(file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
     """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
 
     The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
@@ -73,8 +167,6 @@ def report(context, file, configs, out, protected, overwrite, internal, override
 
     Exit code: 0; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
-    if not file:
-        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
     if not out:
@@ -90,27 +182,19 @@ def report(context, file, configs, out, protected, overwrite, internal, override
     inputs += [("a hierarchy file", each) for config in wanted.values() for each in config.hierarchies]
     for target in targets.values():
         check_out(target, [("the input", file), *inputs])
-    files = _protected(protected, configs)
+    kept = _protected(protected, configs)
     if overwrite and not protected:
         raise OptionError(
             "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
         )
-    for path, target in files.items():
+    for path, target in kept.items():
         check_protected(target, targets[path], file, wanted[path])
         refuse_inputs(target, inputs)
     done, errors = {}, []
     for path, config in wanted.items():
+        options = {"protected": kept.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
         try:
-            done[path] = make_report(
-                file,
-                config,
-                targets[path],
-                protected=files.get(path),
-                overwrite=overwrite,
-                only_met=fail,
-                internal=internal,
-                progress=True,
-            )
+            done[path] = make_report(file, config, targets[path], progress=True, **options)
         except KanonLabError as error:
             if len(wanted) == 1:
                 raise
@@ -118,28 +202,21 @@ def report(context, file, configs, out, protected, overwrite, internal, override
             errors.append(f"{name}{str(error).removeprefix(name)}")
     pages = [each.path.name for each in done.values()]
     released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("sha256")]
-    with reader_may_leave(*pages, *released, what="the report is there"):
-        if as_json:
-            rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
-            print_json(rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors})
-        else:
-            for path, each in done.items():
-                _print(path, each, wanted[path].notes)
+    rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
+    result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
+    show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
     for error in errors:
         click.echo(f"kanon-lab: {visible(error)}", err=True)
     if errors:
-        context.exit(2)
+        raise click.exceptions.Exit(2)
     if fail and not all(each.met for each in done.values()):
         withheld = [each.protected["file"] for each in done.values() if each.protected and not each.protected["sha256"]]
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
-        click.echo(visible(f"kanon-lab: a limit is not met (--fail){nothing}"), err=True)
-        context.exit(NOT_MET)
+        end(NOT_MET, f"a limit is not met (--fail){nothing}")
 
 
 def _targets(out, configs):
     """The page of each configuration."""
-    from kanon_lab import files
-
     names = [Path(path).stem for path in configs]
     with files.storage_errors(f"--out {shortened(Path(out).name)}"):
         folder = Path(out).is_dir() or out.endswith("/")
@@ -183,14 +260,13 @@ def _row(path, report, notes):
     }
 
 
-def _print(path, report, notes):
-    click.echo(
-        visible(f"{report.path}: {report.path.stat().st_size:,} bytes, {report.seconds:.1f} s ({Path(path).name})")
-    )
-    print_judged(report.judged)
-    if not report.judged["limits"]:
-        click.echo("  no limits in the configuration, so no verdict")
-    if report.protected and report.protected["sha256"]:
-        click.echo(visible(f"  written: {report.protected['file']}, {report.protected['records']:,} records"))
-    for note in notes:
-        click.echo(visible(f"  note: {note}"))
+def _print(rows):
+    """Print what was made for people."""
+    for row in rows:
+        size = Path(row["report"]).stat().st_size
+        print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
+        print_judged(row)
+        lines = [] if row["limits"] else ["no limits in the configuration, so no verdict"]
+        if (file := row["protected"] or {}).get("sha256"):
+            lines.append(f"written: {file['file']}, {file['records']:,} records")
+        print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

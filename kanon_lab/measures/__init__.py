@@ -5,19 +5,16 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "class_diversity": "DISTANCES",
-        "disclosed_quantities": "Interval Linked interval_disclosure record_linkage",
-        "extreme_values": "Outliers Robust UpperTail outliers robust_disclosure upper_tail",
-        "file_measures": "Measures measure",
-        "global_risk": """FileRisk attacker_risks file_risk household_risk household_risks household_size
-            with_household_composition with_household_size""",
-        "information_loss": "average_class_size discernibility granularity non_uniform_entropy table_distances",
-        "linkage": "LinkageResult linkage_attack",
+        "file_measures": "FileRisk Measures attacker_risks file_risk measure",
+        "information_loss": """QuantityLoss average_class_size discernibility granularity non_uniform_entropy
+            quantity_loss table_distances""",
+        "linkage": "LinkageResult Linked linkage_attack record_linkage",
         "loglinear_model": "LogLinear loglinear",
-        "numeric_loss": "QuantityLoss quantity_loss",
         "propensity_scores": "Propensity propensity",
-        "record_risk": "ESTIMATORS Above individual_risk records_above",
-        "sensitive_values": "MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
+        "quantities": "Interval Outliers Robust UpperTail interval_disclosure outliers robust_disclosure upper_tail",
+        "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
+            with_household_composition with_household_size""",
+        "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
         "special_uniques": "Suda suda",
         "survey_design": "Design",
         "survey_indicators": "IndicatorSet compare_indicators indicator_loss indicators",

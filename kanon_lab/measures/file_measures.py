@@ -1,21 +1,151 @@
-"""Every measure of a microdata file at once: anonymity, risk and diversity from one class table."""
+"""Measures of a whole file: its risk, for several attackers too, and all of anonymity, risk and diversity at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import check_choice, check_positive
+from kanon_lab.arguments import as_share, check_choice, check_positive
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.measures.global_risk import FileRisk, file_risk, with_household_size
-from kanon_lab.measures.record_risk import records_above
+from kanon_lab.measures.risk import (
+    household_risks,
+    individual_risk,
+    records_above,
+    refuse_light_classes,
+    with_household_size,
+)
 from kanon_lab.measures.sensitive_values import MEASURES, Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.terms import Note
+
+
+@dataclass(frozen=True)
+class FileRisk:
+    """Risk of re-identification in a file; what is of households is None without them.
+
+    Attributes
+    ----------
+    estimator : str
+        Behind every individual risk (`kanon_lab.measures.ESTIMATORS`).
+    risk : ndarray of float, shape (n,)
+        Individual risk of each record, in (0, 1], in the order of the frame.
+    global_risk, expected_reidentifications : float
+        Its mean (0-1) and its sum over records.
+    household_risk : float or None
+        Mean over records of the risk of their household, 0-1.
+    expected_household_reidentifications : float or None
+        Households with some member who is re-identified: sum over households, each once, of their risk.
+    expected_persons_in_reidentified_households : float or None
+        The persons in those households: sum over records of the risk of their household.
+    sum_population_frequency : float
+        Sum over records of F_k.
+    """
+
+    estimator: str
+    risk: np.ndarray = field(repr=False)
+    global_risk: float
+    expected_reidentifications: float
+    household_risk: float | None
+    expected_household_reidentifications: float | None
+    expected_persons_in_reidentified_households: float | None
+    sum_population_frequency: float
+
+
+def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> FileRisk:
+    """Individual, global and household risk of a file.
+
+    The measures are made for a sample with weights. Without a weight in the spec every record weighs 1, so that the
+    risks are 1/f_k: those of a whole population. Where F_k was counted in a known population, take the estimator
+    ``inverse``.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10.0, 15.0, 40.0]})
+    >>> found = kanon_lab.measures.file_risk(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight")))
+    >>> found.risk.round(4).tolist(), round(found.expected_reidentifications, 4)
+    ([0.0679, 0.0679, 0.0946], 0.2303)
+    """
+    refuse_light_classes(table, table.f_k, table.F_k)
+    risk = individual_risk(table.f_k, table.F_k, estimator=estimator)[table.class_of_record]
+    of_households = of_persons = None
+    if table.household_of_record is not None:
+        homes = household_risks(risk, table.household_of_record)
+        of_households, of_persons = float(homes["risk"].sum()), float(homes["risk"] @ homes["members"])
+    return FileRisk(
+        estimator,
+        risk,
+        float(risk.mean()),
+        float(risk.sum()),
+        None if of_persons is None else of_persons / table.n,
+        of_households,
+        of_persons,
+        float((table.records * table.F_k).sum()),
+    )
+
+
+_ATTACKERS = {
+    "prosecutor": "knows that the target is in the file: 1/f_k",
+    "journalist": "picks any record of the file and looks for its person in the population: 1/F_k, mean over records",
+    "marketer": "links every record of the file to a person of the population: share of the links that are right",
+}
+
+
+def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str = "inverse") -> pd.DataFrame:
+    """Risk of the file for three attackers who know different things.
+
+    Parameters
+    ----------
+    table : ClassTable
+        F_k from weights, or from a known population.
+    threshold : float
+        Records with a risk strictly above it are counted, 0-1.
+    estimator : {"inverse", "benedetti-franconi", "exact"}
+        Of the expected 1/F_k; ``inverse`` takes F_k as known, the others for negative binomial with a mean that the
+        weights give, so that the expected 1/F_k is larger; where F_k is distributed otherwise it may be smaller.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``prosecutor``, ``journalist`` and ``marketer``; columns ``meaning``, ``highest`` and ``mean`` (risk, over
+        records, 0-1), ``records_above`` and ``share_above`` (0-1). The marketer has a mean only, since no single target
+        matters to that attacker; the rest is missing.
+
+    Notes
+    -----
+    The marketer guesses, for each record of the file, one of the F_k persons of the population who share its key. Of
+    the links of a class f_k/F_k are right on average, and of all links the sum of these over the classes, divided by n:
+    the mean of 1/F_k over records (Dankar and El Emam 2010). The journalist's mean is the same number, read as the risk
+    of a record taken at random. It is ours: El Emam and Dankar (2008) measure prosecutor and journalist by the highest
+    risk, and averages under that name elsewhere are defined otherwise. Without weights F_k = f_k, and all three means
+    are the same.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 30, 41], "weight": [10, 15, 40]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", weight="weight"))
+    >>> kanon_lab.measures.attacker_risks(table)["highest"].tolist()
+    [1.0, 0.04, nan]
+    """
+    threshold = as_share(threshold, "threshold")
+    refuse_light_classes(table, table.f_k, table.F_k)
+    risks = {
+        "prosecutor": 1 / table.f_k,
+        "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
+    }
+    rows = {}
+    for attacker, of_class in risks.items():
+        risk = of_class[table.class_of_record]
+        above = records_above(risk, threshold=threshold)
+        rows[attacker] = (_ATTACKERS[attacker], risk.max(), risk.mean(), above.records, above.share)
+    rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
+    columns = ["meaning", "highest", "mean", "records_above", "share_above"]
+    found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return found.astype({"highest": float, "mean": float, "records_above": "Int64", "share_above": float})
+
 
 UNWEIGHTED = Note("unweighted")
 
@@ -35,14 +165,10 @@ class Measures:
     ----------
     table : ClassTable
         What all of them were taken from, with the roles of the variables (``table.spec``).
-    violations : dict of int to int
-        For each k asked for, the number of records with f_k below it.
-    risk : FileRisk
-    records_above : dict of float to int
-        For each threshold asked for, the number of records with a risk strictly above it.
+    violations, records_above : dict
+        For each k the number of records with f_k below it, for each threshold that of records with a risk above it.
     with_household_size : dict of str to int or None
-        ``classes``, ``k_achieved`` and ``sample_uniques`` with the counted size of the household for a further key
-        (`kanon_lab.measures.with_household_size`); None without a household.
+        See `kanon_lab.measures.with_household_size`; None without a household.
     diversity : dict of str to Diversity
         By sensitive variable.
     notes : tuple of str
@@ -63,13 +189,10 @@ class Measures:
         return self.table.k_achieved
 
     def to_dict(self) -> dict:
-        """The measures by name, in types that JSON has; names and meanings are those of ``kanon-lab measure --json``.
+        """The measures by name, in types that JSON has, as ``kanon-lab measure --json`` prints them.
 
-        ``missing`` is the policy, ``classes`` are patterns under ``wildcard``, ``violations`` have k as str and
-        ``records_above`` thresholds as str; ``own_class`` has ``k_achieved``, ``sample_uniques`` and ``violations``
-        with a missing key as a value of its own, where keys are missing under ``wildcard``, else None; what is of
-        households is None without them; ``diversity`` has per variable the file's worst value of each of
-        `kanon_lab.measures.MEASURES`, None where it is infinite, ``recursive_c`` and ``distance``.
+        Keys of ``violations`` and ``records_above`` are text. ``own_class`` takes a missing key for a value of its own;
+        it is None unless keys are missing under ``wildcard``. An infinite measure of diversity is None.
         """
         spec, table, risk = self.table.spec, self.table, self.risk
         return {
@@ -139,7 +262,7 @@ def measure(
     Notes
     -----
     The measures of risk need a sample with its weights. Without a weight they are those of a whole population, which a
-    note says. Faults are named by the row's label in the index of the frame.
+    note says.
 
     Examples
     --------

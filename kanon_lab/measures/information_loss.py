@@ -1,17 +1,33 @@
-"""What a release has lost: by classes, by values of a variable, and by tables of categories."""
+"""What a release has lost: by classes, by values of a variable, by tables of categories, and by quantities."""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable
-from kanon_lab.columns import ORIGINAL, RELEASED, as_text, distinct, distinct_rows, grouped, names_of, one_column, pack
+from kanon_lab.columns import (
+    ORIGINAL,
+    RELEASED,
+    Paired,
+    as_text,
+    distinct,
+    distinct_rows,
+    grouped,
+    names_of,
+    names_of_quantities,
+    one_column,
+    pack,
+    paired,
+    refuse_other_records,
+    spread_of,
+    with_absent,
+)
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.survey_design import Design, weights_of_both
 from kanon_lab.roles import check_k
@@ -20,21 +36,11 @@ from kanon_lab.roles import check_k
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
     """Pairs of records that the keys do not tell apart, each record with itself among them.
 
-    Parameters
-    ----------
-    table : ClassTable
-        Of the records that are released.
-    suppressed : int
-        Records of the file that were removed whole, 0 or more. Each may be any record of the file.
-
-    Returns
-    -------
-    int
-        Sum over the released records of f_k, plus `suppressed` times all records, removed ones among them. From their
-        number, where every record is unique, to its square, where all are alike (Bayardo and Agrawal, Data privacy
-        through optimal k-anonymization, ICDE 2005, section 3: the metric C_DM). Without wildcards the sum over records
-        of f_k is the sum of the squares of the class sizes; with them a record is told from none of those compatible
-        with it.
+    The sum over the released records of f_k, plus `suppressed` (records that were removed whole, each of which may be
+    any record) times all records, removed ones among them. From their number, where every record is unique, to its
+    square, where all are alike (Bayardo and Agrawal, Data privacy through optimal k-anonymization, ICDE 2005, section
+    3: the metric C_DM). Without wildcards the sum over records of f_k is the sum of the squares of the class sizes;
+    with them a record is told from none of those compatible with it.
 
     Examples
     --------
@@ -50,16 +56,9 @@ def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
 def average_class_size(table: ClassTable, *, k_required: int = 1) -> float:
     """Records by class, over the size that is required: 1 is the least that k-anonymity allows.
 
-    Parameters
-    ----------
-    k_required : int
-        1 or more; with 1, the plain average.
-
-    Returns
-    -------
-    float
-        Above 0. The classes are counted as the sum over records of 1 / f_k, which without wildcards is their number
-        (LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006, section 2.2: C_AVG).
+    With a `k_required` of 1 it is the plain average. The classes are counted as the sum over records of 1 / f_k, which
+    without wildcards is their number (LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE
+    2006, section 2.2: C_AVG).
 
     Examples
     --------
@@ -80,31 +79,11 @@ def mean_size(records: np.ndarray, f_k: np.ndarray) -> float:
     return float(records.sum() / (records / f_k).sum())
 
 
-@dataclass(frozen=True)
-class _Joint:
-    """How often an original value (by number) was released as another, or lost, over the records that had one."""
-
-    before: np.ndarray
-    after: np.ndarray
-    count: np.ndarray
-    lost: np.ndarray
-
-
 def granularity(original: pd.Series, released: pd.Series) -> float:
-    """How many values a released one may stand for, as a share of all.
+    """How many values a released one may stand for, as a share of all: 0 where it is one, 1 where it may be any.
 
-    Parameters
-    ----------
-    original, released : Series
-        A variable of the same records before and after protection, under the same index, of any types. Neither changes.
+    The two are a variable of the same records before and after protection, under the same index, of any types.
 
-    Returns
-    -------
-    float
-        0 where every released value stands for one original value, 1 where each may be any.
-
-    Notes
-    -----
     A released value stands for the set S of original values that the records with it had, so that no hierarchy is
     needed; with all original values in the set A, such a record counts (|S| - 1) / (|A| - 1). A record whose value was
     suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that always had
@@ -119,29 +98,19 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
     >>> kanon_lab.measures.granularity(pd.Series([30, 41, 52]), pd.Series(["30s", "40+", "40+"]))
     0.3333333333333333
     """
-    joint = _joint(original, released)
-    values = len(np.unique(joint.before))
+    before, after, count, lost = _joint(original, released)
+    values = len(np.unique(before))
     if values < 2:
         return 0.0
-    stands_for = np.where(joint.lost, values, np.bincount(joint.after)[joint.after])
-    return float((joint.count * (stands_for - 1)).sum() / (joint.count.sum() * (values - 1)))
+    stands_for = np.where(lost, values, np.bincount(after)[after])
+    return float((count * (stands_for - 1)).sum() / (count.sum() * (values - 1)))
 
 
 def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
-    """Share of the information of a variable that is lost.
+    """Share of the information of a variable that is lost: 0 where the original value follows from the released one.
 
-    Parameters
-    ----------
-    original, released : Series
-        As in `granularity`.
+    It is 1 where nothing is left. The two are as in `granularity`.
 
-    Returns
-    -------
-    float
-        0 where the original value follows from the released one, 1 where nothing is left of it.
-
-    Notes
-    -----
     Of the n records that had a value, n_o had the value o, n_r were released with r, and n_or both. A record loses
     log2(n_r / n_or) bits, or log2(n / n_o) where its value was suppressed; without any release it would lose log2(n /
     n_o). The measure is the sum of the first over the sum of the second. Without suppression that is the entropy of the
@@ -159,29 +128,25 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
     >>> kanon_lab.measures.non_uniform_entropy(pd.Series([30, 34, 41, 45]), pd.Series(["30s", "30s", "40s", "40s"]))
     0.5
     """
-    joint = _joint(original, released)
-    n, of_value = joint.count.sum(), np.bincount(joint.before, joint.count)
-    most = (of_value * _bits(n, of_value)).sum()
+    before, after, count, lost = _joint(original, released)
+    n, of_value = count.sum(), np.bincount(before, count)
+    bits_of_value = np.log2(n / of_value)
+    most = (of_value * bits_of_value).sum()
     if not most:
         return 0.0
-    known = np.bincount(joint.after, joint.count)[joint.after]
-    bits = np.where(joint.lost, _bits(n, of_value)[joint.before], _bits(known, joint.count))
-    return min(float((joint.count * bits).sum() / most), 1.0)
+    bits = np.where(lost, bits_of_value[before], np.log2(np.bincount(after, count)[after] / count))
+    return min(float((count * bits).sum() / most), 1.0)
 
 
-def _bits(whole: np.ndarray | int, part: np.ndarray) -> np.ndarray:
-    return np.log2(whole / part)
+def _joint(original: pd.Series, released: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Number of an original value, of a released one, how often the first became the second, and whether it was lost.
 
-
-def _joint(original: pd.Series, released: pd.Series) -> _Joint:
+    Of the records that had a value.
+    """
     for column, where in ((original, ORIGINAL), (released, RELEASED)):
         if not isinstance(column, pd.Series):
             raise OptionError(f"{where}: give one column as a Series, not {type(column).__name__}")
-    if not original.index.equals(released.index):
-        raise DataError(
-            f"{RELEASED}: its index is not that of the original file ({len(released)} and {len(original)} records); "
-            "give both the same records, in the same order"
-        )
+    refuse_other_records(original, released)
     if not len(original):
         raise DataError(f"{ORIGINAL}: has no records; nothing can be measured")
     with about(ORIGINAL):
@@ -192,7 +157,7 @@ def _joint(original: pd.Series, released: pd.Series) -> _Joint:
     # A missing value has the place after the last label.
     group, pairs = grouped(*pack([before[known], after[known]], [max(len(values), 1), len(labels) + 1]))
     before, after = np.divmod(pairs, len(labels) + 1)
-    return _Joint(before, after, np.bincount(group, minlength=len(pairs)), after == len(labels))
+    return before, after, np.bincount(group, minlength=len(pairs)), after == len(labels)
 
 
 def table_distances(
@@ -208,7 +173,7 @@ def table_distances(
     Parameters
     ----------
     original, released : DataFrame
-        Before and after protection. They need not have the same records. Neither changes.
+        Before and after protection. They need not have the same records.
     variables : sequence of str, or str
         Categorical variables, at least one. One that the release has no more is missing there in every record.
     weight : str, optional
@@ -241,7 +206,7 @@ def table_distances(
     >>> kanon_lab.measures.table_distances(before, after, variables="sex")["total_variation"].tolist()
     [0.25]
     """
-    names, weight = variables_of(variables), Design(weight).weight
+    names, weight = names_of(variables, "variables", at_least_one=", such as [sex, age]"), Design(weight).weight
     refuse_empty(original, released)
     try:
         ways = list(ways)
@@ -249,14 +214,14 @@ def table_distances(
         ways = [ways]
     if min((check_k(each, "ways") for each in ways), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
-    found = [both_coded(original, released, name) for name in names]
+    given = with_absent(released, original, names)
+    found = [both_coded(original, given, name) for name in names]
     codes, radices = np.column_stack([codes for codes, _ in found]), [len(labels) + 1 for _, labels in found]
     group, some = distinct_rows(codes)
-    codes, n = codes[some], len(original)
-    weights = weights_of_both(original, released, weight)
+    codes, of_files = codes[some], np.split(group, [len(original)])
     before, after = (
-        _weighted_shares(group[:n], weights[0], len(some)),
-        _weighted_shares(group[n:], weights[1], len(some)),
+        np.bincount(of_file, weights=weights / weights.sum(), minlength=len(some))
+        for of_file, weights in zip(of_files, weights_of_both(original, released, weight))
     )
     rows = []
     for way in ways:
@@ -272,14 +237,6 @@ def table_distances(
     return pd.DataFrame(rows, columns=columns)
 
 
-def variables_of(variables: Iterable[str] | str) -> tuple[str, ...]:
-    """Names of variables as a tuple; an `OptionError` where there is none or one stands twice."""
-    names = names_of(variables, "variables")
-    if not names:
-        raise OptionError("variables: name at least one variable, such as [sex, age]")
-    return names
-
-
 def refuse_empty(original: pd.DataFrame, released: pd.DataFrame) -> None:
     """Raise an `OptionError` where one of the files is no DataFrame, a `DataError` where it has no records."""
     for frame, where in ((original, ORIGINAL), (released, RELEASED)):
@@ -293,18 +250,12 @@ def both_coded(original: pd.DataFrame, released: pd.DataFrame, name: str) -> tup
     """The categories of a variable in two files, one below the other (-1 where missing), and their texts, sorted."""
     with about(ORIGINAL):
         before, values = distinct(one_column(original, name))
-    after, more = np.full(len(released), -1), []
-    if name in released.columns:
-        with about(RELEASED):
-            after, more = distinct(one_column(released, name))
+    with about(RELEASED):
+        after, more = distinct(one_column(released, name))
     texts = np.array([as_text(value) for value in (*values, *more)], dtype=object)
     number, labels = pd.factorize(texts, sort=True)
     after = np.where(after < 0, -1, after + len(values))
     return np.append(number, -1)[np.concatenate([before, after])], labels
-
-
-def _weighted_shares(group: np.ndarray, weights: np.ndarray, groups: int) -> np.ndarray:
-    return np.bincount(group, weights=weights / weights.sum(), minlength=groups)
 
 
 def _cramers_v(row: np.ndarray, column: np.ndarray, shares: np.ndarray) -> float:
@@ -316,3 +267,223 @@ def _cramers_v(row: np.ndarray, column: np.ndarray, shares: np.ndarray) -> float
     has = shares > 0
     phi2 = (shares[has] ** 2 / (of_row[row[has]] * of_column[column[has]])).sum() - 1
     return float(np.sqrt(min(max(phi2 / most, 0.0), 1.0)))
+
+
+# A direction with less variance than this, where a variable has 1, has none.
+_FLAT_EIGENVALUE = 1e-10
+
+
+@dataclass(frozen=True)
+class QuantityLoss:
+    """What quantities have lost. Every loss is 0 for a file released as it is, and not a number where not defined.
+
+    Attributes
+    ----------
+    weight : str or None
+        Of the weighted means.
+    compared, lost : int
+        Cells with a value in both files, and cells with a value in the original only, over all variables.
+    il1s : float
+        Mean over the compared cells of |x - x'| / (sqrt(2) sd), with the standard deviation of the variable in the
+        original. Variables without spread are left out.
+    il1 : float
+        Mean over the compared cells with x other than 0 of |x - x'| / |x|.
+    means, variances : float
+        Mean over the variables of |m - m'| / |m| with their means, and the same with their variances.
+    covariances : float
+        The same over the pairs of variables with their covariances.
+    correlations : float
+        Mean over the pairs of variables of |r - r'| with their correlations, 0-2.
+    eigenvalues : float
+        Sum of |e - e'| / e over the eigenvalues, in descending order, of the covariances of the standardised variables.
+    pairs_lost : int
+        Pairs of variables that had a correlation and have none in the release.
+    variables : DataFrame
+        One row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0, left out of
+        ``il1``), ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing
+        without a weight), ``sd`` (n - 1) and ``median`` of the values that the file has.
+    pairs : DataFrame
+        One row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``, ``correlation_difference``
+        (absolute), ``covariance_before``, ``covariance_after``.
+    """
+
+    weight: str | None
+    compared: int
+    lost: int
+    il1s: float
+    il1: float
+    means: float
+    variances: float
+    covariances: float
+    correlations: float
+    eigenvalues: float
+    pairs_lost: int
+    variables: pd.DataFrame = field(repr=False)
+    pairs: pd.DataFrame = field(repr=False)
+
+
+def quantity_loss(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    *,
+    variables: Iterable[str] | str | None = None,
+    weight: str | None = None,
+) -> QuantityLoss:
+    """Measure what quantities have lost between two files of the same records.
+
+    Parameters
+    ----------
+    original, released : DataFrame
+        Before and after protection, under the same index.
+    variables : sequence of str, or str, optional
+        Variables that are numbers; by default all columns of the original but the weight. One that the release has no
+        more has lost every value.
+    weight : str, optional
+        Column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
+        records, not of the population.
+
+    Notes
+    -----
+    A moment of a file is that of the values it has; covariances and correlations are taken from the records that have
+    both values. What is relative to a number is left out of the mean where that number is 0, and so is what one of the
+    files does not have: the mean of a variable without values, a correlation where one variable does not vary.
+
+    The eigenvalues are of all variables together that vary in the original, standardised in each file by itself. Where
+    one of these varies no more, or some of them follow from the others, so that an eigenvalue is 0, their loss is not a
+    number; where some nearly do, a small eigenvalue makes the sum large.
+
+    ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
+    2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
+    for microdata, in Doyle et al. (eds), Confidentiality, Disclosure and Data Access (2001), where variances stand
+    among the covariances; ``eigenvalues`` are as ``dUtility(method = "eigen")`` of the R package sdcMicro, which prints
+    IL1 and IL1s as sums over cells, IL1 in per cent.
+
+    Examples
+    --------
+    >>> before, after = pd.DataFrame({"income": [10, 20, 30]}), pd.DataFrame({"income": [11, 20, None]})
+    >>> found = kanon_lab.measures.quantity_loss(before, after)
+    >>> found.compared, found.lost, found.il1, round(found.il1s, 4)
+    (2, 1, 0.05, 0.0354)
+    """
+    refuse_empty(original, released)
+    weight = Design(weight).weight
+    if variables is None:
+        variables = [name for name in original.columns if name != weight]
+    variables = names_of_quantities(variables)
+    both = paired(original, with_absent(released, original, variables), variables)
+    sds = both.sd, _spread_where_known(both.released)
+    weights = None if weight is None else weights_of_both(original, released, weight)
+    rows, il1s, il1 = _cell_losses(both)
+    rows = rows.assign(**_moments(both, sds, weights))
+    pairs, eigenvalues = _pair_losses(both, sds)
+    mean, sd = ([rows[f"{name}_{when}"].to_numpy() for when in ("before", "after")] for name in ("mean", "sd"))
+    covariance = pairs["covariance_before"].to_numpy(), pairs["covariance_after"].to_numpy()
+    return QuantityLoss(
+        weight,
+        compared=int(rows["compared"].sum()),
+        lost=int(rows["lost"].sum()),
+        il1s=il1s,
+        il1=il1,
+        means=_variation(*mean),
+        variances=_variation(*(each**2 for each in sd)),
+        covariances=_variation(*covariance),
+        correlations=float(pairs["correlation_difference"].mean()),
+        eigenvalues=eigenvalues,
+        pairs_lost=int((pairs["correlation_before"].notna() & pairs["correlation_after"].isna()).sum()),
+        variables=rows,
+        pairs=pairs,
+    )
+
+
+def _spread_where_known(values: np.ndarray) -> np.ndarray:
+    """Standard deviation (n - 1) of each column; not a number without values."""
+    known = ~np.isnan(values).all(axis=0)
+    sd = np.full(values.shape[1], np.nan)
+    sd[known] = spread_of(values[:, known])
+    return sd
+
+
+def _cell_losses(both: Paired) -> tuple[pd.DataFrame, float, float]:
+    """The counts and losses of the cells by variable, and the two losses over all of them."""
+    x, gap = both.original, np.abs(both.original - both.released)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scaled = np.where(both.sd > 0, gap / (np.sqrt(2) * both.sd), np.nan)
+        relative = np.where(x != 0, gap / np.abs(x), np.nan)
+    compared = ~np.isnan(gap)
+    rows = pd.DataFrame(
+        {
+            "variable": both.variables,
+            "compared": compared.sum(axis=0),
+            "lost": (~np.isnan(x) & np.isnan(both.released)).sum(axis=0),
+            "zeros": (compared & (x == 0)).sum(axis=0),
+            "il1s": pd.DataFrame(scaled).mean().to_numpy(),
+            "il1": pd.DataFrame(relative).mean().to_numpy(),
+        }
+    )
+    return rows, _mean_of_known(scaled), _mean_of_known(relative)
+
+
+def _moments(
+    both: Paired, sds: tuple[np.ndarray, np.ndarray], weights: tuple[np.ndarray, np.ndarray] | None
+) -> dict[str, np.ndarray | float]:
+    """Mean, weighted mean, standard deviation and median of each variable, in each file."""
+    found = []
+    for i, values in enumerate((both.original, both.released)):
+        frame, weighted = pd.DataFrame(values), np.nan
+        if weights is not None:
+            w = np.where(np.isnan(values), 0.0, weights[i][:, None])
+            with np.errstate(invalid="ignore"):
+                weighted = np.nansum(values * w, axis=0) / w.sum(axis=0)
+        found.append({"mean": frame.mean(), "weighted_mean": weighted, "sd": sds[i], "median": frame.median()})
+    return {f"{name}_{when}": moments[name] for name in found[0] for when, moments in zip(("before", "after"), found)}
+
+
+def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.DataFrame, float]:
+    """Covariances and correlations of all pairs of variables, and the difference of the eigenvalues."""
+    correlations, covariances, spectra = [], [], []
+    for values, sd in zip((both.original, both.released), sds):
+        # Standardised first: the products of large numbers would not fit.
+        unit = np.where(sd > 0, sd, np.nan)
+        scaled = pd.DataFrame((values - pd.DataFrame(values).mean().to_numpy()) / unit)
+        standard = scaled.cov(min_periods=2).to_numpy()
+        correlations.append(scaled.corr(min_periods=2).to_numpy())
+        # A variable that does not vary has covariances of 0, and no correlation.
+        covariances.append(np.where((sd == 0)[:, None] | (sd == 0), 0.0, standard * np.outer(sd, sd)))
+        spectra.append(_spectrum(standard[both.sd > 0][:, both.sd > 0]))
+    pairs = list(combinations(range(len(both.variables)), 2))
+    first, second = (np.array([pair[side] for pair in pairs], dtype=int) for side in (0, 1))
+    names = np.array(both.variables, dtype=object)
+    frame = pd.DataFrame(
+        {
+            "first": names[first],
+            "second": names[second],
+            "correlation_before": correlations[0][first, second],
+            "correlation_after": correlations[1][first, second],
+            "correlation_difference": np.abs(correlations[0] - correlations[1])[first, second],
+            "covariance_before": covariances[0][first, second],
+            "covariance_after": covariances[1][first, second],
+        }
+    )
+    before, after = spectra
+    # Without the smallest of them, which covariances of different records may even make negative, there is no sum.
+    defined = len(before) and before.min() > _FLAT_EIGENVALUE
+    return frame, float((np.abs(before - after) / before).sum()) if defined else np.nan
+
+
+def _spectrum(covariances: np.ndarray) -> np.ndarray:
+    """Eigenvalues in descending order; not numbers where a covariance is none."""
+    if np.isnan(covariances).any():
+        return np.full(len(covariances), np.nan)
+    return np.linalg.eigvalsh(covariances)[::-1]
+
+
+def _variation(before: np.ndarray, after: np.ndarray) -> float:
+    """Mean of the absolute differences relative to what was before, without what was 0."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return _mean_of_known(np.where(before != 0, np.abs(before - after) / np.abs(before), np.nan))
+
+
+def _mean_of_known(values: np.ndarray) -> float:
+    """Mean of those that are numbers; not a number where none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan

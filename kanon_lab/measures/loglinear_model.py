@@ -10,7 +10,7 @@ import numpy as np
 from kanon_lab.arguments import check_positive
 from kanon_lab.classes import ClassTable
 from kanon_lab.errors import DataError, OptionError, meant, shortened
-from kanon_lab.measures.record_risk import fraction_by_weights, refuse_light_classes
+from kanon_lab.measures.risk import fraction_by_weights, refuse_light_classes
 
 #: Cells of the largest table that is fitted.
 MOST_CELLS = 20_000_000

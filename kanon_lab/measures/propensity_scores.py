@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_whole
-from kanon_lab.columns import ORIGINAL, RELEASED, holds_numbers, numbers_of, one_column
+from kanon_lab.columns import ORIGINAL, RELEASED, holds_numbers, names_of, numbers_of, one_column, with_absent
 from kanon_lab.errors import MissingPackageError, OptionError, about, shortened
-from kanon_lab.measures.information_loss import both_coded, refuse_empty, variables_of
+from kanon_lab.measures.information_loss import both_coded, refuse_empty
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -149,8 +149,9 @@ def propensity(
     >>> round(propensity(before, pd.DataFrame({"sex": ["f"] * 100}), variables="sex").pmse, 4)
     0.0833
     """
-    names = variables_of(variables)
+    names = names_of(variables, "variables", at_least_one=", such as [sex, age]")
     refuse_empty(original, released)
+    released = with_absent(released, original, names)
     check_choice(model, "model", MODELS)
     repeats = check_whole(20 * (model == "tree") if repeats is None else repeats, "repeats", 0, 2**32 - 1)
     seed = check_whole(seed, "seed", 0, 2**32 - 1)
@@ -215,7 +216,7 @@ def _quantities(
                 name
                 for name, column in columns.items()
                 if holds_numbers(column)
-                and (name not in released.columns or holds_numbers(one_column(released, name)))
+                and holds_numbers(one_column(released, name))
                 and column.nunique() > _MOST_CODES
             ]
     else:
@@ -230,14 +231,11 @@ def _quantities(
 
 def _both_numbers(original: pd.DataFrame, released: pd.DataFrame, name: str) -> np.ndarray:
     """A quantity in both files, one below the other; not a number where missing."""
-    with about(ORIGINAL):
-        _, before = numbers_of(original, (name,), may_lack_values=True)
-    if name in released.columns:
-        with about(RELEASED):
-            _, after = numbers_of(released, (name,), may_lack_values=True)
-    else:
-        after = np.full((len(released), 1), np.nan)
-    return np.concatenate([before, after])[:, 0]
+    parts = []
+    for frame, where in ((original, ORIGINAL), (released, RELEASED)):
+        with about(where):
+            parts.append(numbers_of(frame, (name,), may_lack_values=True)[1][:, 0])
+    return np.concatenate(parts)
 
 
 def _design(quantities: Iterable[np.ndarray], categories: Iterable[np.ndarray]) -> sparse.csr_array:

@@ -13,7 +13,7 @@ from kanon_lab.arguments import check_positive
 from kanon_lab.classes import ClassTable
 from kanon_lab.columns import distinct_rows, grouped, pack
 from kanon_lab.errors import OptionError
-from kanon_lab.measures.record_risk import fraction_by_weights
+from kanon_lab.measures.risk import fraction_by_weights
 from kanon_lab.roles import check_k
 
 # All subsets of 20 keys; and bytes for what is remembered of subsets.

@@ -16,7 +16,7 @@ from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.columns import grouped, pack
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.measures import DISTANCES
-from kanon_lab.measures.class_diversity import (
+from kanon_lab.measures.sensitive_values import (
     distinct_l,
     entropy_l,
     equal_distance,
@@ -243,11 +243,6 @@ class LevelSpace:
     def has_wildcards(self) -> bool:
         """Whether a missing key stands for any value, and there is one."""
         return self.table.spec.missing == "wildcard" and bool((self.table.codes < 0).any())
-
-    @property
-    def size(self) -> int:
-        """Number of nodes."""
-        return prod(key.height + 1 for key in self.keys)
 
     def sizes(self, node: Node) -> list[int]:
         """Codes of each key at the levels of a node."""

@@ -1,16 +1,11 @@
 """Finding, checking and running notebooks, and reading back what they record."""
 
-from kanon_lab.notebooks.reading import NotebookError, find_notebooks, of_failed_run
-from kanon_lab.notebooks.recording import record, recorded
-from kanon_lab.notebooks.running import check_parameters, is_own, run_notebook
+from kanon_lab.loading import exports
 
-__all__ = [
-    "NotebookError",
-    "check_parameters",
-    "find_notebooks",
-    "is_own",
-    "of_failed_run",
-    "record",
-    "recorded",
-    "run_notebook",
-]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recording": "NotebookError find_notebooks record recorded",
+        "running": "check_parameters is_own of_failed_run run_notebook",
+    },
+)

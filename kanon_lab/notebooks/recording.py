@@ -1,4 +1,4 @@
-"""Results that a notebook records: chapters of the book insert them, tests read them back.
+"""Notebooks found and read, and the results that one records: chapters of the book insert them, tests read them back.
 
 A recorded result is an ordinary output. Its metadata carry the name under the key that myst-nb's glue roles look
 for, and the value as JSON for `recorded`; so a notebook needs nothing of the book's tools to run.
@@ -12,14 +12,55 @@ import re
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.errors import DataError, OptionError
-from kanon_lab.notebooks.reading import read_notebook
+from kanon_lab.errors import DataError, KanonLabError, OptionError
+from kanon_lab.files import MAX_BYTES, limited, read_bytes
+from kanon_lab.loading import load_jsonschema
 from kanon_lab.show.page import Figure, Listing, scrolling_table
 
+_PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 # The mark of myst-nb for an output that is inserted elsewhere but not shown where it was recorded.
 _HIDDEN = "application/papermill.record/"
 _METADATA = "kanon_lab"
+
+
+class NotebookError(KanonLabError):
+    """A notebook that cannot be read, or that did not run to its end."""
+
+
+def find_notebooks() -> dict[str, Path]:
+    """Return the path of every notebook by its name without extension, in alphabetical order."""
+    inside = _PACKAGE / "_notebooks"
+    folder = inside if inside.is_dir() else _PACKAGE.parent / "notebooks"
+    return {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+
+
+def read_notebook(path: str | Path) -> Any:
+    """The notebook of a file as nbformat's node, in version 4 and valid."""
+    load_jsonschema()
+    import nbformat
+
+    try:
+        with limited(MAX_BYTES):  # what a user sets is for tables
+            content = read_bytes(path)
+        notebook = nbformat.reads(content.decode("utf-8"), as_version=4)
+        nbformat.validate(notebook)
+        nbformat.writes(notebook).encode("utf-8")  # half a surrogate pair can be read, but not written again
+    except (DataError, OSError) as error:
+        raise NotebookError(str(error)) from None
+    except Exception as error:  # whatever stands in the file: nbformat has no common base for its errors
+        fault = type(error).__name__
+        raise NotebookError(f"{path}: not a notebook that can be read ({fault}); save it again in JupyterLab") from None
+    return notebook
+
+
+def has_json_form(value: Any, **options: bool) -> bool:
+    """Whether a notebook, a JSON file in UTF-8 (which has no half of a surrogate pair), can hold a value."""
+    try:
+        json.dumps(value, ensure_ascii=False, **options).encode()
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def record(name: str, value: Any, text: Any = None, *, caption: str | None = None) -> None:
@@ -39,16 +80,18 @@ def record(name: str, value: Any, text: Any = None, *, caption: str | None = Non
 
     Examples
     --------
-    >>> from kanon_lab.notebooks import record
-    >>> record("unique-share", 0.8725, text="87.25%")  # doctest: +ELLIPSIS
+    >>> kanon_lab.notebooks.record("unique-share", 0.8725, text="87.25%")  # doctest: +ELLIPSIS
     unique-share = 87.25%
     ...
     """
+    import pandas as pd
+
     if not _NAME.fullmatch(name):
         raise OptionError(f"record: name {name!r} is not lower-case letters, digits and single hyphens")
     kind, stored = _stored(name, value)
-    if text is not None:
-        _check_text(name, kind, text)
+    wanted = pd.DataFrame if kind == "frame" else str
+    if text is not None and not isinstance(text, wanted):
+        raise OptionError(f"record: the text of {name!r} must be a {wanted.__name__}, not {type(text).__name__}")
     if caption is not None and (kind != "frame" or not isinstance(caption, str) or not caption.strip()):
         raise OptionError(f"record: the caption of {name!r} must be some words, and above a frame")
     if kind == "figure":
@@ -121,35 +164,24 @@ def _stored(name: str, value: Any) -> tuple[str, Any]:
     if isinstance(value, pd.DataFrame):
         return "frame", _frame_to_json(name, value)
     plain = value.item() if isinstance(value, np.generic) else value
-    try:
-        # encoded because a notebook is a file in UTF-8, which has no half of a surrogate pair
-        json.dumps(plain, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError):
+    if not has_json_form(plain, allow_nan=False):
         hint = " (wrap it in page.figure)" if hasattr(value, "mark") or hasattr(value, "to_dict") else ""
-        raise OptionError(f"record: {name!r} is a {type(value).__name__} that has no JSON form{hint}") from None
+        raise OptionError(f"record: {name!r} is a {type(value).__name__} that has no JSON form{hint}")
     return "value", plain
-
-
-def _check_text(name: str, kind: str, text: Any) -> None:
-    import pandas as pd
-
-    wanted = pd.DataFrame if kind == "frame" else str
-    if not isinstance(text, wanted):
-        raise OptionError(f"record: the text of {name!r} must be a {wanted.__name__}, not {type(text).__name__}")
 
 
 def _frame_to_json(name: str, frame: Any) -> list[dict[str, Any]]:
     if not frame.columns.map(str).is_unique:
         raise OptionError(f"record: {name!r} has two columns of one name; rename one")
     return [
-        {"name": str(column), "dtype": _dtype(series), "values": [_cell(cell) for cell in series.tolist()]}
+        # Numbers and booleans keep their type, everything else becomes text or objects.
+        {
+            "name": str(column),
+            "dtype": str(series.dtype) if series.dtype.kind in "biuf" else "object",
+            "values": [_cell(cell) for cell in series.tolist()],
+        }
         for column, series in frame.items()
     ]
-
-
-def _dtype(series: Any) -> str:
-    """Name the type to restore: numbers and booleans keep theirs, everything else becomes text or objects."""
-    return str(series.dtype) if series.dtype.kind in "biuf" else "object"
 
 
 def _cell(cell: Any) -> Any:

@@ -4,56 +4,50 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import json
 import re
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kanon_lab import errors
-from kanon_lab.errors import KanonLabError, MissingPackageError, OptionError, StorageError
+from kanon_lab.errors import AbsentFileError, DataError, KanonLabError, MissingPackageError, OptionError, StorageError
 from kanon_lab.files import atomic_path, check_open_files, status, storage_errors
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.notebooks.reading import NotebookError, mark_failed, of_failed_run, read_notebook
-
-#: The words of these never quote a value of the data; of any other error only the type is told.
-OWN = frozenset(
-    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, KanonLabError)
-)
-#: And of these the name of the file stands in front.
-OF_DATA = frozenset({"DataError", "UnfitOptionError"})
+from kanon_lab.notebooks.recording import NotebookError, has_json_form, read_notebook
 
 
-def told(name: str, words: str, own: Iterable[str] = OWN) -> str:
+def own_errors(kind: type[KanonLabError] = KanonLabError) -> set[str]:
+    """Names of the errors of a kind; the words of ours never quote a value of the data."""
+    return {kind.__name__}.union(*map(own_errors, kind.__subclasses__()))
+
+
+def in_one_line(name: str, words: str) -> str:
     """An error in one line: its words if it is one of ours, else its type."""
-    return " ".join((words if name in own else f"an unexpected {name}").split())
+    return " ".join((words if name in own_errors() else f"an unexpected {name}").split())
 
 
-def without_values(notebook: Any, message: str, own: Iterable[str] = OWN) -> Any:
+def without_values(notebook: Any, message: str) -> Any:
     """A failed notebook, changed: of errors the type, and the message of one of ours; nothing that was printed.
 
     Warnings of other packages quote values. What says where and when it ran goes too.
     """
-    for holder in (notebook, *notebook.cells):
-        for key in ("papermill", "execution"):
-            holder.metadata.pop(key, None)
+    _pop_metadata(notebook, "papermill", "execution")
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [_told(each, message, own) for each in cell.outputs if each.output_type != "stream"]
+            cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
+            for error in (output for output in cell.outputs if output.output_type == "error"):
+                kind, said = re.sub(r"\W", "", error.ename), message if error.ename in own_errors() else ""
+                error.ename, error.evalue, error.traceback = kind, said, [f"{kind}: {said}" if said else kind]
     return notebook
 
 
-def _told(output: Any, message: str, own: Iterable[str]) -> Any:
-    if output.output_type == "error":
-        ours = output.ename in own
-        kind = re.sub(r"\W", "", output.ename)
-        output.ename, output.evalue = kind, message if ours else ""
-        output.traceback = [f"{kind}: {message}" if ours else kind]
-    return output
+def _pop_metadata(notebook: Any, *keys: str) -> None:
+    for holder in (notebook, *notebook.cells):
+        for key in keys:
+            holder.metadata.pop(key, None)
 
 
 #: Lines of a parameters cell: what follows is about the default file alone.
@@ -63,99 +57,40 @@ NEEDED = "# Of this file: with another one each of these must be given."
 _FILES = ("file", "population")
 # What to do about a notebook that names no kernel, or one that is not here.
 CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
-_NOTHING = {ast.Dict: dict, ast.List: list}
+# What the metadata of a notebook say that a failed run has left.
+_FAILED = {"failed": True}
 
 
 @dataclass(frozen=True)
-class _Parameter:
-    """A parameter of the default file: what it says of itself, whether it is needed, and what it is when empty."""
+class Parameter:
+    """A parameter of a notebook."""
 
-    words: str
-    needed: bool
-    empty: Any
+    default: Any  # None where it is not a literal
+    words: str  # What its line says of it
+    mark: str  # The line above it, `EMPTY` or `NEEDED`, where it is about the default file alone
+    empty: Any  # What it is where there is nothing: of a text, mapping or list an empty one
 
 
-def papermill() -> Any:
-    """The package papermill; a `MissingPackageError` where it is not installed."""
-    load_jsonschema()
+def parameters_of(path: Path) -> dict[str, Parameter]:
+    """The parameters of a notebook: the assignments of the cell with that tag, by name."""
+    notebook = read_notebook(path)
+    source = next((cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])), None)
+    if source is None:
+        return {}
     try:
-        import papermill
-    except ModuleNotFoundError:
-        raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
-    return papermill
-
-
-def defaults(path: Path) -> dict[str, Any]:
-    """The default of each parameter; None where it is not a literal."""
-    return {name: _literal(node.value) for name, node in _assigned(read_notebook(path), path)[0].items()}
-
-
-def _assigned(notebook: Any, path: Path) -> tuple[dict[str, ast.Assign | ast.AnnAssign], list[str]]:
-    """The assignments of the cell of parameters by name, and its lines."""
-    cells = [cell.source for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
-    source = cells[0] if cells else ""
-    try:
-        if cells and notebook.metadata.get("kernelspec", {}).get("language") != "python":
+        if notebook.metadata.get("kernelspec", {}).get("language") != "python":
             raise ValueError
         nodes = [node for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign)]
     except (ValueError, SyntaxError):
         raise NotebookError(f"{path}: its parameters cannot be read; {CHOOSE_KERNEL}") from None
-    targets = [node.target if isinstance(node, ast.AnnAssign) else node.targets[0] for node in nodes]
-    return {each.id: node for each, node in zip(targets, nodes) if isinstance(each, ast.Name)}, source.splitlines()
-
-
-def other_file(path: Path, parameters: Mapping[str, Any]) -> str | None:
-    """The parameter by which another file than the notebook's own is asked for, or None."""
-    known = defaults(path)
-    name = next((name for name in _FILES if name in known), None)
-    return name if name in parameters and parameters[name] != known[name] else None
-
-
-def is_own(file: object) -> bool:
-    """Whether a file is the user's own, and not a data set that comes with the package.
-
-    A notebook shows of such a file only what ten records or more have in common.
-
-    Examples
-    --------
-    >>> from kanon_lab.notebooks import is_own
-    >>> is_own("survey.csv"), is_own("health-survey"), is_own("")
-    (True, False, False)
-    """
-    from kanon_lab.data.sets import catalogue
-
-    return bool(file) and str(file) not in {*catalogue()["name"]}
-
-
-def for_the_file(path: Path, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters, without a default that is about the notebook's own file where another one is asked for."""
-    asked = other_file(path, parameters)
-    if asked is None:
-        return dict(parameters)
-    own = _of_its_file(path)
-    if absent := [name for name, each in own.items() if each.needed and name not in parameters]:
-        wanted = "; ".join(f"{name} ({own[name].words})" for name in absent)
-        raise OptionError(f"{path.name}: with another {asked} give {wanted}")
-    return {name: each.empty for name, each in own.items() if not each.needed} | dict(parameters)
-
-
-def _of_its_file(path: Path) -> dict[str, _Parameter]:
-    """The parameters below the lines `EMPTY` and `NEEDED`."""
-    nodes, lines = _assigned(read_notebook(path), path)
-    marks = {number: line for number, line in enumerate(lines, start=1) if line in (EMPTY, NEEDED)}
-    found = {}
-    for name, node in nodes.items():
-        above = [line for number, line in marks.items() if number < node.lineno]
-        if above:
+    found, lines = {}, source.splitlines()
+    for node in nodes:
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if isinstance(target, ast.Name):
             words = lines[node.lineno - 1].partition("# ")[2] or lines[node.end_lineno - 1].partition("# ")[2]
-            found[name] = _Parameter(words, above[-1] == NEEDED, _empty(node.value))
+            marks = [line for line in lines[: node.lineno - 1] if line in (EMPTY, NEEDED)]
+            found[target.id] = Parameter(_literal(node.value), words, marks[-1] if marks else "", _empty(node.value))
     return found
-
-
-def _empty(node: ast.expr) -> Any:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return ""
-    return _NOTHING[type(node)]() if type(node) in _NOTHING else None
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -165,26 +100,70 @@ def _literal(node: ast.expr | None) -> Any:
         return None
 
 
-def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that a notebook does not have, and values of another type than its default.
+def _empty(node: ast.expr | None) -> Any:
+    if isinstance(node, ast.Constant):
+        return "" if isinstance(node.value, str) else None
+    return {} if isinstance(node, ast.Dict) else [] if isinstance(node, ast.List) else None
+
+
+def _other_file(known: Mapping[str, Parameter], parameters: Mapping[str, Any]) -> str | None:
+    """The parameter by which another file than the notebook's own is asked for, or None."""
+    name = next((name for name in _FILES if name in known), None)
+    return name if name in parameters and parameters[name] != known[name].default else None
+
+
+def is_own(file: object) -> bool:
+    """Whether a file is the user's own, and not a data set that comes with the package.
+
+    A notebook shows of such a file only what ten records or more have in common.
+
+    Examples
+    --------
+    >>> is_own = kanon_lab.notebooks.is_own
+    >>> is_own("survey.csv"), is_own("health-survey"), is_own("")
+    (True, False, False)
+    """
+    from kanon_lab.data.sets import catalogue
+
+    return bool(file) and str(file) not in {*catalogue()["name"]}
+
+
+def for_the_file(path: Path, known: Mapping[str, Parameter], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters, without a default that is about the notebook's own file where another one is asked for."""
+    if (asked := _other_file(known, parameters)) is None:
+        return dict(parameters)
+    needed = {name: each.words for name, each in known.items() if each.mark == NEEDED and name not in parameters}
+    if needed:
+        wanted = "; ".join(f"{name} ({words})" for name, words in needed.items())
+        raise OptionError(f"{path.name}: with another {asked} give {wanted}")
+    return {name: each.empty for name, each in known.items() if each.mark == EMPTY} | dict(parameters)
+
+
+def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[str, Parameter]:
+    """Refuse parameters that a notebook does not have, and values of another type than its default; return its own.
 
     papermill itself injects a misspelt name without an error, and the notebook then runs with its default. A whole
     number passes where the default is a float; a default of None, or one that is not a literal, accepts anything.
     """
-    known = defaults(Path(path))
+    known, of = parameters_of(Path(path)), Path(path).name
     for name, value in parameters.items():
         if name not in known:
-            names = ", ".join(known) or "none"
-            raise OptionError(f"{Path(path).name}: unknown parameter {name!r}; it has: {names}")
-        default = known[name]
+            raise OptionError(f"{of}: unknown parameter {name!r}; it has: {', '.join(known) or 'none'}")
+        default, given = known[name].default, type(value).__name__
         if default is not None and not _same_type(value, default):
-            wanted, given = type(default).__name__, type(value).__name__
-            raise OptionError(f"{Path(path).name}: parameter {name!r} must be of type {wanted}, not {given}")
-        if not _has_json_form(value):
+            raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {given}")
+        if not has_json_form(value):
             raise OptionError(
-                f"{Path(path).name}: parameter {name!r} has no JSON form ({type(value).__name__}); "
+                f"{of}: parameter {name!r} has no JSON form ({given}); "
                 "give a number, text, true or false, or a list or dict of these"
             )
+    return known
+
+
+def _same_type(value: Any, default: Any) -> bool:
+    if isinstance(default, float):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is type(default)
 
 
 def run_notebook(
@@ -204,17 +183,26 @@ def run_notebook(
     progress : bool
         Show a bar that counts cells.
     """
-    source, target = Path(source), Path(target)
-    parameters = dict(parameters or {})
+    source, target, given = Path(source), Path(target), dict(parameters or {})
     check_open_files()
-    check_parameters(source, parameters)
-    secret = (asked := other_file(source, parameters)) is not None and is_own(parameters[asked])
-    own = (str(parameters[asked]), list(parameters)) if secret else None
-    parameters = for_the_file(source, parameters)
+    known = check_parameters(source, given)
+    asked = _other_file(known, given)
+    own = (str(given[asked]), list(given)) if asked is not None and is_own(given[asked]) else None
+    parameters = for_the_file(source, known, given)
     _check_kernel(source)
+    failed = target.with_name(f"{target.stem}.failed.ipynb")
     with storage_errors(target), _terminated_as_interrupted():
         _prepare(target)
-        _run(source, target, parameters, progress, own)
+        if failed.exists() and of_failed_run(failed):
+            failed.unlink()
+        with atomic_path(target, ending=".ipynb") as partial:
+            try:
+                _execute(source, partial, parameters, progress)
+                _strip(partial)
+            except NotebookError as error:
+                if not partial.stat().st_size:
+                    raise
+                _keep(partial, failed, error, own)
 
 
 def _prepare(target: Path) -> None:
@@ -226,49 +214,47 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _run(
-    source: Path, target: Path, parameters: dict[str, Any], progress: bool, own: tuple[str, list[str]] | None = None
-) -> None:
-    """Execute and keep what there is; of a user's `own` file, with the parameters given, no error quotes values."""
-    failed = target.with_name(f"{target.stem}.failed.ipynb")
-    if failed.exists() and of_failed_run(failed):
-        failed.unlink()
-    with atomic_path(target, ending=".ipynb") as partial:
-        try:
-            _execute(source, partial, parameters, progress)
-            _strip(partial)
-        except NotebookError as error:
-            if not partial.stat().st_size:
-                raise
-            line = str(error) if own is None else _without_values(partial, error, *own)
-            what = "traceback in" if own is None else "the cells that ran are in"
-            cause = error if own is None else None
-            if status(failed) is not None:
-                raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
-            _strip(partial, failed=True)
-            partial.replace(failed)
-            raise NotebookError(f"{line}; {what} {failed}") from cause
+def _keep(partial: Path, failed: Path, error: NotebookError, own: tuple[str, list[str]] | None) -> None:
+    """Keep a failed notebook, and raise its error: without values of a user's `own` file (and the parameters given)."""
+    if own is None:
+        line, what, cause = str(error), "traceback in", error
+    else:
+        line, what, cause = _without_values(partial, error, *own), "the cells that ran are in", None
+    if status(failed) is not None:
+        raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
+    _strip(partial, failed=True)
+    partial.replace(failed)
+    raise NotebookError(f"{line}; {what} {failed}") from cause
 
 
-def _without_values(partial: Path, error: NotebookError, file: str, given: Sequence[str]) -> str:
+def _without_values(partial: Path, error: NotebookError, file: str, given: list[str]) -> str:
     """Take what may quote the data out of a failed notebook; the error in one line that does not."""
     import nbformat
 
     cause = error.__cause__
     if not hasattr(cause, "ename"):  # no cell failed, but its process, or papermill
-        line, message = str(error) if isinstance(cause, RuntimeError) else told(type(cause).__name__, ""), ""
+        line, message = str(error) if isinstance(cause, RuntimeError) else in_one_line(type(cause).__name__, ""), ""
     else:
-        message = told(cause.ename, cause.evalue)
-        if cause.ename in OF_DATA and not message.startswith(f"{file}: "):
+        message = in_one_line(cause.ename, cause.evalue)
+        if cause.ename in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
             message = f"{file}: {message}"
-        remedy = "" if cause.ename in OWN else f"; check what was given: {', '.join(given)}"
+        remedy = "" if cause.ename in own_errors() else f"; check what was given: {', '.join(given)}"
         line = f"{str(error).partition(': ')[0]}: {message}{remedy}"
     nbformat.write(without_values(read_notebook(partial), message), partial)
     return line
 
 
+def _papermill() -> Any:
+    load_jsonschema()
+    try:
+        import papermill
+    except ModuleNotFoundError:
+        raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
+    return papermill
+
+
 def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
-    package = papermill()
+    package = _papermill()
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
     from traitlets.config import Config
@@ -318,12 +304,18 @@ def _strip(path: Path, failed: bool = False) -> None:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
-    for holder in (notebook, *notebook.cells):
-        for key in ("papermill", "widgets", "execution"):
-            holder.metadata.pop(key, None)
+    _pop_metadata(notebook, "papermill", "widgets", "execution")
     if failed:
-        mark_failed(notebook)
+        notebook.metadata["kanon_lab"] = _FAILED
     nbformat.write(notebook, path)
+
+
+def of_failed_run(path: str | Path) -> bool:
+    """Whether a file was left by a run that failed, and may go: else it is somebody's own."""
+    try:
+        return read_notebook(path).metadata.get("kanon_lab") == _FAILED
+    except NotebookError:
+        return False
 
 
 def _first_line(code: str) -> str:
@@ -357,18 +349,3 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def _has_json_form(value: Any) -> bool:
-    """Whether a notebook, a JSON file in UTF-8, can hold a value."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def _same_type(value: Any, default: Any) -> bool:
-    if isinstance(default, float):
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    return type(value) is type(default)

@@ -1,11 +1,10 @@
 """Protection of a file: a chain of steps with risk and utility after each, recipes, and the map of many recipes."""
 
-from kanon_lab.recipes.chain import Protection, protect
-from kanon_lab.recipes.exposure import dependent_columns, household_disclosure
+from kanon_lab.recipes.chain import Protection, Recipe, as_recipe, protect, read_recipe, write_recipe
+from kanon_lab.recipes.exposure import dependent_columns
 from kanon_lab.recipes.frontier import MEASURES, Measure, cheapest, costs, frontier, measure_of
 from kanon_lab.recipes.grid import Candidate, planned
-from kanon_lab.recipes.households import household_file, merge_households
-from kanon_lab.recipes.recipe import Recipe, as_recipe, read_recipe, write_recipe
+from kanon_lab.recipes.households import household_disclosure, household_file, merge_households
 from kanon_lab.recipes.released import prove_absent, released_columns
 from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.recipes.settings import as_indicators

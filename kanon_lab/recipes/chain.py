@@ -1,4 +1,4 @@
-"""A chain of steps as settings of plain types, in the order in which a recipe is read."""
+"""The protection of a file: steps applied one after another, by hand or as a recipe says."""
 
 from __future__ import annotations
 
@@ -8,37 +8,32 @@ import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import fields, replace
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab import files
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.data.values import Labels
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
-from kanon_lab.recipes.households import household_level
-from kanon_lab.recipes.measured import Baseline, Measured, measured
+from kanon_lab.measures import indicators as estimated
+from kanon_lab.methods.suppression import without_cells
+from kanon_lab.recipes.households import household_file, merge_households
+from kanon_lab.recipes.measured import Baseline
 from kanon_lab.recipes.notes import notes_of
-from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of
+from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import released_labels
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import (
-    Chain,
-    State,
-    Step,
-    check_columns,
-    derived_seed,
-    several,
-    step_errors,
-    without_variables,
-)
+from kanon_lab.recipes.state import Chain, State, Step, check_columns, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
 from kanon_lab.recipes.truth import Truth, changes, recoded_truth
 from kanon_lab.recipes.verdict import claims_since
+from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.terms import Note
 
@@ -46,30 +41,23 @@ _PLAIN = (str, bool, int, float, datetime.date, type(None))
 
 
 def chain_settings(protection: Chain) -> dict[str, Any]:
-    """Roles that are given, what is measured, the seed, and the steps with their seeds."""
-    spec = protection.spec
-    roles = {role.name: getattr(spec, role.name) for role in fields(spec)}
-    measures = {name: getattr(protection, name) for name in ("k", "risks", "estimator", "seed")}
-    settings = {**{role: value for role, value in roles.items() if value}, **measures}
-    if protection.baseline.wanted is not None:
-        settings["indicators"] = _indicators(protection.baseline.wanted)
-    steps = [{step.name: _step_settings(step)} for step in protection.steps]
+    """Roles that are given, what is measured, the seed, and the steps with their seeds, as a recipe has them."""
+    spec, wanted = protection.spec, protection.indicators
+    roles = {role.name: value for role in fields(spec) if (value := getattr(spec, role.name))}
+    settings = roles | {name: getattr(protection, name) for name in ("k", "risks", "estimator", "seed")}
+    if wanted is not None:  # their weight is that of the recipe
+        settings["indicators"] = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
+        settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
+    steps = []
+    for step in protection.steps:
+        given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+        if step.households is not None:
+            given = chain_settings(step.households)
+            given["weight"] = given.get("weight")  # without one it would be that of the persons
+        steps.append({step.name: given})
     if steps and "household_level" in steps[0]:
         settings |= steps.pop(0)
     return _plain({**settings, "steps": steps}, "the recipe")
-
-
-def _indicators(wanted: IndicatorSet) -> dict[str, Any]:
-    """The indicators as `kanon_lab.recipes.as_indicators` takes them; the weight is the recipe's."""
-    given = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
-    return {**given, "strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
-
-
-def _step_settings(step: Step) -> dict[str, Any]:
-    if step.households is not None:
-        inner = chain_settings(step.households)
-        return {**inner, "weight": inner.get("weight")}  # without one it would be that of the persons
-    return step.settings if step.seed is None else {**step.settings, "seed": step.seed}
 
 
 def _plain(value: Any, place: str) -> Any:
@@ -124,13 +112,12 @@ class Protection(Chain):
         levels = int(bool(self.steps) and self.steps[0].households is not None)
         with step_errors(position, name, levels=levels):
             settings, seed = self._with_seed(kind, settings, seed, position)
-            self._check_columns(columns_of(name, settings))
             before = self.state
+            check_columns(columns_of(name, settings), [each for each in before.working if each not in before.removed])
             if kind.within_strata:
                 self._check_strata()
-            spec = without_variables(self.spec, before.removed)
-            apply = kind.apply or partial(household_level, protected=_carried_out)
-            applied = apply(before.working, spec, settings, seed=0 if seed is None else seed)
+            apply = kind.apply or _household_level
+            applied = apply(before.working, self.released_spec, settings, seed=0 if seed is None else seed)
             step = self._step(name, settings, seed, kind, before, applied)
         after = replace(self, steps=(*self.steps, step))
         if step.claims is None or not (before.truth.perturbed or any(earlier.suppressed for earlier in self.steps)):
@@ -152,14 +139,14 @@ class Protection(Chain):
         Index ``step``; columns ``name``, ``seed`` (missing where nothing is random), ``records_touched``,
         ``cells_changed``, ``cells_suppressed``, ``columns_removed`` and the measures as `Measured.row` names them.
         """
-        nothing = {"records_touched": 0, "cells_changed": 0, "cells_suppressed": 0, "columns_removed": 0}
-        rows = [{"name": "as it came", "seed": None, **nothing}]
+        names = ("name", "seed", "records_touched", "cells_changed", "cells_suppressed", "columns_removed")
+        done = [("as it came", None, 0, 0, 0, 0)]
         for step in self.steps:
-            cells = {"cells_changed": sum(step.changed.values()), "cells_suppressed": sum(step.suppressed.values())}
-            cells |= {"columns_removed": len(step.removed)}
-            rows.append({"name": step.name, "seed": step.seed, "records_touched": step.records_touched, **cells})
+            cells = sum(step.changed.values()), sum(step.suppressed.values()), len(step.removed)
+            done.append((step.name, step.seed, step.records_touched, *cells))
         states = [self.start, *(step.state for step in self.steps)]
-        table = pd.DataFrame([{**row, **state.measured.row()} for row, state in zip(rows, states, strict=True)])
+        rows = [dict(zip(names, row)) | state.measured.row() for row, state in zip(done, states, strict=True)]
+        table = pd.DataFrame(rows)
         table["seed"] = pd.array([row["seed"] for row in rows], dtype="Int64")  # no float holds all its digits
         absent = [name for name in table if name.startswith("with_household_size_")]
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
@@ -190,10 +177,6 @@ class Protection(Chain):
         seed = own if seed is None else seed
         return settings, check_seed(seed) if seed is not None else derived_seed(self.seed, position)
 
-    def _check_columns(self, names: Iterable[str]) -> None:
-        released = [name for name in self.state.working.columns if name not in self.state.removed]
-        check_columns(names, released)
-
     def _check_strata(self) -> None:
         """Raise a `DataError` where a step before has suppressed a stratum; one that came without says so itself."""
         for name in self.spec.strata:
@@ -213,14 +196,15 @@ class Protection(Chain):
                 if each in kept and column.dtype == kept[each].dtype and column.equals(kept[each]):
                     kept[each] = column
         truth = self._truth(kind, settings, before, kept, applied.households)
-        state = State(kept, removed, truth, self._measured(kept, removed, truth))
+        state = State(kept, removed, truth, self.measured(kept, removed, truth))
         gone = tuple(column for column in applied.removed if column not in before.removed)
-        counts = [
+        cells = (
             {column: n for column, n in each.items() if column not in removed}
             for each in (done.changed, done.suppressed)
-        ]
-        touched = int(done.touched.sum())
-        return Step(name, settings, seed, touched, gone, *counts, state, applied.claims, applied.households)
+        )
+        return Step(
+            name, settings, seed, int(done.touched.sum()), gone, *cells, state, applied.claims, applied.households
+        )
 
     def _truth(self, kind: Kind, settings: dict, before: State, after: pd.DataFrame, households: Chain | None) -> Truth:
         """The truth after a step: recoded where it recodes, as before where it suppresses or perturbs.
@@ -242,13 +226,6 @@ class Protection(Chain):
                 values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
         truth = before.truth
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
-
-    def _measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
-        spec = without_variables(self.spec, removed)
-        options = {"k": self.k, "risks": self.risks, "estimator": self.estimator}
-        options["counted"] = self.spec.household is not None and self.spec.household not in removed
-        options |= {"removed": removed, "truth": truth, "baseline": self.baseline}
-        return measured(working, self.original, spec, keys=self.spec.key_variables, **options)
 
 
 def protect(
@@ -316,38 +293,132 @@ def protect(
         raise DataError(f"column {twice} stands twice; give every column its own name")
     if not frame.index.is_unique:
         raise DataError("a label of the index stands twice; give every record its own, to follow it by")
-    options = _measures(k, risks, estimator)
-    original = frame.rename_axis(columns=None)
-    original.attrs = {}
-    working = original.drop(columns=list(spec.direct_identifiers))
-    baseline = Baseline.of(original, indicators)
-    truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
-    roles, counted = without_variables(spec, ()), spec.household is not None
-    of_start = {"removed": (), "truth": truth, "baseline": baseline, "counted": counted}
-    first = measured(working, original, roles, keys=spec.key_variables, **of_start, **options)
-    start = State(working, (), truth, first)
-    return Protection(original, spec, seed=check_seed(seed), baseline=baseline, start=start, **options, **labels)
-
-
-def _carried_out(frame: pd.DataFrame, plan: Plan) -> Protection:
-    """The protection of a file by a plan."""
-    plan.check_frame(frame)
-    protection = protect(frame, plan.spec, **plan.measured)
-    for name, settings in plan.steps:
-        protection = protection.apply(name, settings)
-    return protection
-
-
-def _measures(k: object, risks: object, estimator: object) -> dict[str, Any]:
-    """What is measured, each level once."""
     if not isinstance(estimator, str) or estimator not in ESTIMATORS:
         raise OptionError(f"estimator must be one of {', '.join(ESTIMATORS)}, not {shortened(repr(estimator))}")
-    levels = [as_share(each, "risks") for each in several(risks, "risks", "[0.05]")]
-    ks = [check_k(each) for each in several(k, "k", "[2, 3, 5]")]
-    return {"k": tuple(dict.fromkeys(ks)), "risks": tuple(dict.fromkeys(levels)), "estimator": estimator}
+    levels = tuple(dict.fromkeys(as_share(each, "risks") for each in _several(risks, "risks", "[0.05]")))
+    ks = tuple(dict.fromkeys(check_k(each) for each in _several(k, "k", "[2, 3, 5]")))
+    original = frame.rename_axis(columns=None)
+    original.attrs = {}
+    estimates = None if indicators is None else estimated(original, indicators)
+    baseline = Baseline(original, spec, ks, levels, estimator, indicators, estimates)
+    working = original.drop(columns=list(spec.direct_identifiers))
+    truth = Truth({name: original[name] for name in (*spec.key_variables, *spec.sensitive_variables)})
+    start = State(working, (), truth, baseline.measured(working, (), truth))
+    return Protection(**vars(baseline), seed=check_seed(seed), start=start, **labels)
+
+
+def _several(values: object, name: str, such_as: str) -> list:
+    """Values as a list; an `OptionError` unless there may be several."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise OptionError(f"{name} must be several numbers, such as {such_as}, not {shortened(repr(values))}")
+    return list(values)
 
 
 def _whole(number: object, name: str, most: int) -> int:
     if isinstance(number, bool) or not isinstance(number, numbers.Integral) or not 0 <= number <= most:
         raise OptionError(f"{name} must be a whole number from 0 to {most}, the steps there are, not {number!r}")
     return int(number)
+
+
+def _carried_out(frame: pd.DataFrame | MicrodataFile, plan: Plan, *, progress: bool = False) -> Protection:
+    """The protection of a file by a plan."""
+    from tqdm import tqdm
+
+    protection = protect(frame, plan.spec, **plan.measured)
+    for name, settings in tqdm(plan.steps, desc="steps", disable=None if progress else True, leave=False):
+        protection = protection.apply(name, settings)
+    return protection
+
+
+def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied:
+    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
+
+    Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
+    Ghosts that persons have for a key go where it is suppressed or removed.
+    """
+    if spec.household is None:
+        raise OptionError("household_level needs a household; name the variable that tells households apart")
+    if spec.weight is not None and frame.groupby(spec.household)[spec.weight].nunique(dropna=False).max() == 1:
+        settings = {"weight": spec.weight, **settings}
+    plan = household_plan({**settings, "seed": seed})
+    households = household_file(frame, spec.household, plan.variables)
+    with about("one record a household", part=True):
+        plan.check_frame(households)
+        protection = _carried_out(households, plan)
+    merged = merge_households(frame, protection.state.working, spec.household)
+    # The ghosts of persons would still tell what their keys do not.
+    ghosts_of = {
+        key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()
+    }
+    if ghosts_of:
+        merged, _ = without_cells(merged, {}, replace(spec, key_variables=tuple(ghosts_of), ghost_variables=ghosts_of))
+    gone = protection.state.removed
+    ghosts = [ghost for key in gone for ghost in spec.ghost_variables.get(key, ())]
+    return Applied(merged, removed=tuple(dict.fromkeys([*gone, *ghosts])), households=protection)
+
+
+class Recipe(Plan):
+    """What is to be done to a file, and how to do it; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
+
+    def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
+        """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
+        self.check_frame(frame.numbered if isinstance(frame, MicrodataFile) else frame)
+
+    def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
+        """Protect a file.
+
+        Parameters
+        ----------
+        frame : DataFrame or MicrodataFile
+            As `kanon_lab.recipes.protect` takes it. Not changed.
+        progress : bool
+            Whether to show the steps on standard error, if that is a terminal.
+
+        Returns
+        -------
+        Protection
+            With all steps applied: the same for the same frame and recipe.
+        """
+        self.check(frame)
+        with inside(self.name):
+            return _carried_out(frame, self, progress=progress)
+
+
+def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recipe:
+    """A recipe from settings of plain types, as a YAML file or `Protection.recipe` holds them.
+
+    Parameters
+    ----------
+    settings : mapping
+        As the chapter on recipes lists them; of the configuration of a report too, of which those that say how to read
+        the file are used.
+    name : str
+        What it is called in messages.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> steps = [{"recode": {"variable": "age", "width": 10}}, {"suppress": {"k_required": 3}}]
+    >>> recipe = kanon_lab.recipes.as_recipe({"key_variables": ["age", "sex"], "steps": steps})
+    >>> chain = recipe.apply(kanon_lab.load_microdata("health-survey"))
+    >>> chain.state.measured.violations["wildcard"][3]
+    0
+    """
+    with inside(name):
+        return Recipe(**file_plan(settings), name=name)
+
+
+def read_recipe(path: str | Path) -> Recipe:
+    """Read a recipe.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML file of at most a million bytes. A file of a hierarchy in it is looked for in the folder of the recipe.
+    """
+    return as_recipe(beside(read_yaml(path), path), name=str(path))
+
+
+def write_recipe(protection: Protection, path: str | Path) -> None:
+    """Write the chain of a protection as a recipe, with the seeds of its random steps."""
+    files.write_text(path, dump_yaml(seen_from(protection.recipe(), path)))

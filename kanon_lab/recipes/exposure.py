@@ -19,10 +19,9 @@ import pandas as pd
 from scipy.special import gammaln
 
 from kanon_lab.columns import coded, distinct, distinct_rows, grouped
-from kanon_lab.methods.suppression import compatible_records
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.truth import same_values
+from kanon_lab.recipes.truth import met_by, same_values
 from kanon_lab.roles import check_k
 
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
@@ -250,13 +249,13 @@ class _Search:
         # The released value of a perturbed key is not believed where a column tells the true one.
         told = {name for keys, _, _ in parts for name in keys} & {*self.perturbed}
         keys = self._released_keys(told)
-        left = _alike(np.column_stack([keys, true]), np.column_stack([keys, shown]))
+        left = met_by(np.column_stack([keys, true]), np.column_stack([keys, shown]))
         return agrees & (self._alike >= k) & (left < k)
 
     @cached_property
     def _alike(self) -> np.ndarray:
         keys = self._released_keys(())
-        return _alike(keys, keys)
+        return met_by(keys, keys)
 
     def _released_keys(self, without: Container[str]) -> np.ndarray:
         """Codes of the released keys, -1 for a value that may be any."""
@@ -294,13 +293,6 @@ class _Search:
         return np.where(code < 0, -1, code * _PARTS // (int(code.max()) + 1)) if self._of_own(code) else code
 
 
-def _alike(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """For each record the released ones that its true codes are compatible with, its own among them."""
-    group, some = distinct_rows(shown)
-    target, of_target = distinct_rows(true)
-    return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
-
-
 def _one_does(joint: np.ndarray, columns: Sequence[np.ndarray], code: np.ndarray) -> bool:
     """Whether two columns miss nearly what one of them misses alone, so that the other adds nothing."""
     if len(columns) == 1:
@@ -317,44 +309,6 @@ def _gaps_as_value(code: np.ndarray) -> np.ndarray:
 def _records_below(frame: pd.DataFrame, names: list[str], k: int) -> int:
     group, _ = distinct_rows(np.column_stack([coded(frame[name]).codes.astype(np.int64) for name in names]))
     return int((np.bincount(group)[group] < k).sum())
-
-
-def household_disclosure(protection: Chain) -> pd.DataFrame:
-    """Suppressed values that another member of the same household still shows.
-
-    Returns
-    -------
-    DataFrame
-        One row a released key variable or ghost with suppressed values, none where no household is released:
-        ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
-        of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
-        members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
-
-    Examples
-    --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import household_disclosure
-    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
-    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
-    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
-    >>> household_disclosure(chain)
-      variable  suppressed  shown  shared
-    0     town           1      1     1.0
-    1      sex           1      0     0.5
-    """
-    spec, rows = protection.spec, []
-    if protection.shows_households:
-        original, released = protection.original, protection.aligned
-        home, _ = distinct(released[spec.household])
-        for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
-            code, values = distinct(original[name])
-            kept = released[name].notna().to_numpy()
-            lost = (code >= 0) & ~kept
-            if lost.any():
-                pair = home.astype(np.int64) * (len(values) + 1) + code
-                shown = lost & np.isin(pair, np.unique(pair[kept & (code >= 0)]))
-                rows.append((name, int(lost.sum()), int(shown.sum()), shared_by_members(home, code)))
-    return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
 def dependent_columns(protection: Chain) -> pd.DataFrame:
@@ -401,10 +355,3 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
                 some = (name, role_of(name, protection), int(column.max()) + 1)
                 rows.append((variable, *some, int(lost.sum()), int(told.sum())))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])
-
-
-def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
-    """Share (0-1) of the households with several known members in which all have one value."""
-    members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
-    several = members[members["size"] > 1]
-    return float((several["nunique"] == 1).mean()) if len(several) else 0.0

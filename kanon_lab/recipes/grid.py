@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.frontier import is_measure
 from kanon_lab.recipes.measured import Measured
-from kanon_lab.recipes.recipe import Recipe, as_recipe, beside
 from kanon_lab.recipes.steps import STEPS
+from kanon_lab.recipes.yaml_file import beside
 
 #: Recipes of a map, each seed counted, at most.
 MOST = 5_000
@@ -108,7 +109,7 @@ def _candidate(label: str, shown: dict[str, Any], settings: Mapping[str, Any], p
     settings = _filled(settings, {}, set()) if not shown else settings
     try:
         settings = settings if path is None else beside(settings, path)
-        return Candidate(label, shown, settings, as_recipe(settings, where=""))
+        return Candidate(label, shown, settings, as_recipe(settings, name=""))
     except KanonLabError as error:
         before = "" if label == "the recipe" else f"recipe {shortened(label, _LABEL)}: "
         raise type(error)(f"{before}{error}") from None

@@ -1,21 +1,15 @@
-"""Two levels of one file: a file of households out of a file of persons, and back."""
+"""Households of a file of persons: a file of them and back, and what members show of each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import distinct, one_column, refuse
-from kanon_lab.errors import DataError, OptionError, about, shortened
-from kanon_lab.methods.suppression import without_cells
-from kanon_lab.recipes.plan import Plan, household_plan
+from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.steps import Applied
-from kanon_lab.roles import KeySpec
 
 
 def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]) -> pd.DataFrame:
@@ -114,40 +108,46 @@ def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: s
     return merged
 
 
-def household_level(
-    frame: pd.DataFrame,
-    spec: KeySpec,
-    settings: Mapping[str, Any],
-    *,
-    seed: int,
-    protected: Callable[[pd.DataFrame, Plan], Chain],
-) -> Applied:
-    """Protect the variables of households in one record a household, and merge them back (INE Chile 2023, 6.7).
+def household_disclosure(protection: Chain) -> pd.DataFrame:
+    """Suppressed values that another member of the same household still shows.
 
-    Without a ``weight`` of its own (none: null) it takes that of the persons, where that does not differ in households.
-    Ghosts that persons have for a key go where it is suppressed or removed. `protected` carries out a plan.
+    Returns
+    -------
+    DataFrame
+        One row a released key variable or ghost with suppressed values, none where no household is released:
+        ``variable``; ``suppressed`` (values that are missing now); ``shown`` (those whose original value another member
+        of the released household has, and shows as released); ``shared`` (0-1, of the households with several known
+        members those that agree in the variable: of one that is shared, a shown value is a disclosed one).
+
+    Examples
+    --------
+    >>> import pandas as pd, kanon_lab
+    >>> from kanon_lab.recipes import household_disclosure
+    >>> frame = pd.DataFrame({"home": [1, 1, 2, 2], "town": [*"aabb"], "sex": [*"mfff"]})
+    >>> chain = kanon_lab.protect(frame, kanon_lab.KeySpec(["town", "sex"], household="home"))
+    >>> chain = chain.apply("suppress", {"k_required": 2, "importance": {"sex": 1, "town": 2}})
+    >>> household_disclosure(chain)
+      variable  suppressed  shown  shared
+    0     town           1      1     1.0
+    1      sex           1      0     0.5
     """
-    if spec.household is None:
-        raise OptionError("household_level needs a household; name the variable that tells households apart")
-    settings = {**_shared_weight(frame, spec), **settings}
-    plan = Plan(**household_plan({**settings, "seed": seed}))
-    households = household_file(frame, spec.household, plan.variables)
-    with about("one record a household", part=True):
-        protection = protected(households, plan)
-    merged = merge_households(frame, protection.state.working, spec.household)
-    # The ghosts of persons would still tell what their keys do not.
-    ghosts_of = {
-        key: ghosts for key, ghosts in spec.ghost_variables.items() if (frame[key].notna() & merged[key].isna()).any()
-    }
-    if ghosts_of:
-        merged, _ = without_cells(merged, {}, replace(spec, key_variables=tuple(ghosts_of), ghost_variables=ghosts_of))
-    gone = protection.state.removed
-    ghosts = [ghost for key in gone for ghost in spec.ghost_variables.get(key, ())]
-    return Applied(merged, removed=tuple(dict.fromkeys([*gone, *ghosts])), households=protection)
+    spec, rows = protection.spec, []
+    if protection.shows_households:
+        original, released = protection.original, protection.aligned
+        home, _ = distinct(released[spec.household])
+        for name in [name for name in (*spec.key_variables, *spec.ghosts) if name in released]:
+            code, values = distinct(original[name])
+            kept = released[name].notna().to_numpy()
+            lost = (code >= 0) & ~kept
+            if lost.any():
+                pair = home.astype(np.int64) * (len(values) + 1) + code
+                shown = lost & np.isin(pair, np.unique(pair[kept & (code >= 0)]))
+                rows.append((name, int(lost.sum()), int(shown.sum()), shared_by_members(home, code)))
+    return pd.DataFrame(rows, columns=["variable", "suppressed", "shown", "shared"])
 
 
-def _shared_weight(frame: pd.DataFrame, spec: KeySpec) -> dict[str, str]:
-    """The weight of the persons, if it is the same for all members of every household and so that of households too."""
-    if spec.weight is None or (frame.groupby(spec.household)[spec.weight].nunique(dropna=False) > 1).any():
-        return {}
-    return {"weight": spec.weight}
+def shared_by_members(home: np.ndarray, code: np.ndarray) -> float:
+    """Share (0-1) of the households with several known members in which all have one value."""
+    members = pd.DataFrame({"home": home, "code": code})[code >= 0].groupby("home")["code"].agg(["size", "nunique"])
+    several = members[members["size"] > 1]
+    return float((several["nunique"] == 1).mean()) if len(several) else 0.0

@@ -1,9 +1,9 @@
-"""What the release has lost, after each step."""
+"""What is measured of a state of a file: risk, and what it has lost beside the file as it came."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,110 +29,13 @@ from kanon_lab.measures import (
     table_distances,
     with_household_size,
 )
-from kanon_lab.recipes.truth import Truth, right_links, same_values, true_and_shown
+from kanon_lab.recipes.truth import Truth, met_by, same_values
 from kanon_lab.roles import KeySpec
 
 #: What `kanon_lab.measures.indicator_loss` gives.
 INDICATOR_LOSSES = ("compared", "lost", "overlap_all", "overlap_mean", "overlap_least", "covered")
 # Records that are linked by their quantities, at most; more are chosen at equal steps.
 _MOST_LINKED = 20_000
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """What the file as it came is compared by: the survey's own indicators, and their estimates before any step."""
-
-    wanted: IndicatorSet | None = None
-    estimates: pd.DataFrame | None = None
-
-    @classmethod
-    def of(cls, original: pd.DataFrame, wanted: IndicatorSet | None) -> Baseline:
-        """The indicators of the file as it came."""
-        return cls(wanted, None if wanted is None else indicators(original, wanted))
-
-
-def value_loss(
-    original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: Collection[str], truth: Truth
-) -> dict:
-    """Mean loss over the keys, 0-1; a key that is not released has lost everything.
-
-    Granularity is None where a released key is perturbed: then nearly every value may stand for any, however seldom.
-    Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a value.
-    """
-    pairs = [(original[name], working[name] if name in released else None) for name in keys]
-    losses = {
-        measure.__name__: float(np.mean([1.0 if now is None else measure(was, now) for was, now in pairs]))
-        for measure in (granularity, non_uniform_entropy)
-    }
-    if not truth.perturbed.isdisjoint(released):
-        losses["granularity"] = None
-    if not truth.blurred.isdisjoint(released):
-        losses["non_uniform_entropy"] = None
-    return losses
-
-
-def class_loss(table: ClassTable) -> dict:
-    """How coarse the classes are."""
-    return {"discernibility": discernibility(table), "average_class_size": average_class_size(table)}
-
-
-def table_loss(true: np.ndarray, shown: np.ndarray, names: list[str]) -> float:
-    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables.
-
-    Codes are those of `kanon_lab.recipes.truth.true_and_shown`.
-    """
-    if np.array_equal(true, shown):
-        return 0.0
-    frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
-    return float(table_distances(*frames, variables=names)["hellinger"].mean())
-
-
-def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: Iterable[str]) -> dict[str, Any]:
-    """Right links by distance, and what was lost, of the quantities that are still released as numbers."""
-    names = tuple(names)
-    kept = [name for name in names if name in released and _is_quantity(released[name])]
-    nothing = dict.fromkeys(["numeric_linkage", "il1s", "eigenvalues", "correlations"])
-    if not kept:
-        return {**nothing, "numeric_lost": len(names) if names else None}
-    loss = quantity_loss(original, released, variables=kept)
-    rows = slice(None, None, -(-len(original) // _MOST_LINKED))
-    scales = ("sd", "mahalanobis") if len(kept) > 1 else ("sd",)
-    links = [record_linkage(original, released, variables=kept, targets=rows, scale=each).share for each in scales]
-    return {
-        "numeric_linkage": max(links),
-        "il1s": loss.il1s,
-        "eigenvalues": loss.eigenvalues,
-        "correlations": loss.correlations,
-        "numeric_lost": len(names) - len(kept),
-    }
-
-
-def indicators_after(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> pd.DataFrame:
-    """The indicators of a released file; those of variables that it has no more are left out.
-
-    Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left of
-    the design. The weight is the released one, if there is one for every record.
-    """
-    weight, design = baseline.wanted.design.weight, original
-    if weight is not None and weight in released and released[weight].notna().all():
-        design = original.assign(**{weight: released[weight]})
-    return indicators(released, baseline.wanted, design_from=design, absent="skip")
-
-
-def indicator_measures(original: pd.DataFrame, released: pd.DataFrame, baseline: Baseline) -> dict | None:
-    """Overlap of the indicators' intervals with those before any step."""
-    if baseline.wanted is None:
-        return None
-    now = indicators_after(original, released, baseline)
-    return indicator_loss(compare_indicators(baseline.estimates, now))
-
-
-def _is_quantity(column: pd.Series) -> bool:
-    try:
-        return bool(len(quantity(column).numbers))
-    except DataError:  # bands and the like
-        return False
-
 
 _COUNTED = ("classes", "k_achieved", "sample_uniques")
 _UTILITY = (
@@ -166,7 +69,7 @@ class Measured:
         (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
     key_linkage : float or None
         Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
-        keys and looks for the same; see `kanon_lab.recipes.truth.right_links`. Unlike k and the risks above it does
+        keys and looks for the same; see `right_links`. Unlike k and the risks above it does
         not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
         where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
     numeric_linkage : float or None
@@ -178,7 +81,10 @@ class Measured:
     distinct_values : dict of str to int
         By key variable, its different values; 0 for one that was removed.
     granularity, non_uniform_entropy : float or None
-        Mean loss of the keys, 0-1; see `value_loss` and `kanon_lab.measures`, as for the next two.
+        Mean loss of the keys, 0-1; see `kanon_lab.measures`, as for the next two. A key that is not released has lost
+        everything. Granularity is None where a released key is perturbed: then nearly every value may stand for any,
+        however seldom. Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a
+        value.
     discernibility, average_class_size
     table_distance : float
         Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
@@ -248,84 +154,154 @@ class Measured:
         return flat
 
 
-def measured(
-    frame: pd.DataFrame,
-    original: pd.DataFrame,
-    spec: KeySpec,
-    *,
-    removed: Iterable[str],
-    keys: Iterable[str],
-    truth: Truth,
-    baseline: Baseline,
-    k: Iterable[int],
-    risks: Iterable[float],
-    estimator: str,
-    counted: bool,
-) -> Measured:
-    """Measure a state of a file (`frame`) of which some columns are not released (`removed`).
+@dataclass(frozen=True)
+class Baseline:
+    """A file as it came, and what its states are measured by.
 
-    `spec` are the roles of what is still released; `keys` all key variables, since utility is about the cells that
-    there were; `counted` whether members of households can be counted.
+    Attributes
+    ----------
+    original : DataFrame
+        The file as it came.
+    spec : KeySpec
+        The roles of its variables.
+    k, risks, estimator
+        What is measured after each step; see `kanon_lab.recipes.protect`.
+    indicators : IndicatorSet or None
+        The survey's own indicators.
+    estimates : DataFrame or None
+        Those of the file as it came.
     """
-    table = class_table(frame, spec)
-    gaps = frame[list(spec.key_variables)].isna().any(axis=None)
-    tables = {
-        means: class_table(frame, replace(spec, missing=means)) if gaps and means != spec.missing else table
-        for means in ("wildcard", "category")
-    }
-    risk = file_risk(table, estimator=estimator)
-    aligned = frame if frame.index is original.index else frame.loc[original.index]
-    names = list(spec.key_variables)
-    released = aligned.drop(columns=list(removed))
-    tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
-    true, shown = true_and_shown(truth, aligned, tracked)
-    tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
-    return Measured(
-        classes=table.n_classes,
-        k_achieved=table.k_achieved,
-        violations={means: each.violations(k) for means, each in tables.items()},
-        estimator=estimator,
-        global_risk=risk.global_risk,
-        expected_reidentifications=risk.expected_reidentifications,
-        household_risk=risk.household_risk,
-        expected_household_reidentifications=risk.expected_household_reidentifications,
-        expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
-        above=_above(risk, risks),
-        by_meaning={
-            means: _risk(each, risk if each is table else None, risks, estimator) for means, each in tables.items()
-        },
-        with_household_size=with_household_size(table) if counted else None,
-        key_linkage=right_links(true[:, : len(names)], shown[:, : len(names)])
-        if truth.blurred.isdisjoint(names)
-        else None,
-        **_cells(original, aligned, keys, names),
-        **value_loss(original, aligned, keys, names, truth),
-        **class_loss(table),
-        table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
-        **quantity_measures(original, released, spec.numeric_variables),
-        indicators=indicator_measures(original, released, baseline),
-    )
+
+    original: pd.DataFrame = field(repr=False)
+    spec: KeySpec
+    k: tuple[int, ...]
+    risks: tuple[float, ...]
+    estimator: str
+    indicators: IndicatorSet | None = field(repr=False)
+    estimates: pd.DataFrame | None = field(repr=False)
+
+    def compared(self, released: pd.DataFrame) -> pd.DataFrame:
+        """The indicators before any step and those of a released file, where it still has their variables.
+
+        Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left
+        of the design. The weight is the released one, if there is one for every record.
+        """
+        weight, design = self.indicators.design.weight, self.original
+        if weight is not None and weight in released and released[weight].notna().all():
+            design = design.assign(**{weight: released[weight]})
+        now = indicators(released, self.indicators, design_from=design, absent="skip")
+        return compare_indicators(self.estimates, now)
+
+    def measured(self, working: pd.DataFrame, removed: tuple[str, ...], truth: Truth) -> Measured:
+        """Measure a state of the file of which some columns are not released (`removed`)."""
+        original, every = self.original, self.spec.key_variables
+        spec = without_variables(self.spec, removed)
+        names = list(spec.key_variables)
+        table = class_table(working, spec)
+        gaps = working[names].isna().any(axis=None)
+        tables = {
+            means: class_table(working, replace(spec, missing=means)) if gaps and means != spec.missing else table
+            for means in ("wildcard", "category")
+        }
+        risk = file_risk(table, estimator=self.estimator)
+        aligned = working if working.index is original.index else working.loc[original.index]
+        released = aligned.drop(columns=list(removed))
+        tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
+        true, shown = truth.beside(aligned, tracked)
+        tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
+        counted = spec.household is not None and spec.household not in removed
+        blurred = not truth.blurred.isdisjoint(names)
+        losses = {
+            measure: np.mean([measure(original[name], aligned[name]) if name in names else 1.0 for name in every])
+            for measure in (granularity, non_uniform_entropy)
+        }
+        equal = [same_values(original[name], aligned[name]).mean() if name in names else 0.0 for name in every]
+        known = [aligned[name].notna().mean() if name in names else 0.0 for name in every]
+        return Measured(
+            classes=table.n_classes,
+            k_achieved=table.k_achieved,
+            violations={means: each.violations(self.k) for means, each in tables.items()},
+            estimator=self.estimator,
+            global_risk=risk.global_risk,
+            expected_reidentifications=risk.expected_reidentifications,
+            household_risk=risk.household_risk,
+            expected_household_reidentifications=risk.expected_household_reidentifications,
+            expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
+            above=self._above(risk),
+            by_meaning={means: self._risk(each, risk if each is table else None) for means, each in tables.items()},
+            with_household_size=with_household_size(table) if counted else None,
+            key_linkage=None if blurred else right_links(true[:, : len(names)], shown[:, : len(names)]),
+            equal_cells=float(sum(equal) / len(every)),
+            known_cells=float(sum(known) / len(every)),
+            distinct_values={name: int(aligned[name].nunique()) if name in names else 0 for name in every},
+            granularity=float(losses[granularity]) if truth.perturbed.isdisjoint(names) else None,
+            non_uniform_entropy=None if blurred else float(losses[non_uniform_entropy]),
+            discernibility=discernibility(table),
+            average_class_size=average_class_size(table),
+            table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
+            **quantity_measures(original, released, spec.numeric_variables),
+            indicators=None if self.indicators is None else indicator_loss(self.compared(released)),
+        )
+
+    def _risk(self, table: ClassTable, risk: FileRisk | None) -> dict:
+        """What is given under each meaning of a missing key."""
+        try:
+            risk = risk or file_risk(table, estimator=self.estimator)
+        except DataError:  # light weights, which only this meaning leaves in a class of their own
+            return {"expected_reidentifications": None, "above": None}
+        return {"expected_reidentifications": risk.expected_reidentifications, "above": self._above(risk)}
+
+    def _above(self, risk: FileRisk) -> dict[float, int]:
+        return {each: records_above(risk.risk, threshold=each).records for each in self.risks}
 
 
-def _cells(original: pd.DataFrame, working: pd.DataFrame, keys: Iterable[str], released: list[str]) -> dict:
-    equal, known, distinct_values = [], [], {}
-    for name in keys:
-        kept = name in released
-        equal.append(same_values(original[name], working[name]).mean() if kept else 0.0)
-        known.append(working[name].notna().mean() if kept else 0.0)
-        distinct_values[name] = int(working[name].nunique()) if kept else 0
-    shares = {"equal_cells": float(sum(equal) / len(equal)), "known_cells": float(sum(known) / len(known))}
-    return {**shares, "distinct_values": distinct_values}
+def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
+    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
+
+    Weight, household and strata stay: they are used without being released.
+    """
+    gone = set(removed)
+    keys = tuple(name for name in spec.key_variables if name not in gone)
+    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
+    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
+    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
 
 
-def _risk(table: ClassTable, risk: FileRisk | None, risks: Iterable[float], estimator: str) -> dict:
-    """What is given under each meaning of a missing key."""
+def right_links(known: np.ndarray, shown: np.ndarray) -> float:
+    """Expected share (0-1) of records that are linked to their own released record by who knows all their true keys.
+
+    The outsider looks for the released records that are compatible with the true keys, a missing value on either side
+    being any, and chooses one of them at random; where none is compatible, none is chosen. Who knows also how keys were
+    perturbed, and takes the likeliest record, finds more.
+    """
+    own = ((known == shown) | (known < 0) | (shown < 0)).all(axis=1)
+    return float((own / np.maximum(met_by(known, shown), 1)).mean())
+
+
+def table_loss(true: np.ndarray, shown: np.ndarray, names: list[str]) -> float:
+    """Mean Hellinger distance (0-1) of all one- and two-way tables, beyond what recoding did; 0 without variables."""
+    if np.array_equal(true, shown):
+        return 0.0
+    frames = (pd.DataFrame(np.where(side < 0, np.nan, side), columns=names) for side in (true, shown))
+    return float(table_distances(*frames, variables=names)["hellinger"].mean())
+
+
+def quantity_measures(original: pd.DataFrame, released: pd.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
+    """Right links by distance, and what was lost, of the quantities that are still released as numbers."""
+    kept = [name for name in names if name in released and _is_quantity(released[name])]
+    nothing = dict.fromkeys(["numeric_linkage", "il1s", "eigenvalues", "correlations"])
+    if not kept:
+        return {**nothing, "numeric_lost": len(names) if names else None}
+    loss = quantity_loss(original, released, variables=kept)
+    rows = slice(None, None, -(-len(original) // _MOST_LINKED))
+    scales = ("sd", "mahalanobis") if len(kept) > 1 else ("sd",)
+    links = [record_linkage(original, released, variables=kept, targets=rows, scale=each).share for each in scales]
+    losses = {name: getattr(loss, name) for name in ("il1s", "eigenvalues", "correlations")}
+    return {"numeric_linkage": max(links), **losses, "numeric_lost": len(names) - len(kept)}
+
+
+def _is_quantity(column: pd.Series) -> bool:
     try:
-        risk = risk or file_risk(table, estimator=estimator)
-    except DataError:  # light weights, which only this meaning leaves in a class of their own
-        return {"expected_reidentifications": None, "above": None}
-    return {"expected_reidentifications": risk.expected_reidentifications, "above": _above(risk, risks)}
-
-
-def _above(risk: FileRisk, risks: Iterable[float]) -> dict[float, int]:
-    return {each: records_above(risk.risk, threshold=each).records for each in risks}
+        return bool(len(quantity(column).numbers))
+    except DataError:  # bands and the like
+        return False

@@ -11,11 +11,12 @@ from kanon_lab.columns import coded, distinct
 from kanon_lab.errors import shortened
 from kanon_lab.measures import household_size
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.recipes.exposure import dependent_columns, household_disclosure, shared_by_members
+from kanon_lab.recipes.exposure import dependent_columns
+from kanon_lab.recipes.households import household_disclosure, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
 from kanon_lab.recipes.state import Chain, derived_seed
 from kanon_lab.recipes.steps import perturbed_by, shuffled_by
-from kanon_lab.recipes.truth import joint_codes, texts_of
+from kanon_lab.recipes.truth import joint_codes
 from kanon_lab.terms import Note
 
 #: Of all tests of a file together: how often one would be failed by records in a random order.
@@ -124,7 +125,7 @@ def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[in
     if name in state.removed or name not in state.truth.values:
         return 0, 0
     shown, true = state.working[name], state.truth.values[name].loc[state.working.index]
-    truth, code = joint_codes(texts_of(true), texts_of(shown))
+    truth, code = joint_codes(true, shown)
     lost = (code < 0) & (truth >= 0)
     known = pd.Series(np.where(code < 0, np.nan, code)).groupby(block)
     before = known.last().ffill().shift().to_numpy()[block]
@@ -166,10 +167,10 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     spec = protection.spec
     if spec.weight is None:
         yield UNWEIGHTED
-    for step in protection.steps:
-        if step.households is not None and step.households.spec.weight is None:
+    for households in protection.household_chains:
+        if households.spec.weight is None:
             key = "households_unweighted" if spec.weight is None else "households_not_weighted"
-            yield Note(key, step=step.name, note=UNWEIGHTED)
+            yield Note(key, step="household_level", note=UNWEIGHTED)
     yield from _columns(protection)
     yield from _one_band(protection)
     stale = dict(_stale_ghosts(protection))
@@ -186,8 +187,7 @@ def notes_of(protection: Chain) -> Iterator[Note]:
     yield from _perturbed(protection)
     yield from _guessed(protection)
     yield from label_notes(protection)
-    estimates = protection.baseline.estimates
-    if estimates is not None and estimates["lower"].isna().all():
+    if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
         yield Note("no_interval")
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pandas as pd
 
-from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.arguments import as_share
+from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures import IndicatorSet
 from kanon_lab.methods.recode_settings import HierarchySettings
-from kanon_lab.recipes.limits import as_limits, in_new_words
 from kanon_lab.recipes.settings import (
+    LIMITS,
     OF_REPORTS,
     FileSettings,
     HouseholdLevel,
@@ -33,8 +33,16 @@ from kanon_lab.settings import Settings, read, schema, table, unknown
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
+#: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
+OLD_WORD = "thresholds"
 _ROLES = tuple(role.name for role in fields(KeySpec))
-INHERITED = ("missing", "k_required", "k", "risks", "estimator")
+# Settings of the file that its household level takes unless it has its own.
+_INHERITED = ("missing", "k_required", "k", "risks", "estimator")
+# What others call a limit, where no name is near.
+_MEANT = dict.fromkeys(("diversity", "l_diversity", "l"), "distinct or entropy") | {
+    "k_required": "k",
+    "t": "t_closeness",
+}
 _Steps = tuple[tuple[str, dict[str, Any]], ...]
 
 
@@ -53,12 +61,12 @@ class Plan:
     k, risks, estimator, indicators, seed
         As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
     limits : dict
-        Those of the office, as `kanon_lab.recipes.limits.as_limits` gives them; empty where there are none.
+        Those of the office, as `as_limits` gives them; empty where there are none.
     reading : dict
         How to read the file: options of `kanon_lab.data.read_file`.
     language : str
         Of reports; one of `kanon_lab.terms.LANGUAGES`.
-    where : str
+    name : str
         What it is called in messages about a file that it is applied to; nothing where it is empty.
     notes : tuple of str
         What is to be known of its settings: old words that it was written in, and what only a report uses.
@@ -75,7 +83,7 @@ class Plan:
     limits: dict[str, Any] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
     language: str = "en"
-    where: str = field(default="", compare=False)
+    name: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -92,8 +100,8 @@ class Plan:
 
     def check_frame(self, frame: pd.DataFrame) -> None:
         """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
-        with named(self.where):
-            _check_lists(self.spec, frame)
+        with inside(self.name):
+            self._check_lists(set(frame.columns))
             self.spec.check(frame)
             released = [name for name in frame.columns if name not in self.spec.direct_identifiers]
             levels = int(bool(self.steps) and self.steps[0][0] == "household_level")
@@ -101,21 +109,29 @@ class Plan:
                 with step_errors(position, name, levels=levels):
                     check_columns(columns_of(name, settings), released)
 
+    def _check_lists(self, columns: set[str]) -> None:
+        """Raise an `OptionError` where names of several columns stand as one text."""
+        for role in _ROLES:
+            names = getattr(self.spec, role)
+            for name in names if isinstance(names, tuple) else ():
+                parts = [part.strip() for part in name.split(",")]
+                if name not in columns and len(parts) > 1 and columns.issuperset(parts):
+                    such_as = f"{role}: [{shortened(', '.join(parts))}]"
+                    raise OptionError(f"{role}: is one text; write a list, such as {such_as}")
+
 
 def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str, ...]:
     """The columns that a step names."""
-    if step == "household_level":
-        return Plan(**household_plan(settings)).variables
-    return kind_of(step).variables(settings)
+    return household_plan(settings).variables if step == "household_level" else kind_of(step).variables(settings)
 
 
-def household_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The plan of a household level, as the fields of `Plan`."""
+def household_plan(settings: Mapping[str, Any]) -> Plan:
+    """The plan of a household level."""
     notes: tuple[str, ...] = ()
     if isinstance(settings, Mapping):
         _refuse_nested(settings)
         settings, notes = in_new_words(settings)
-    return {**_planned(read(HouseholdLevel, settings), settings), "notes": notes}
+    return Plan(**_planned(read(HouseholdLevel, settings), settings), notes=notes)
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,27 +157,25 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
-    roles = {role: value for role, value in given.said.items() if role in _ROLES}
-    spec = KeySpec(**roles)
-    found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "k": given.k}
+    spec = KeySpec(**{role: value for role, value in given.said.items() if role in _ROLES})
     limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
     k_required = limits.get("k") if given.k_required is None else given.k_required
-    found |= {"limits": limits, "risks": tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))}
-    if needed := {each for each in (k_required, limits.get("k")) if each is not None}:
-        found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed}))}
+    found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}
+    found["risks"] = tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))
+    needed = {each for each in (k_required, limits.get("k")) if each is not None}
+    found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed})) if needed else given.k}
     levels: _Steps = ()
     if (level := getattr(given, "household_level", None)) is not None:
-        with named("household_level"):
+        with inside("household_level"):
             if isinstance(level, Mapping):
                 level, found["notes"] = in_new_words(level)
                 of_file = {**written, "k_required": k_required}
-                level = {**{name: of_file[name] for name in INHERITED if of_file.get(name) is not None}, **level}
+                level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
     if getattr(given, "indicators", None) is not None:
         found["indicators"] = given.indicators.made(spec.weight)
-    found["steps"] = (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))
-    return found
+    return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
 
 
 def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -204,26 +218,62 @@ def _refuse_nested(settings: Mapping[str, Any]) -> None:
         raise OptionError("household_level stands inside household_level; households have no households, so remove it")
 
 
-@contextmanager
-def named(where: str) -> Iterator[None]:
-    """Put the name of the recipe, if it has one, before what is said against it."""
-    try:
-        yield
-    except KanonLabError as error:
-        if not where:
-            raise
-        raise type(error)(f"{where}: {error}") from None
+def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which."""
+    if settings.get(OLD_WORD) is None:
+        return {name: value for name, value in settings.items() if name != OLD_WORD}, ()
+    named = isinstance(settings[OLD_WORD], Mapping)
+    word, kind = ("limits", "names with bounds") if named else ("risks", "levels to count records above")
+    if settings.get(word) is not None:
+        raise OptionError(f"{OLD_WORD} stands beside {word}, which is its new name; keep {word} alone")
+    note = f"{OLD_WORD} is now called {word} ({kind}); the old word is still taken"
+    return {word if name == OLD_WORD else name: value for name, value in settings.items() if name != word}, (note,)
 
 
-def _check_lists(spec: KeySpec, frame: pd.DataFrame) -> None:
-    """Raise an `OptionError` where names of several columns stand as one text."""
-    columns = set(frame.columns)
-    for role in _ROLES:
-        names = getattr(spec, role)
-        for name in names if isinstance(names, tuple) else ():
-            parts = [part.strip() for part in name.split(",")]
-            if name not in columns and len(parts) > 1 and columns.issuperset(parts):
-                raise OptionError(f"{role}: is one text; write a list, such as {role}: [{shortened(', '.join(parts))}]")
+def as_limits(
+    given: Mapping[str, Any], *, spec: KeySpec, risks: Collection[float] = (), k_required: int | None = None
+) -> dict[str, Any]:
+    """The limits of an office as numbers, in the order of `LIMITS`; by variable or level of risk a mapping of numbers.
+
+    Where ``k`` is not given it is `k_required`; with a limit ``k``, ``exposed_by_columns`` is 0 unless it is given
+    (None: no such limit).
+    """
+    if not isinstance(given, Mapping):
+        such_as = "{k: 3, global_risk: 0.02}"
+        raise OptionError(f"limits must be names with bounds, such as {such_as}, not {shortened(repr(given))}")
+    for name in given:
+        if name not in LIMITS:
+            other = _MEANT.get(str(name).casefold())
+            remedy = f"did you mean {other}?" if other else meant(name, LIMITS, f"there are {', '.join(LIMITS)}")
+            raise OptionError(f"limits: there is no limit {shortened(str(name))}; {remedy}")
+    wanted = {**({} if k_required is None else {"k": k_required}), **given}
+    if wanted.get("k") is not None:
+        wanted.setdefault("exposed_by_columns", 0)
+    return {name: _bounds(name, wanted[name], spec, risks) for name in LIMITS if wanted.get(name) is not None}
+
+
+def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -> Any:
+    """The bound of a limit as a number, or by variable or level a mapping of numbers."""
+    limit, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
+    if limit.household and spec.household is None:
+        raise OptionError(f"{place} needs a household; name its variable (household: ...)")
+    if limit.by == "variable" and not sensitive:
+        raise OptionError(f"{place} needs a sensitive variable; name it (sensitive_variables: [...])")
+    if not isinstance(bound, Mapping) or not limit.by:
+        most, levels = limit.value(bound, place), sorted({*risks})
+        if limit.by != "level":
+            return dict.fromkeys(sensitive, most) if limit.by else most
+        if len(levels) != 1:
+            counts = f"risks has {len(levels)} levels; say the records above each, such as {{0.05: 0}}"
+            raise OptionError(f"{place}: {counts}")
+        return {levels[0]: most}
+    if limit.by == "level":
+        return dict(sorted((as_share(at, f"{place}: a level"), limit.value(most, place)) for at, most in bound.items()))
+    for variable in bound:
+        if variable not in sensitive:
+            remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
+            raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
+    return {each: limit.value(bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
@@ -239,7 +289,7 @@ MODELS: dict[str, type[Settings]] = {
 }
 # Whether the household level has a setting of its own or none, that of the file unless it has its own, or never one.
 _LEVELS = {
-    name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *INHERITED) else "own"
+    name: "no" if name not in HouseholdLevel.model_fields else "same" if name in ("weight", *_INHERITED) else "own"
     for name in RecipeSettings.model_fields
 }
 _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)

@@ -23,14 +23,14 @@ from pickle import dumps
 from typing import Any
 
 from kanon_lab.errors import KanonLabError, OptionError
-from kanon_lab.recipes.chain import Protection
+from kanon_lab.recipes.chain import Protection, Recipe
 from kanon_lab.recipes.frontier import USUAL_RISK, cheapest, frontier, is_measure
 from kanon_lab.recipes.grid import MOST, Candidate, planned
 from kanon_lab.recipes.plan import Plan, household_plan
 from kanon_lab.recipes.processes import processors, shared_out
-from kanon_lab.recipes.recipe import Recipe, read_yaml
 from kanon_lab.recipes.state import derived_seed
 from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.yaml_file import read_yaml
 from kanon_lab.roles import check_k
 
 # A loss that rises by less has not risen.
@@ -170,7 +170,7 @@ class RiskUtilityMap:
 
 
 # What of a recipe does not change the file as it came, nor what is measured in it.
-_NOT_OF_THE_START = ("steps", "k_required", "seed", "language", "where")
+_NOT_OF_THE_START = ("steps", "k_required", "seed", "language", "name")
 # Others are started, which takes a second or two, after so many seconds in this process with as many to come.
 _PATIENCE = 3.0
 
@@ -308,7 +308,7 @@ def _varies(name: str, settings: Mapping[str, Any]) -> bool:
         return False
     if name != "household_level":
         return True
-    return _is_random(Plan(**household_plan(settings)))
+    return _is_random(household_plan(settings))
 
 
 def _key(value: Any) -> Any:

@@ -1,18 +1,19 @@
-"""Settings of files of settings: recipes, their household level and indicators, and the configurations of reports."""
+"""Settings in files: recipes, their household level, indicators and limits, and the configurations of reports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
 from kanon_lab import files
-from kanon_lab.arguments import as_share
+from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import OptionError, inside, shortened
 from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
-from kanon_lab.recipes.limits import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
 from kanon_lab.terms import LANGUAGES
@@ -22,47 +23,34 @@ LEAST = 10
 #: Languages of reports.
 REPORT_LANGUAGES = ("en", "es")
 _LONGEST_TITLE = 200
-_DIALECT = ("encoding", "separator", "decimal")
+
+
+def _must_be(what: str, fits: Callable[[Any], bool], made: Callable[[Any], Any] = lambda value: value) -> Check:
+    """A check that gives what is `made` of a value that fits; `what` says what others must be, and has {name} in it."""
+
+    def check(value: Any, name: str) -> Any:
+        if not fits(value):
+            raise OptionError(f"{name} must be {what.format(name=name, given=shortened(repr(value)))}")
+        return made(value)
+
+    return check
+
+
+def _listed(value: Any) -> list:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _each(check: Check) -> Check:
     """A check of one value or several, which become a tuple."""
-
-    def checked_each(values: Any, name: str) -> tuple:
-        return tuple(check(each, name) for each in (values if isinstance(values, (list, tuple)) else [values]))
-
-    return checked_each
+    return lambda values, name: tuple(check(each, name) for each in _listed(values))
 
 
-def _names(value: Any, role: str) -> Any:
-    """The names of a role; YAML makes numbers of names such as 2019, and these are no columns."""
-    lists = value.values() if role == "ghost_variables" and isinstance(value, Mapping) else [value]
-    names = [name for each in lists for name in (each if isinstance(each, (list, tuple)) else [each])]
-    if not all(isinstance(name, str) and name for name in names):
-        raise OptionError(
-            f"{role} must be names of columns, as texts (numbers and yes or no in quotes), not {shortened(repr(value))}"
-        )
-    return value
-
-
-def _one_name(value: Any, role: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise OptionError(
-            f"{role} must be one name, as text (numbers and yes or no in quotes), not {shortened(repr(value))}"
-        )
-    return value
-
-
-def _texts(values: Any, name: str) -> tuple[str, ...]:
-    values = values if isinstance(values, (list, tuple)) else [values]
-    if not all(isinstance(value, str) for value in values):
-        raise OptionError(f"{name} must be texts, such as {name}: ['A'] (numbers in quotes)")
-    return tuple(values)
+def _are_names(value: Any) -> bool:
+    return all(isinstance(name, str) and name for name in _listed(value))
 
 
 def _sign(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise OptionError(f"{name} must be a text, in quotes, not {shortened(repr(value))}")
+    _must_be("a text, in quotes, not {given}", lambda text: isinstance(text, str))(value, name)
     Dialect(**{name: value})
     return value
 
@@ -76,23 +64,11 @@ def _codes(given: Any, name: str) -> dict[str, tuple]:
     """By variable its codes; one code may stand without a list."""
     if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
         raise OptionError(f"{name} must be names of columns with their codes, such as {{income: [88, 99]}}")
-    found = {column: tuple(codes) if isinstance(codes, (list, tuple)) else (codes,) for column, codes in given.items()}
+    found = {column: tuple(_listed(codes)) for column, codes in given.items()}
     for column, codes in found.items():
         if not codes or any(isinstance(code, bool) or not isinstance(code, (str, int, float)) for code in codes):
             raise OptionError(f"{name}: the codes of {shortened(column)} must be numbers or texts, such as [88]")
     return found
-
-
-def _steps(value: Any, name: str) -> Any:
-    if not isinstance(value, (list, tuple)):
-        raise OptionError(f"{name} must be a list, such as - suppress: {{k_required: 3}}")
-    return value
-
-
-def _title(title: Any, name: str) -> str:
-    if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
-        raise OptionError(f"{name} must be a text of at most {_LONGEST_TITLE} characters, in quotes if it is a number")
-    return " ".join(title.split())
 
 
 def _least(least: Any, name: str) -> int:
@@ -101,9 +77,29 @@ def _least(least: Any, name: str) -> int:
     return int(least)
 
 
+_one_name = _must_be(
+    "one name, as text (numbers and yes or no in quotes), not {given}",
+    lambda name: isinstance(name, str) and name != "",
+)
+# YAML makes numbers of names such as 2019, and these are no columns.
+_NAMES = "names of columns, as texts (numbers and yes or no in quotes), not {given}"
+_ghosts = _must_be(
+    _NAMES, lambda given: all(map(_are_names, given.values() if isinstance(given, Mapping) else [given]))
+)
+_texts = _must_be(
+    "texts, such as {name}: ['A'] (numbers in quotes)",
+    lambda values: all(isinstance(value, str) for value in _listed(values)),
+    lambda values: tuple(_listed(values)),
+)
+_steps = _must_be("a list, such as - suppress: {{k_required: 3}}", lambda value: isinstance(value, (list, tuple)))
+_title = _must_be(
+    f"a text of at most {_LONGEST_TITLE} characters, in quotes if it is a number",
+    lambda title: isinstance(title, str) and len(title) <= _LONGEST_TITLE,
+    lambda title: " ".join(title.split()),
+)
 K = checked(Annotated[int, Field(ge=1)], check_k)
 SEED = checked(Annotated[int, Field(ge=0)], lambda value, name: check_seed(value))
-_NAME, _SEVERAL = checked(str, _one_name), checked(Several, _names)
+_NAME, _SEVERAL = checked(str, _one_name), checked(Several, _must_be(_NAMES, _are_names))
 _SHARES = checked(list[float] | float, _each(as_share))
 
 
@@ -146,10 +142,8 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
     >>> kanon_lab.recipes.as_indicators({"means": "income", "by": "sex"}).variables
     ('income', 'sex')
     """
-    try:
+    with inside("indicators"):
         return read(IndicatorSettings, settings).made(weight)
-    except OptionError as error:
-        raise OptionError(f"indicators: {error}") from None
 
 
 _OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
@@ -166,7 +160,7 @@ class RecipeSettings(Settings):
     sensitive_variables: _SEVERAL = ()
     numeric_variables: _SEVERAL = ()
     strata: _SEVERAL = ()
-    ghost_variables: checked(dict[str, Several], _names) = {}
+    ghost_variables: checked(dict[str, Several], _ghosts) = {}
     direct_identifiers: _SEVERAL = ()
     missing: one_of(MISSING_POLICIES) = "wildcard"
     k_required: K = None
@@ -241,9 +235,45 @@ class ReportSettings(FileSettings):
 
 #: The settings of a report that a recipe has no use for.
 OF_REPORTS = ("title", "least", "map")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A kind of limit of an office, in one vocabulary for recipes and reports."""
+
+    bound: str  # "at least" or "at most": what is found is to be this or more, or this or less
+    value: Check  # Bound and its name -> the bound as a number
+    by: str = ""  # It is one number, or one for each sensitive "variable", or for each "level" of risk
+    household: bool = False  # Whether it needs one
+
+
+_count = _must_be(
+    "a whole number of records from 0 on, not {given}",
+    lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
+    int,
+)
+_l = _must_be(
+    "a number from 1 on, not {given}",
+    lambda value: is_number(value) and 1 <= value < float("inf"),
+    lambda value: value if isinstance(value, int) else float(value),
+)
+#: By name, in the order in which they are judged.
+LIMITS = {
+    "k": Limit("at least", check_k),
+    "global_risk": Limit("at most", as_share),
+    "household_risk": Limit("at most", as_share, household=True),
+    "individual_risk": Limit("at most", as_share),
+    "above_risk": Limit("at most", _count, by="level"),
+    "key_linkage": Limit("at most", as_share),
+    "distinct": Limit("at least", _l, by="variable"),
+    "entropy": Limit("at least", _l, by="variable"),
+    "t_closeness": Limit("at most", as_share, by="variable"),
+    "household_uniques": Limit("at most", _count, household=True),
+    "exposed_by_columns": Limit("at most", _count),
+}
 #: The limits of an office, each by itself.
 LimitSettings: type[Settings] = create_model(
     "LimitSettings",
     __base__=Settings,
-    **{name: (checked(each.shape), None) for name, each in LIMITS.items()},
+    **{name: (checked(float | dict[str, float] if each.by else float), None) for name, each in LIMITS.items()},
 )

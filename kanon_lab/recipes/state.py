@@ -1,55 +1,20 @@
-"""Checks of what a step is given, and how its errors begin."""
+"""A file between two steps, and the chain of steps as data: what is said of a release is taken from this."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.data.values import Labels
-from kanon_lab.errors import KanonLabError, OptionError, UnfitOptionError, meant, shortened
-from kanon_lab.recipes.measured import Baseline, Measured
+from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
+from kanon_lab.recipes.measured import Baseline, Measured, without_variables
 from kanon_lab.recipes.truth import Truth
 from kanon_lab.roles import KeySpec
-
-
-def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
-    """Raise an `UnfitOptionError` for a name that is none of the columns."""
-    columns = list(columns)
-    for name in names:
-        if name not in columns:
-            remedy = meant(name, columns, "check the name")
-            raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
-
-
-def derived_seed(seed: int, position: int) -> int:
-    """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
-    return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-
-
-@contextmanager
-def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[None]:
-    """Put number and name of the step before what is said against it.
-
-    `levels` are the steps that a recipe does not list under ``steps``: 1 where it has a household level.
-    """
-    listed = f"; number {position - levels} under steps" if 0 < levels < position else ""
-    named = f" ({name}{listed})" if isinstance(name, str) else f" ({listed[2:]})" if listed else ""
-    try:
-        yield
-    except KanonLabError as error:
-        raise type(error)(f"step {position}{named}: {error}") from None
-
-
-def several(values: object, name: str, such_as: str) -> list:
-    """Values as a list; an `OptionError` unless there may be several."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise OptionError(f"{name} must be several numbers, such as {such_as}, not {shortened(repr(values))}")
-    return list(values)
 
 
 @dataclass(frozen=True)
@@ -71,6 +36,11 @@ class State:
     removed: tuple[str, ...]
     truth: Truth = field(repr=False)
     measured: Measured
+
+    @property
+    def released(self) -> pd.DataFrame:
+        """The columns that are released."""
+        return self.working.drop(columns=list(self.removed))
 
 
 @dataclass(frozen=True)
@@ -112,21 +82,13 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """A file and the steps applied to it, as data: what is said of a release is taken from this.
+class Chain(Baseline):
+    """A file and the steps applied to it, as data; its first attributes are those of `Baseline`.
 
     Attributes
     ----------
-    original : DataFrame
-        The file as it came.
-    spec : KeySpec
-        The roles of its variables.
-    k, risks, estimator
-        What is measured after each step; see `kanon_lab.recipes.protect`.
     seed : int
         From which each random step's seed is made, unless it has its own.
-    baseline : Baseline
-        What its utility is compared by.
     start : State
         The file without its direct identifiers.
     steps : tuple of Step
@@ -135,13 +97,7 @@ class Chain:
         Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
     """
 
-    original: pd.DataFrame = field(repr=False)
-    spec: KeySpec
-    k: tuple[int, ...]
-    risks: tuple[float, ...]
-    estimator: str
     seed: int
-    baseline: Baseline = field(repr=False)
     start: State = field(repr=False)
     steps: tuple[Step, ...] = ()
     given_labels: Labels = field(default_factory=dict, repr=False)
@@ -158,7 +114,7 @@ class Chain:
 
         Where records have changed places, they are numbered anew: the labels of the input would tell their old places.
         """
-        released = self.state.working.drop(columns=list(self.state.removed))
+        released = self.state.released
         released.attrs = {}  # a parquet file would hold them
         return released if self.in_order else released.reset_index(drop=True)
 
@@ -170,7 +126,7 @@ class Chain:
     @property
     def aligned(self) -> pd.DataFrame:
         """What is released, in the order in which the records came, and under their labels."""
-        return self.state.working.drop(columns=list(self.state.removed)).loc[self.original.index]
+        return self.state.released.loc[self.original.index]
 
     @property
     def released_spec(self) -> KeySpec:
@@ -182,14 +138,33 @@ class Chain:
         """Whether there are households, and their identifier is released."""
         return self.spec.household is not None and self.spec.household not in self.state.removed
 
+    @property
+    def household_chains(self) -> list[Chain]:
+        """The protection of the file of households, where there was a step ``household_level``."""
+        return [step.households for step in self.steps if step.households is not None]
 
-def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:
-    """The roles that matter when these variables are not released: no key of them, and no direct identifiers.
 
-    Weight, household and strata stay: they are used without being released.
+def check_columns(names: Iterable[str], columns: Iterable[str]) -> None:
+    """Raise an `UnfitOptionError` for a name that is none of the columns."""
+    columns = list(columns)
+    for name in names:
+        if name not in columns:
+            remedy = meant(name, columns, "check the name")
+            raise UnfitOptionError(f"there is no column {shortened(str(name))} that is released; {remedy}")
+
+
+def derived_seed(seed: int, position: int) -> int:
+    """The seed of the step at a position of the chain, from 1 on: so large that it is not found by trying."""
+    return int(np.random.SeedSequence([seed, position]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+@contextmanager
+def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[None]:
+    """Put number and name of the step before what is said against it.
+
+    `levels` are the steps that a recipe does not list under ``steps``: 1 where it has a household level.
     """
-    gone = set(removed)
-    keys = tuple(name for name in spec.key_variables if name not in gone)
-    ghosts = {key: spec.ghost_variables[key] for key in keys if key in spec.ghost_variables}
-    ghosts = {key: tuple(name for name in names if name not in gone) for key, names in ghosts.items()}
-    return replace(spec, key_variables=keys, ghost_variables=ghosts, direct_identifiers=())
+    listed = [f"number {position - levels} under steps"] if 0 < levels < position else []
+    named = "; ".join([name, *listed] if isinstance(name, str) else listed)
+    with inside(f"step {position} ({named})" if named else f"step {position}"):
+        yield

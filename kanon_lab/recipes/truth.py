@@ -11,7 +11,37 @@ import pandas as pd
 
 from kanon_lab.columns import as_text, distinct, distinct_rows
 from kanon_lab.errors import KanonLabError
-from kanon_lab.methods.suppression import compatible_records
+from kanon_lab.methods.suppression_search import compatible_records
+
+#: What a step does to one column.
+Rule = Callable[[pd.Series], pd.Series]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column by its texts, so that 34 and "34" are one: codes (-1 missing) among `texts`, and the `values`."""
+
+    codes: np.ndarray
+    texts: np.ndarray
+    values: pd.Index
+
+    @classmethod
+    def of(cls, column: pd.Series) -> Texts:
+        """The values of a column."""
+        codes, values = distinct(column)
+        return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)
+
+
+def joint_codes(one: pd.Series, other: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of two columns that are equal where the texts are; -1 where missing."""
+    first, second = Texts.of(one), Texts.of(other)
+    number = np.append(pd.factorize(np.concatenate([first.texts, second.texts]))[0], -1)
+    return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
+
+
+def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
+    """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
+    return np.equal(*joint_codes(one, other))
 
 
 @dataclass(frozen=True)
@@ -31,26 +61,15 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     changed, suppressed = {}, {}
     for name, column in before.items():
         known = column.notna().to_numpy()
-        if name in after and column.dtype == after[name].dtype and column.equals(after[name]):
-            other = gone = np.zeros(len(known), dtype=bool)
-        elif name in after:
+        other, gone = np.zeros((2, len(known)), dtype=bool)
+        if name not in after:
+            gone = known
+        elif column.dtype != after[name].dtype or not column.equals(after[name]):
             now = after[name].notna().to_numpy()
             gone, other = known & ~now, now & ~same_values(column, after[name])
-        else:
-            gone, other = known, np.zeros(len(known), dtype=bool)
         changed[name], suppressed[name] = int(other.sum()), int(gone.sum())
         touched = touched | other | gone
     return Changes(changed, suppressed, touched)
-
-
-def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
-    """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
-    first, second = joint_codes(texts_of(one), texts_of(other))
-    return first == second
-
-
-#: What a step does to one column.
-Rule = Callable[[pd.Series], pd.Series]
 
 
 @dataclass(frozen=True)
@@ -70,27 +89,11 @@ class Truth:
     perturbed: frozenset[str] = frozenset()
     blurred: frozenset[str] = frozenset()
 
-
-@dataclass(frozen=True)
-class Texts:
-    """A column by its texts, so that 34 and "34" are one: codes (-1 missing) among `texts`, and the `values`."""
-
-    codes: np.ndarray
-    texts: np.ndarray
-    values: pd.Index
-
-
-def texts_of(column: pd.Series) -> Texts:
-    """The values of a column."""
-    codes, values = distinct(column)
-    return Texts(codes, np.array([as_text(value) for value in values], dtype=object), values)
-
-
-def joint_codes(one: Texts, other: Texts) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of both that are equal where the texts are; -1 where missing."""
-    number = np.append(pd.factorize(np.concatenate([one.texts, other.texts]))[0], -1)
-    shift = len(one.texts)
-    return number[one.codes], number[np.where(other.codes < 0, -1, other.codes + shift)]
+    def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
+        pairs = [joint_codes(self.values[name], working[name]) for name in names]
+        known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
+        return known, shown
 
 
 def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
@@ -99,7 +102,7 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
     True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
     they stay as they are where there is none, or where it refuses them.
     """
-    was, now, known = texts_of(before), texts_of(after), texts_of(true)
+    was, now, known = Texts.of(before), Texts.of(after), Texts.of(true)
     both = (was.codes >= 0) & (now.codes >= 0)
     shown, first = np.unique(was.codes[both], return_index=True)
     became = dict(zip(was.texts[shown], now.values[now.codes[both][first]].astype(object), strict=True))
@@ -118,23 +121,8 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
     return pd.Series(cells, index=true.index, name=true.name)
 
 
-def true_and_shown(truth: Truth, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of some variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
-    pairs = [joint_codes(texts_of(truth.values[name]), texts_of(working[name])) for name in names]
-    known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
-    return known, shown
-
-
-def right_links(known: np.ndarray, shown: np.ndarray) -> float:
-    """Expected share (0-1) of records that are linked to their own released record by who knows all their true keys.
-
-    The outsider looks for the released records that are compatible with the true keys, a missing value on either side
-    being any, and chooses one of them at random; where none is compatible, none is chosen. Who knows also how keys were
-    perturbed, and takes the likeliest record, finds more.
-    """
+def met_by(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """For each record the released ones (`shown`) that its true codes are compatible with; both (n, variables)."""
     group, some = distinct_rows(shown)
-    target, of_target = distinct_rows(known)
-    records = np.bincount(group)
-    met = compatible_records(known[of_target], shown[some], records)[target]
-    own = ((known == shown) | (known < 0) | (shown < 0)).all(axis=1)
-    return float((own / np.maximum(met, 1)).mean())
+    target, of_target = distinct_rows(true)
+    return compatible_records(true[of_target], shown[some], np.bincount(group))[target]

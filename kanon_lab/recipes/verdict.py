@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
+from kanon_lab.columns import strata_codes
 from kanon_lab.errors import shortened
-from kanon_lab.measures import compare_indicators, file_risk, measure, records_above, with_household_composition
+from kanon_lab.measures import file_risk, measure, records_above, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.survey_indicators import KEYS
-from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
+from kanon_lab.methods import CLAIMS
+from kanon_lab.methods.suppression import claims_of
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
-from kanon_lab.recipes.limits import LIMITS
-from kanon_lab.recipes.measured import indicators_after
+from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.truth import true_and_shown
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.settings import names_in
 from kanon_lab.terms import Note
@@ -63,7 +63,7 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     2    true_key        0    0.0
     """
     names = protection.released_spec.key_variables
-    codes = true_and_shown(protection.state.truth, protection.aligned, names)
+    codes = protection.state.truth.beside(protection.aligned, names)
     everywhere = np.zeros(len(protection.original), dtype=np.int64)
     return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
 
@@ -82,10 +82,10 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
     working = protection.state.working.loc[protection.original.index]
-    known, shown = true_and_shown(protection.state.truth, working, keys)
+    known, shown = protection.state.truth.beside(working, keys)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec)
+    stratum = strata_codes(working, spec.strata)
     return claims_of(known, shown, stratum, wanted, keys)
 
 
@@ -117,12 +117,9 @@ def final_indicators(protection: Chain) -> pd.DataFrame:
     >>> found[["estimate_before", "estimate_after"]].values.tolist()
     [[25.25, 25.0]]
     """
-    baseline = protection.baseline
-    if baseline.wanted is None:
+    if protection.indicators is None:
         return pd.DataFrame(columns=["status", "overlap", "records"])
-    now = indicators_after(protection.original, protection.aligned, baseline)
-    records = baseline.estimates[[*KEYS, "records"]]
-    return compare_indicators(baseline.estimates, now).merge(records, on=[*KEYS])
+    return protection.compared(protection.aligned).merge(protection.estimates[[*KEYS, "records"]], on=[*KEYS])
 
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
@@ -174,7 +171,7 @@ class Judged:
     """A release beside the limits of an office.
 
     `k` is what was counted with (of the limits, else the required one, else 2). `verdict` has one row a limit: ``name``
-    (see `kanon_lab.recipes.limits`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
+    (see `kanon_lab.recipes.settings.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
     ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known), ``met`` and ``records`` (behind it,
     if counted).
     """
@@ -204,7 +201,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     ----------
     protection : Protection
     limits : mapping
-        Names of `kanon_lab.recipes.limits.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
+        Names of `kanon_lab.recipes.settings.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
     k_required : int, optional
         Counted with where the limits have no k; 2 if neither is given.
 

@@ -20,16 +20,13 @@ from typing import Any
 from kanon_lab import files
 from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, shortened, visible
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
-from kanon_lab.notebooks.reading import find_notebooks, read_notebook
-from kanon_lab.notebooks.running import OWN, told, without_values
-from kanon_lab.recipes.recipe import dump_yaml
-from kanon_lab.report.config import ReportConfig, names_only
-from kanon_lab.report.run import RELEASE, STEPS, StepError
+from kanon_lab.notebooks.recording import find_notebooks, read_notebook
+from kanon_lab.notebooks.running import in_one_line, without_values
+from kanon_lab.recipes.yaml_file import dump_yaml
+from kanon_lab.report.config import RELEASE, STEPS, ReportConfig, names_only
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
-
-_OWN = {*OWN, StepError.__name__}
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def failure_of(error: NotebookError, steps: Path) -> Failure:
     while isinstance(cause, NotebookError):
         cause = cause.__cause__
     if (kind := getattr(cause, "ename", None)) is not None:
-        message = told(kind, cause.evalue, _OWN)
+        message = in_one_line(kind, cause.evalue)
     elif isinstance(cause, RuntimeError):
         message = "its Python process did not start, or died (out of memory?)"
     else:
@@ -64,7 +61,7 @@ def stripped(path: Path, failure: Failure) -> str:
     """A failed notebook as text, without what is printed: warnings of other packages quote values."""
     import nbformat
 
-    return nbformat.writes(without_values(read_notebook(path), failure.message, _OWN))
+    return nbformat.writes(without_values(read_notebook(path), failure.message))
 
 
 # The browser itself refuses whatever is not in the file; Vega makes functions out of its expressions.
@@ -226,7 +223,7 @@ def make_report(
     """
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
-    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.where}
+    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
     if (limit := files.limit()) is not None:
         request["reading"] = {"max_bytes": limit}
     check_out(out, [("the input", file), *(("a hierarchy file", each) for each in config.hierarchies)])

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.errors import shortened, visible
-from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.population.grid import GRID_COLUMNS, explorer_grid, municipality_grid, shares_at_k
 from kanon_lab.population.law import PERIODS
+from kanon_lab.population.places import GRID_COLUMNS, explorer_grid, municipality_grid, shares_at_k
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import alt
@@ -45,7 +45,7 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
     Parameters
     ----------
     grid : DataFrame
-        From `kanon_lab.population.grid.explorer_grid`.
+        From `kanon_lab.population.places.explorer_grid`.
     k : int
         The k shown first, 1 to the last k of the grid.
     dates : {"day", "month", "year"}

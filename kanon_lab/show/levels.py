@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.methods.full_domain import LOSSES, level_grid, search
+from kanon_lab.methods import LOSSES, level_grid, search
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import alt
@@ -18,7 +18,7 @@ from kanon_lab.show.style import alt
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kanon_lab.methods.hierarchy import Hierarchy
+    from kanon_lab.methods import Hierarchy
     from kanon_lab.roles import KeySpec
 
 _GRID = ("n", "n_classes", "k_achieved", "weighted_level", 1)

@@ -517,7 +517,7 @@ def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) ->
 
 
 def _recipe(recipe: Mapping[str, Any]) -> str:
-    from kanon_lab.recipes.recipe import dump_yaml
+    from kanon_lab.recipes.yaml_file import dump_yaml
 
     return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
 

@@ -11,7 +11,7 @@ from kanon_lab import load_microdata
 from kanon_lab.cli import run as run_command
 from kanon_lab.data import read_microdata, write_microdata
 from kanon_lab.notebooks import find_notebooks
-from kanon_lab.notebooks.reading import read_notebook
+from kanon_lab.notebooks.recording import read_notebook
 from kanon_lab.report import Report, as_config, read_config
 from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words

@@ -10,10 +10,10 @@ from warm_kernels import forked_notebooks
 
 from kanon_lab.errors import KanonLabError, OptionError
 from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
-from kanon_lab.notebooks.running import EMPTY, NEEDED, defaults, for_the_file
+from kanon_lab.notebooks.running import EMPTY, NEEDED, for_the_file, parameters_of
 
 NOTEBOOKS = find_notebooks()
-OWN = sorted(name for name, path in NOTEBOOKS.items() if "file" in defaults(path))
+OWN = sorted(name for name, path in NOTEBOOKS.items() if "file" in parameters_of(path))
 KEYS = ["zone", "years", "gender"]
 LADDERS = {"zone": {"mapping": dict.fromkeys("PQRS", "*")}, "years": {"widths": [10], "from": 0, "to": 100}}
 OFTEN = {"rates": {"ill": None}, "by": ["zone"]}
@@ -64,8 +64,12 @@ def own(tmp_path_factory):
     return str(path)
 
 
+def filled(path, parameters):
+    return for_the_file(path, parameters_of(path), parameters)
+
+
 def given(name, path, **more):
-    known = defaults(NOTEBOOKS[name])
+    known = parameters_of(NOTEBOOKS[name])
     usual = {"file": path, "key_variables": KEYS, "weight": "w"}
     return {each: value for each, value in (usual | more).items() if each in known}
 
@@ -100,17 +104,17 @@ def test_a_notebook_runs_with_no_more_than_what_it_needs(own, tmp_path, name):
 
 def test_a_default_that_is_about_the_books_file_is_empty_for_another_one(tmp_path):
     path = NOTEBOOKS["risk"]
-    found = for_the_file(path, {"file": "own.csv", "key_variables": ["a"]})
+    found = filled(path, {"file": "own.csv", "key_variables": ["a"]})
     empty = {"weight": "", "population": "", "coarser": {}, "scenarios": {}, "interactions": [], "count": ""}
     assert found == {"file": "own.csv", "key_variables": ["a"], **empty}
-    assert for_the_file(path, {"file": "health-survey"}) == {"file": "health-survey"}
-    assert for_the_file(path, {"seed": 3}) == {"seed": 3}
+    assert filled(path, {"file": "health-survey"}) == {"file": "health-survey"}
+    assert filled(path, {"seed": 3}) == {"seed": 3}
     asked = {"file": "own.csv", "key_variables": ["a"], "population": "theirs.csv"}
-    assert for_the_file(path, asked)["population"] == "theirs.csv"
+    assert filled(path, asked)["population"] == "theirs.csv"
     with pytest.raises(OptionError, match=r"^risk\.ipynb: with another file give key_variables \(what an outsider may"):
-        for_the_file(path, {"file": "own.csv"})
+        filled(path, {"file": "own.csv"})
     with pytest.raises(OptionError, match=r"^place\.ipynb: with another population give place"):
-        for_the_file(NOTEBOOKS["place"], {"population": "own.csv"})
+        filled(NOTEBOOKS["place"], {"population": "own.csv"})
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from kanon_lab.cli import run
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import OptionError
-from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.config import as_config, read_config
 from kanon_lab.report.first_config import ROLES, Guess, first_config, guess_roles
 

@@ -1,7 +1,6 @@
 """``kanon-lab report``: where pages go, what is printed, exit codes. The pages are tested in tests/report."""
 
 import json
-from importlib import import_module
 
 import pytest
 
@@ -10,7 +9,6 @@ from kanon_lab.cli import output, run
 from kanon_lab.errors import DataError
 from kanon_lab.report import Report
 
-cli_report = import_module("kanon_lab.cli.report")
 CONFIG = "key_variables: [region, age]\nk_required: 3\n"
 
 
@@ -100,7 +98,7 @@ def test_where_nothing_can_be_printed_the_line_says_that_the_page_is_there(made,
     def fail(result):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli_report, "print_json", fail)
+    monkeypatch.setattr(output, "print_json", fail)
     monkeypatch.setattr(output, "drop_output", lambda: None)
     assert command("--json") == 2
     said = "standard output cannot be written (No space left on device); the report is there: r.html"

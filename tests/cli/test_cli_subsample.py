@@ -11,9 +11,8 @@ import pytest
 from processes import PATIENCE
 
 from kanon_lab.cli import run
-from kanon_lab.cli.subsample import _POLICIES
 from kanon_lab.digits import percent
-from kanon_lab.roles import MISSING_POLICIES, KeySpec
+from kanon_lab.roles import KeySpec
 from kanon_lab.sample import subsample_risk
 
 # The contract of the command: what its JSON holds at least.
@@ -152,10 +151,6 @@ def test_too_few_records_and_light_weights_are_refused(tmp_path, capsys):
     a_file().assign(w=0.5).to_csv(path, index=False)
     assert run(["subsample", str(path), *KEYS, "--weight", "w"]) == 2
     assert "row 2 (and 599 more): a weight below 1" in capsys.readouterr().err
-
-
-def test_the_policies_of_the_command_are_those_of_the_package():
-    assert list(MISSING_POLICIES) == _POLICIES
 
 
 def test_a_reader_who_leaves_ends_it_quietly(survey):

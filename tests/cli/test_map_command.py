@@ -64,7 +64,7 @@ def test_json_holds_the_map_and_the_choice(capsys, folder):
 
 
 def read_settings(folder):
-    from kanon_lab.recipes.recipe import read_yaml
+    from kanon_lab.recipes.yaml_file import read_yaml
 
     return read_yaml(folder / "map.yml")
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
-from kanon_lab.cli.output import without_folders
+from kanon_lab.cli.options import without_folders
 
 RECIPE = """
 key_variables: [a]

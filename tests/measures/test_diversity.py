@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from kanon_lab.classes import ValueCounts, class_table
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.measures import Bands, alpha_k, diversity, p_sensitivity
-from kanon_lab.measures.class_diversity import (
+from kanon_lab.measures.sensitive_values import (
     beta_likeness,
     delta_disclosure,
     distinct_l,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population import CUADRO_2_RANGES, PERIODS, anonymity, simulate
-from kanon_lab.population.anonymity import expected_by_k
+from kanon_lab.population.places import expected_by_k
 
 # Gil Bellosta (2011), Cuadros 2, 3 and 4, row Benalmádena: bounded ranges.
 BENALMADENA = {

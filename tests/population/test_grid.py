@@ -6,7 +6,7 @@ import pytest
 
 from kanon_lab.errors import OptionError
 from kanon_lab.population import anonymity
-from kanon_lab.population.grid import (
+from kanon_lab.population.places import (
     alone_by_age,
     alone_by_cell_size,
     explorer_grid,

@@ -10,7 +10,7 @@ from kanon_lab import KeySpec
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes import protect
 from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, told_by
-from kanon_lab.recipes.limits import as_limits
+from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 
 KEYS = ["commune", "sex", "age"]

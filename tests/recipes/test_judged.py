@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec, class_table
 from kanon_lab.measures import file_risk, with_household_composition
 from kanon_lab.recipes import final_claims, protect
-from kanon_lab.recipes.limits import as_limits
+from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 
 KEYS = ["region", "sex"]

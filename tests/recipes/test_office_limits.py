@@ -1,12 +1,15 @@
 """Limits of an office: one vocabulary in recipes and reports, every fault in one line."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes import as_recipe, protect
-from kanon_lab.recipes.limits import LIMITS, as_limits
+from kanon_lab.recipes.plan import as_limits
+from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.report import as_config
 from kanon_lab.roles import KeySpec
 
@@ -64,9 +67,9 @@ def test_every_fault_is_one_line_of_a_recipe_and_of_a_report(given, fault):
         as_limits(given, spec=SPEC, risks=(0.05, 0.1))
     assert str(caught.value).startswith(fault)
     settings = {**SETTINGS, "sensitive_variables": ["illness", "income"], "risks": [0.05, 0.1], "limits": given}
-    for read in (as_recipe, as_config):
+    for read in (partial(as_recipe, name="r.yml"), partial(as_config, name="r.yml")):
         with pytest.raises(OptionError) as caught:
-            read(settings, where="r.yml")
+            read(settings)
         assert str(caught.value).startswith(f"r.yml: {fault}")
         assert "\n" not in str(caught.value)
 

@@ -143,9 +143,9 @@ def test_a_setting_that_no_recipe_can_hold(tmp_path):
 
 
 def test_nothing_is_done_before_every_column_is_there(monkeypatch):
-    from kanon_lab.recipes import chain
+    from kanon_lab.recipes.measured import Baseline
 
-    monkeypatch.setattr(chain, "measured", lambda *_, **__: pytest.fail("measured before the recipe was checked"))
+    monkeypatch.setattr(Baseline, "measured", lambda *_, **__: pytest.fail("measured before the recipe was checked"))
     steps = [{"suppress": {"k_required": 3}}, {"round": {"variable": "incom", "base": 10}}]
     recipe = as_recipe({"key_variables": ["age"], "steps": steps})
     with (
@@ -242,7 +242,7 @@ def test_nothing_is_done_before_every_column_is_there(monkeypatch):
 def test_recipes_that_cannot_be_are_refused_in_one_line(settings, fault):
     settings = {"key_variables": ["age"], **settings} if settings else settings
     with pytest.raises(KanonLabError, match=fault) as caught, about("survey.csv"):
-        as_recipe(settings, where="r.yml").apply(read_file("health-survey"))
+        as_recipe(settings, name="r.yml").apply(read_file("health-survey"))
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
 

@@ -9,7 +9,7 @@ from kanon_lab import load_microdata
 from kanon_lab.cli import run
 from kanon_lab.methods.recode_settings import Recode
 from kanon_lab.recipes import MEASURES, STEPS, protect, read_recipe, risk_utility_map
-from kanon_lab.recipes.recipe import read_yaml
+from kanon_lab.recipes.yaml_file import read_yaml
 from kanon_lab.roles import KeySpec
 
 PAGE = PAGES["recipes.md"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError
 from kanon_lab.recipes import read_recipe
-from kanon_lab.recipes.recipe import dump_yaml, read_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml
 
 SHARED = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.recipes import as_recipe
-from kanon_lab.recipes.recipe import parse_yaml
+from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report.first_config import ROLES, config_texts, first_config, guess_roles, reason
 
 RANDOM = np.random.default_rng(14)

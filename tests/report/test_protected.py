@@ -14,7 +14,7 @@ import pytest
 from kanon_lab.cli import run
 from kanon_lab.data import read_microdata
 from kanon_lab.errors import KanonLabError
-from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import analyse, as_config, build, make_report, opened, read_config
 
 FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
-from kanon_lab.recipes.recipe import dump_yaml
+from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import as_config, read_config
 
 EXPOSED = {"exposed_by_columns": 0}
@@ -100,7 +100,7 @@ FAULTS = {
 @pytest.mark.parametrize(("given", "fault"), FAULTS.values(), ids=FAULTS)
 def test_faults_are_one_line_that_names_the_configuration(given, fault):
     with pytest.raises(OptionError) as error:
-        as_config(KEYS | given, where="report.yml")
+        as_config(KEYS | given, name="report.yml")
     assert str(error.value).startswith(f"report.yml: {fault}" if "household" not in fault else "report.yml: ")
     assert fault in str(error.value)
     assert "\n" not in str(error.value)
@@ -155,7 +155,7 @@ def test_hierarchies_are_found_beside_the_configuration_and_shown_by_name(writte
     found = read_config(Path(os.pardir) / "report.yml")
     assert [each.resolve() for each in found.hierarchies] == [tmp_path / "sub" / "h.csv"]
     assert found.shown["steps"][0]["recode"]["hierarchy"]["file"] == "h.csv"
-    assert found.recipe.where == "report.yml"
+    assert found.recipe.name == "report.yml"
 
 
 @pytest.mark.parametrize(

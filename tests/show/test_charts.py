@@ -25,7 +25,7 @@ from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 from kanon_lab.methods import CLAIMS, Hierarchy, level_grid
 from kanon_lab.population import anonymity
-from kanon_lab.population.grid import alone_by_age, alone_by_cell_size, explorer_grid
+from kanon_lab.population.places import alone_by_age, alone_by_cell_size, explorer_grid
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import expected_study, uniqueness_curve
 from kanon_lab.show.anonymity import UNIT

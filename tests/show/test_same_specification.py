@@ -7,7 +7,7 @@ from kanon_lab import show
 from kanon_lab.classes import key_grid
 from kanon_lab.figures.detail_explorer import detail_explorer, explore_detail
 from kanon_lab.methods import Hierarchy, level_grid
-from kanon_lab.population.grid import explorer_grid
+from kanon_lab.population.places import explorer_grid
 from kanon_lab.roles import KeySpec
 from kanon_lab.sample import detail_grid
 

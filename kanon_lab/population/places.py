@@ -1,15 +1,15 @@
-"""Expected anonymity of places: the law of one cell added up over cells, as one tidy frame."""
+"""Anonymity of places: the law of one cell added up over cells, the same by simulation, and what pictures show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kanon_lab.data.labels import MOST_PERSONS
+from kanon_lab.data.labels import MOST_PERSONS, lowest_age
 from kanon_lab.data.sets import PROVINCES
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import (
@@ -36,24 +36,16 @@ _BLOCK = 4_000_000
 _MOST_ROUNDED = 3 * 10**8
 
 
-@dataclass(frozen=True)
 class Places:
     """Places (``place``, ``name``, ``population``), the distinct cell sizes, how many cells of each a place has."""
 
-    frame: pd.DataFrame
-    sizes: np.ndarray
-    cells: sparse.csr_array
-
-    @classmethod
-    def of(cls, counts: pd.DataFrame, by: str) -> Places:
-        """Group a counts frame by ``all``, ``province`` or ``municipality``."""
-        codes, frame = place_codes(counts, by)
+    def __init__(self, counts: pd.DataFrame, by: str):
+        codes, self.frame = place_codes(counts, by)
         persons = counts["persons"].to_numpy()
-        sizes, size_index = np.unique(persons, return_inverse=True)
-        shape = (len(frame), sizes.size)
-        cells = sparse.coo_array((np.ones(persons.size), (codes, size_index)), shape=shape).tocsr()
-        frame["population"] = np.bincount(codes, weights=persons, minlength=len(frame)).astype(np.int64)
-        return cls(frame, sizes, cells)
+        self.sizes, size_index = np.unique(persons, return_inverse=True)
+        shape = (len(self.frame), self.sizes.size)
+        self.cells = sparse.coo_array((np.ones(persons.size), (codes, size_index)), shape=shape).tocsr()
+        self.frame["population"] = np.bincount(codes, weights=persons, minlength=shape[0]).astype(np.int64)
 
 
 def anonymity(
@@ -99,46 +91,38 @@ def anonymity(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> spain = kanon_lab.load_counts("spain-2010")
     >>> found = kanon_lab.population.anonymity(spain, dates=["day"], ranges="1,2+", spread=False)
     >>> found["share"].round(4).tolist()
     [0.4236, 0.5764]
     """
     ranges, laws = as_ranges(ranges), birth_laws(dates)
-    places = Places.of(counts, by)
-    blocks = []
-    for name, law in laws.items():
-        if round_each_k:
-            persons = _rounded_persons(places, law, ranges)
-        else:
-            persons = places.cells @ persons_in_ranges(places.sizes, law, ranges)
-        if spread:
-            sd = np.sqrt(places.cells @ variance_in_ranges(places.sizes, law, ranges))
-        else:
-            sd = np.full(persons.shape, np.nan)
-        blocks.append(_tidy(places, name, law, ranges, persons).assign(sd=sd.ravel(), half_width=Z_95 * sd.ravel()))
-    tidy = pd.concat(blocks, ignore_index=True)
-    # Place first, then dates, then ranges, in the order asked for.
-    order = np.lexsort((np.arange(len(tidy)), np.tile(np.repeat(np.arange(len(places.frame)), len(ranges)), len(laws))))
-    return tidy.iloc[order].reset_index(drop=True)
+    places = Places(counts, by)
+    expected = _rounded_persons if round_each_k else _expected_persons
+    persons = np.stack([expected(places, law, ranges) for law in laws.values()], axis=1)
+    if spread:
+        variance = [places.cells @ variance_in_ranges(places.sizes, law, ranges) for law in laws.values()]
+        sd = np.sqrt(np.stack(variance, axis=1))
+    else:
+        sd = np.full(persons.shape, np.nan)
+    tidy = _crossed(places.frame, _rows_of(laws), _rows_of_ranges(ranges)).assign(persons=persons.ravel())
+    share = tidy["persons"] / tidy["population"].where(tidy["population"] > 0)
+    return tidy.assign(share=share, sd=sd.ravel(), half_width=Z_95 * sd.ravel())[_COLUMNS]
 
 
-def expected_by_k(
-    counts: pd.DataFrame,
-    *,
-    dates: Iterable[str] | Mapping[str, int | Sequence[float]] = PERIODS,
-    k_max: int = 100,
-    by: str = "all",
-) -> pd.DataFrame:
-    """Expected persons at exactly k = 1, ..., k_max (columns) by ``place``, ``name``, ``population`` and ``dates``."""
-    places = Places.of(counts, by)
-    blocks = []
-    for name, law in birth_laws(dates).items():
-        block = places.frame.assign(dates=name)
-        by_k = pd.DataFrame(places.cells @ persons_by_k(places.sizes, law, k_max), columns=range(1, k_max + 1))
-        blocks.append(pd.concat([block, by_k], axis=1))
-    return pd.concat(blocks, ignore_index=True)
+def _crossed(*frames: pd.DataFrame) -> pd.DataFrame:
+    """Every row of the first frame with every row of the next; those of the last change fastest."""
+    return reduce(lambda first, second: first.merge(second, how="cross"), frames)
+
+
+def _rows_of(laws: Mapping[str, BirthLaw]) -> pd.DataFrame:
+    return pd.DataFrame({"dates": list(laws), "periods": [law.periods for law in laws.values()]})
+
+
+def _rows_of_ranges(ranges: Sequence[KRange]) -> pd.DataFrame:
+    """``k_from`` and ``k_to``, missing where open."""
+    k_to = pd.array([r.k_to for r in ranges], dtype="Int64")
+    return pd.DataFrame({"k_from": [r.k_from for r in ranges], "k_to": k_to})
 
 
 def birth_laws(dates: Iterable[str] | Mapping[str, int | Sequence[float]]) -> dict[str, BirthLaw]:
@@ -161,10 +145,9 @@ def place_codes(counts: pd.DataFrame, by: str) -> tuple[np.ndarray, pd.DataFrame
     _check(counts)
     if by == "all":
         return np.zeros(len(counts), dtype=np.intp), pd.DataFrame({"place": ["all"], "name": ["All places"]})
-    column = "place" if by == "municipality" else "province"
     if by == "province" and (counts["province"] == "").any():
         raise OptionError("by province: some places have no five-digit INE code; give the counts a column province")
-    codes, labels = pd.factorize(counts[column])
+    codes, labels = pd.factorize(counts["place" if by == "municipality" else "province"])
     frame = pd.DataFrame({"place": labels.astype(str)})
     if by == "province":
         frame["name"] = [PROVINCES.get(code, code) for code in frame["place"]]
@@ -190,24 +173,13 @@ def _check(counts: pd.DataFrame) -> None:
         raise OptionError("some cells have no place or province: see kanon_lab.data.check_counts")
 
 
-def _tidy(places: Places, name: str, law: BirthLaw, ranges: Sequence[KRange], persons: np.ndarray) -> pd.DataFrame:
-    tidy = places.frame.loc[places.frame.index.repeat(len(ranges))].reset_index(drop=True)
-    population = tidy["population"].to_numpy()
-    tidy["dates"], tidy["periods"] = name, law.periods
-    tidy[["k_from", "k_to"]] = range_columns(ranges, len(places.frame))
-    tidy["persons"] = persons.ravel()
-    tidy["share"] = np.divide(persons.ravel(), population, out=np.full(population.size, np.nan), where=population > 0)
-    return tidy.reindex(columns=_COLUMNS[:-2])
-
-
-def range_columns(ranges: Sequence[KRange], times: int) -> pd.DataFrame:
-    """The columns ``k_from`` and ``k_to`` (missing where open) of the ranges, repeated for so many places."""
-    k_to = pd.array([r.k_to for r in ranges] * times, dtype="Int64")
-    return pd.DataFrame({"k_from": [r.k_from for r in ranges] * times, "k_to": k_to})
+def _expected_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
+    """Persons per place and range."""
+    return places.cells @ persons_in_ranges(places.sizes, law, ranges)
 
 
 def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) -> np.ndarray:
-    """Persons per range when each k is rounded first (half to even, as R rounds)."""
+    """The same when each k is rounded first (half to even, as R rounds)."""
     k_last = max(r.k_from - 1 if r.k_to is None else r.k_to for r in ranges)
     # Beyond this k the largest cell has no chance worth rounding.
     k_last = min(k_last, likely_births(int(places.sizes[-1]), float(law.probability.max())) + 1)
@@ -228,6 +200,145 @@ def _rounded_persons(places: Places, law: BirthLaw, ranges: Sequence[KRange]) ->
     return persons
 
 
+#: Columns of a grid before its columns 1, ..., k_max.
+GRID_COLUMNS = ["level", "place", "name", "population", "dates"]
+
+# Cells in which Figura 1 is thinned: 20 steps per factor of ten in population, 2 percentage points in share.
+_STEPS_PER_DECADE = 20
+_SHARE_STEP = 0.02
+
+
+def explorer_grid(
+    counts: pd.DataFrame,
+    *,
+    municipalities: Iterable[str] = (),
+    dates: Iterable[str] = tuple(PERIODS),
+    k_max: int = 100,
+    whole: str = "Spain",
+) -> pd.DataFrame:
+    """Expected share (0-1) of persons who share place, sex and date of birth with k or fewer, themselves included.
+
+    One row per place with persons and date: ``level`` ("whole", by the name `whole`; "province", by name;
+    "municipality", those asked for by code), ``place`` ("all" for the whole), ``name``, ``population``, ``dates``, and
+    the share for k from 1 to k_max in the columns 1, ..., k_max.
+    """
+    dates = tuple(dates)
+    provinces = expected_by_k(counts, dates=dates, k_max=k_max, by="province").assign(level="province")
+    # Expectations add up, so the whole costs nothing more.
+    whole_frame = provinces.drop(columns=["level", "place", "name"]).groupby("dates", sort=False, as_index=False).sum()
+    levels = [whole_frame.assign(level="whole", place="all", name=whole), provinces.sort_values("name", kind="stable")]
+    for code in municipalities:
+        here = counts[counts["place"] == code]
+        if here.empty:
+            raise OptionError(f"no municipality of the population has the code {code!r}")
+        levels.append(_municipality(here, dates, k_max))
+    return _cumulative_shares(pd.concat(levels, ignore_index=True))
+
+
+def municipality_grid(counts: pd.DataFrame, *, dates: Iterable[str] = tuple(PERIODS), k_max: int = 100) -> pd.DataFrame:
+    """The rows of `explorer_grid` for one municipality, from its own cells alone; none where it has no persons."""
+    if counts["place"].nunique() != 1:
+        raise OptionError("give the rows of exactly one municipality")
+    return _cumulative_shares(_municipality(counts, tuple(dates), k_max))
+
+
+def shares_at_k(grid: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Of the rows of a grid the shares (0-1) of persons in groups of ``exactly`` k, of ``up_to`` k, and of ``more``."""
+    if k not in grid.columns:
+        raise OptionError(f"the grid has no k = {k!r}")
+    up_to = grid[k]
+    exactly = up_to - grid[k - 1] if k > 1 else up_to
+    return grid[["place", "dates", "population"]].assign(exactly=exactly, up_to=up_to, more=1 - up_to)
+
+
+def expected_by_k(
+    counts: pd.DataFrame,
+    *,
+    dates: Iterable[str] | Mapping[str, int | Sequence[float]] = PERIODS,
+    k_max: int = 100,
+    by: str = "all",
+) -> pd.DataFrame:
+    """Expected persons at exactly k = 1, ..., k_max (columns) by ``place``, ``name``, ``population`` and ``dates``."""
+    if k_max < 1:
+        raise OptionError(f"k_max must be 1 or more, not {k_max}")
+    places = Places(counts, by)
+    blocks = []
+    for name, law in birth_laws(dates).items():
+        by_k = pd.DataFrame(places.cells @ persons_by_k(places.sizes, law, k_max), columns=range(1, k_max + 1))
+        blocks.append(pd.concat([places.frame.assign(dates=name), by_k], axis=1))
+    return pd.concat(blocks, ignore_index=True)
+
+
+def _municipality(counts: pd.DataFrame, dates: tuple[str, ...], k_max: int) -> pd.DataFrame:
+    return expected_by_k(counts, dates=dates, k_max=k_max, by="municipality").assign(level="municipality")
+
+
+def _cumulative_shares(expected: pd.DataFrame) -> pd.DataFrame:
+    inhabited = expected[expected["population"] > 0].reset_index(drop=True)
+    persons = inhabited.drop(columns=GRID_COLUMNS).cumsum(axis=1)
+    # Rounding in the last place must not make a share of 1.0000000000000002.
+    shares = persons.div(inhabited["population"], axis=0).clip(upper=1.0)
+    return pd.concat([inhabited[GRID_COLUMNS], shares], axis=1)
+
+
+def thin_places(frame: pd.DataFrame) -> pd.DataFrame:
+    """Municipalities by population and share, those that would be drawn on one another taken together.
+
+    Of a frame by `anonymity` with one range of k. One row per date and occupied cell, 20 cells per factor of ten in
+    population by 2 percentage points in share: ``dates``, ``municipalities`` (how many), ``population_from``,
+    ``population_to``, ``population`` (their geometric mean) and ``share`` (their mean, 0-1). None with persons is left
+    out.
+    """
+    inhabited = frame[frame["population"] > 0]
+    log_population = np.log10(inhabited["population"])
+    cells = inhabited.assign(
+        log_population=log_population,
+        column=np.floor(log_population * _STEPS_PER_DECADE),
+        row=np.floor(inhabited["share"] / _SHARE_STEP),
+    )
+    thin = cells.groupby(["dates", "column", "row"], sort=False, as_index=False).agg(
+        municipalities=("population", "size"),
+        population_from=("population", "min"),
+        population_to=("population", "max"),
+        population=("log_population", "mean"),
+        share=("share", "mean"),
+    )
+    return thin.assign(population=10 ** thin["population"]).drop(columns=["column", "row"])
+
+
+def alone_by_cell_size(sizes: Iterable[int], *, dates: Iterable[str] = tuple(PERIODS)) -> pd.DataFrame:
+    """By date and size n of a cell the ``probability`` (0-1) that a person shares the birth period with nobody in it.
+
+    It is (1 - 1/N)^(n - 1) for N equally likely ``periods``.
+    """
+    n = np.asarray(list(sizes), dtype=np.int64)
+    if (n < 1).any():
+        raise OptionError("a cell with somebody in it holds 1 person or more")
+    blocks = []
+    for name, law in birth_laws(dates).items():
+        probability = persons_in_ranges(n, law, [KRange(1, 1)])[:, 0] / n
+        blocks.append(pd.DataFrame({"dates": name, "periods": law.periods, "n": n, "probability": probability}))
+    return pd.concat(blocks, ignore_index=True)
+
+
+def alone_by_age(
+    counts: pd.DataFrame, *, dates: Iterable[str] | Mapping[str, int | Sequence[float]] = tuple(PERIODS)
+) -> pd.DataFrame:
+    """Expected ``persons`` who are alone and their ``share`` (0-1; missing where nobody has that age), by age and date.
+
+    Of a counts frame with ``age_group``, whose open group counts as five years wide; youngest first.
+    """
+    if "age_group" not in counts:
+        raise OptionError("the population has no column age_group: see kanon_lab.data.check_counts")
+    groups = sorted(counts["age_group"].unique(), key=lowest_age)
+    of_group = {
+        group: anonymity(counts[counts["age_group"] == group], dates=dates, ranges="1", spread=False)
+        for group in groups
+    }
+    rows = pd.concat(of_group, names=["age_group", None]).reset_index("age_group").reset_index(drop=True)
+    return rows[["age_group", "population", "dates", "persons", "share"]]
+
+
 #: Persons drawn at a time; small enough for the sort to stay in the processor's cache.
 _DRAWN_AT_ONCE = 500_000
 #: Persons of one cell: its draws are kept in memory together.
@@ -237,7 +348,7 @@ _MOST_DRAWN = 10**8
 def simulate(
     counts: pd.DataFrame,
     *,
-    dates: Iterable[str] | dict[str, int | Sequence[float]] = ("day",),
+    dates: Iterable[str] | Mapping[str, int | Sequence[float]] = ("day",),
     ranges: str | Iterable[KRange] = CUADRO_1_RANGES,
     by: str = "all",
     repeats: int,
@@ -267,55 +378,34 @@ def simulate(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> places = kanon_lab.load_counts("malaga-2010").head(36)
     >>> drawn = kanon_lab.population.simulate(places, ranges="1+", repeats=2, seed=1)
     >>> drawn["persons"].tolist() == [places["persons"].sum()] * 2
     True
     """
+    from tqdm import tqdm
+
     if not all(isinstance(number, (int, np.integer)) for number in (repeats, seed)) or repeats < 1 or seed < 0:
         raise OptionError("repeats must be a whole number from 1 on, and the seed one from 0 on")
     ranges, laws = as_ranges(ranges), birth_laws(dates)
     codes, frame = place_codes(counts, by)
-    # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
     if counts["persons"].max() > _MOST_DRAWN:
         raise OptionError("a cell of more than 10^8 persons is too large to draw: use the closed form (anonymity)")
+    # Cells of similar size come together, so that a block is either sparse (sorted) or dense (tabulated).
     order = np.argsort(counts["persons"].to_numpy(), kind="stable")
     sizes, places = counts["persons"].to_numpy()[order], codes[order]
     # A stream for each law: to ask for one more leaves the draws of those before it as they were.
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(laws))]
-    rows = []
-    with _bar(repeats * len(laws), progress) as bar:
-        for repeat in range(repeats):
-            for (name, law), rng in zip(laws.items(), streams, strict=True):
-                persons = _simulate_once(sizes, places, len(frame), law, ranges, rng)
-                rows.append((repeat, name, law.periods, persons))
+    persons = []
+    with tqdm(total=repeats * len(laws), desc="simulations", unit="sim", disable=not progress, leave=False) as bar:
+        for _ in range(repeats):
+            for law, rng in zip(laws.values(), streams, strict=True):
+                persons.append(_simulate_once(sizes, places, len(frame), law, ranges, rng))
                 bar.update()
-    blocks = [_rows(frame, ranges, *row) for row in rows]
-    return pd.concat(blocks, ignore_index=True).assign(seed=seed)[
-        ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
-    ]
-
-
-def _bar(total: int, shown: bool):
-    from tqdm import tqdm
-
-    return tqdm(total=total, desc="simulations", unit="sim", disable=not shown, leave=False)
-
-
-def _rows(
-    frame: pd.DataFrame, ranges: Sequence[KRange], repeat: int, name: str, periods: int, persons: np.ndarray
-) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "repeat": repeat,
-            "place": frame["place"].repeat(len(ranges)).to_numpy(),
-            "dates": name,
-            "periods": periods,
-            **range_columns(ranges, len(frame)),
-            "persons": persons.ravel(),
-        }
-    )
+    repeated = pd.DataFrame({"repeat": range(repeats), "seed": seed})
+    rows = _crossed(repeated, _rows_of(laws), frame[["place"]], _rows_of_ranges(ranges))
+    columns = ["repeat", "seed", "place", "dates", "periods", "k_from", "k_to", "persons"]
+    return rows.assign(persons=np.concatenate(persons, axis=None))[columns]
 
 
 def _simulate_once(

@@ -1,0 +1,190 @@
+"""The options that commands share, and the microdata file that they say how to read."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kanon_lab import files
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.roles import MISSING_POLICIES
+
+if TYPE_CHECKING:
+    from kanon_lab.data.microdata import MicrodataFile
+
+_UNITS = ("", "KB", "MB", "GB")
+_BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
+# What the functions below are called with: each is the callback of options.
+_Context, _Parameter = click.Context, click.Parameter
+
+
+def _given(context: _Context, parameter: _Parameter, file: str) -> str:
+    if not file:
+        raise OptionError("FILE is empty; name a file or a data set such as health-survey")
+    return file
+
+
+def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> list[str]:
+    """Names in comma-separated texts; a name in double quotes may have commas."""
+    found = []
+    for text in texts:
+        try:
+            (row,) = csv.reader([text], skipinitialspace=True, strict=True)
+        except (csv.Error, ValueError):
+            row = []
+        found += [name.strip() for name in row or [""]]
+    if not all(found):
+        said = shortened(",".join(texts))
+        raise OptionError(f"{parameter.opts[0]} {said!r}: write names of columns between commas, such as a,b,c")
+    return found
+
+
+def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> str | None:
+    """The one name given, or None; a name may have commas."""
+    if len(texts) > 1:
+        raise OptionError(f"{parameter.opts[0]} stands {len(texts)} times; name one column")
+    name = texts[0].strip() if texts else None
+    if name == "":
+        raise OptionError(f"{parameter.opts[0]} is empty; name a column, or leave it out")
+    return name
+
+
+def whole_numbers(context: _Context, parameter: _Parameter, text: str, most: int = 1000) -> list[int]:
+    """The whole numbers from 1 on in a comma-separated text, and no more than so many of them."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) <= 18 and int(part) > 0 for part in parts) or len(parts) > most:
+        wanted = "a whole number from 1 on, such as 3" if most == 1 else "whole numbers from 1 on, such as 2,3,5"
+        raise OptionError(f"{parameter.opts[0]} {shortened(text)!r}: write {wanted}")
+    return [int(part) for part in parts]
+
+
+def whole_number(context: _Context, parameter: _Parameter, text: str | None) -> int | None:
+    """One whole number from 1 on, where it is given."""
+    return None if text is None else whole_numbers(context, parameter, text, most=1)[0]
+
+
+def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    """Codes by variable from texts such as P3=88,99."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, listed = text.rpartition("=")
+        codes = [code.strip() for code in listed.split(",")]
+        if not name.strip() or not all(codes):
+            raise OptionError(f"--missing-codes {shortened(text)!r}: write a variable and its codes, such as P3=88,99")
+        found.setdefault(name.strip(), []).extend(codes)
+    return found
+
+
+def _limited(context: _Context, parameter: _Parameter, text: str | None) -> None:
+    """Let files that the command reads take so many bytes of memory."""
+    if text is not None:
+        found = _BYTES.fullmatch(text.strip())
+        if found is None or not int(found[1]):
+            raise OptionError(f"--max-bytes {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
+        context.with_resource(files.limited(int(found[1]) * 1000 ** _UNITS.index(found[2].upper())))
+
+
+file_argument = click.argument("file", callback=_given)
+keys_option = click.option(
+    "--keys",
+    multiple=True,
+    required=True,
+    callback=names,
+    metavar="A,B,...",
+    help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
+)
+missing_option = click.option(
+    "--missing",
+    type=click.Choice([*MISSING_POLICIES]),
+    default="wildcard",
+    show_default=True,
+    help="A missing key is compatible with anything, a value of its own, or an error.",
+)
+na_option = click.option(
+    "--na", multiple=True, metavar="TEXT", help="A text that means missing, such as NA. May repeat."
+)
+missing_codes_option = click.option(
+    "--missing-codes",
+    multiple=True,
+    metavar="V=CODE,...",
+    callback=_codes,
+    help="Codes that mean missing in a variable: P3=88,99. May repeat.",
+)
+max_bytes_option = click.option(
+    "--max-bytes",
+    metavar="N",
+    callback=_limited,
+    expose_value=False,
+    help=f"The memory that reading a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
+
+
+def column_option(option: str, text: str) -> Callable:
+    """An option that names one column."""
+    return click.option(option, multiple=True, callback=one_name, metavar="COLUMN", help=text)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The microdata file of a command, and how its options say to read it."""
+
+    file: str
+    na: tuple[str, ...]
+    missing_codes: dict[str, list[str]]
+
+    def read(self, **usual: Any) -> "MicrodataFile":
+        """The file; `usual` options of `read_file`, such as those of a recipe, hold where the command has none."""
+        from kanon_lab.data.microdata import read_file
+
+        given = {"na": self.na, "missing_codes": self.missing_codes, "max_bytes": files.limit()}
+        return read_file(self.file, **usual | {name: value for name, value in given.items() if value})
+
+
+def reads_microdata(*others: str) -> Callable:
+    """The options that say how to read FILE, which the command gets as its `source`.
+
+    Its errors call FILE, and the files of `others` of its parameters, by name: where they lie is not for every reader.
+    """
+
+    def wrap(command: Callable) -> Callable:
+        @wraps(command)
+        def called(*args: Any, file: str, na: tuple, missing_codes: dict, **values: Any) -> Any:
+            try:
+                return command(*args, source=Source(file, na, missing_codes), **values)
+            except KanonLabError as error:
+                paths = (file, *(values[name] for name in others))
+                raise type(error)(without_folders(str(error), *paths)) from None
+
+        return na_option(missing_codes_option(max_bytes_option(called)))
+
+    return wrap
+
+
+def without_folders(text: str, *paths: str | None) -> str:
+    """A text in which these paths, and others in their folders, are called by their names."""
+    for path in filter(None, paths):
+        typed = path.rpartition("/")[0]
+        for folder in {typed, str(Path(path).parent), str(Path(path).absolute().parent)} - {"", ".", "/"}:
+            text = re.sub(rf"(?<![\w./-]){re.escape(str(KanonLabError(folder)))}/", "", text)
+    return text
+
+
+def reading_notes(file: "MicrodataFile") -> Iterator[str]:
+    """What was found in a file, and columns whose cells may mean something else than they were taken for."""
+    from kanon_lab.data import usual_marks
+    from kanon_lab.data.microdata import double_spellings, nearly_numbers
+
+    yield from file.notes
+    for name, marks in usual_marks(file.frame).items():
+        yield f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
+    for name in double_spellings(file.frame):
+        yield f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
+    for name, count in nearly_numbers(file.frame).items():
+        some = f"{count:,} of its cells are no numbers"
+        yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"

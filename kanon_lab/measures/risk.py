@@ -1,0 +1,360 @@
+"""Risk of re-identification, of records and of households."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import ROUNDING, as_numbers, as_risk, as_share, check_choice
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.columns import Coded, coded, distinct_rows, first_row, grouped
+from kanon_lab.errors import DataError, OptionError, about, shortened
+
+#: Estimator of the individual risk, and what it says.
+ESTIMATORS = {
+    "benedetti-franconi": "expected 1/F_k given f_k, approximated where f_k is 3 or more",
+    "exact": "expected 1/F_k given f_k",
+    "inverse": "1/F_k, as if the weights gave F_k without error",
+}
+
+# From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
+_MANY_RECORDS = 32
+_LAST_TERM = 1e-17
+
+
+def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "benedetti-franconi") -> np.ndarray:
+    """Individual risk of each class, or of each record: in (0, 1], and 1/f_k where F_k = f_k.
+
+    Parameters
+    ----------
+    f_k : array of int, shape (n,)
+        Sample frequencies, 1 or more.
+    F_k : array of float, shape (n,)
+        Estimated population frequencies, finite, f_k or more.
+    estimator : {"benedetti-franconi", "exact", "inverse"}
+        See `ESTIMATORS`.
+
+    Notes
+    -----
+    F_k given f_k is taken as negative binomial with success probability p = f_k/F_k. The expectation of 1/F_k is then
+    (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p))
+    (Benedetti and Franconi 1998; Franconi and Polettini 2004).
+
+    This is valid for a sample with weights, where each person of a class is in the sample independently with the same
+    probability p (Bernoulli sampling), and the sum of the weights is near the number of persons in the population.
+    Neither holds to the letter: whole households are drawn together, and a sum of few weights is a rough estimate. A
+    record alone in its class has the risk that its own weight gives, however rare its key is, so that the mean risk of
+    such records may be wrong by half or more. `loglinear` learns from the classes around. Where F_k was counted,
+    ``inverse`` is the risk.
+
+    Examples
+    --------
+    >>> kanon_lab.measures.individual_risk([1, 2, 5], [100, 20, 5]).round(4).tolist()
+    [0.0465, 0.0827, 0.2]
+    """
+    check_choice(estimator, "estimator", ESTIMATORS)
+    f, F = as_numbers(f_k, "f_k"), as_numbers(F_k, "F_k")
+    if f.shape != F.shape:
+        raise OptionError("f_k and F_k must be two arrays of the same length")
+    _refuse_impossible(f, F)
+    F = np.maximum(F, f)
+    if estimator == "inverse":
+        return 1 / F
+    if estimator == "exact":
+        return _exact(f, F)
+    p, q = f / F, (F - f) / F
+    few = f < 3
+    risk = p / (f - q + few)
+    risk[few] = _exact(f[few], F[few])
+    return risk
+
+
+def _too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
+    """Whether the weights of a class add up to less than its records, which no population allows."""
+    return F_k < f_k * (1 - ROUNDING)
+
+
+def _refuse_impossible(f: np.ndarray, F: np.ndarray) -> None:
+    faults = {
+        "an f_k below 1; it counts the record itself": ~(f >= 1),
+        "an F_k that is not finite; mend the weights": ~np.isfinite(F) | ~np.isfinite(f),
+        "weights that add up to less than the records; a record stands for itself at least, so a weight is 1 or more": (
+            _too_light(f, F)
+        ),
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            raise DataError(f"{int(rows.sum())} of {len(f)} classes, first number {int(rows.argmax())}, have {fault}")
+
+
+def _exact(f: np.ndarray, F: np.ndarray) -> np.ndarray:
+    """Expectation of 1/F_k: p times the integral from 0 to 1 of s^(f - 1) / (p + q s).
+
+    Either way below adds and takes away numbers of like size only once a step, so that nothing cancels.
+    """
+    p, q = f / F, (F - f) / F
+    risk = np.empty_like(f)
+    series = (p >= 0.5) | (f >= _MANY_RECORDS)
+    risk[series] = p[series] / f[series] * _series(f[series], q[series])
+    risk[~series] = p[~series] * _recursion(f[~series], p[~series], q[~series])
+    return risk
+
+
+def _series(f: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """2F1(1, 1; f + 1; q) by its terms, all of them positive."""
+    term, total, n = np.ones_like(f), np.ones_like(f), 1
+    while term.max(initial=0) > _LAST_TERM:
+        term = term * (n * q / (f + n))
+        total += term
+        n += 1
+    return total
+
+
+def _recursion(f: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The integral, from the one for f = 1; for p < q an error shrinks from step to step."""
+    integral = -np.log(p) / q
+    for m in range(1, int(f.max(initial=1))):
+        integral = np.where(f > m, (1 / m - p * integral) / q, integral)
+    return integral
+
+
+def fraction_by_weights(table: ClassTable) -> float | None:
+    """Records over the sum of their weights, in (0, 1], a `DataError` if above; None where the spec names no weight."""
+    weights = table.weight_of_record
+    if weights is None:
+        return None
+    fraction = table.n / float(weights.sum())
+    if fraction > 1 + ROUNDING:
+        raise DataError(
+            f"the weights in column {shortened(str(table.spec.weight))} add up to less than the "
+            "records, as no sample's do; mend them, or give the sampling_fraction"
+        )
+    return min(fraction, 1.0)
+
+
+def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) -> None:
+    """Raise a `DataError` where the weights of a class, F_k, add up to less than its records, f_k."""
+    light = _too_light(f_k, F_k)
+    if light.any():
+        row = first_row(light[table.class_of_record], table.index)
+        raise DataError(
+            f"row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
+            f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
+            "itself at least, so mend weights below 1 or leave out the weight"
+        )
+
+
+@dataclass(frozen=True)
+class Above:
+    """The records whose risk is strictly above a threshold: their number, their share (0-1), and which they are.
+
+    `kind` says whether the threshold, a risk (0-1), was given (``absolute``) or found as a quantile (``relative``).
+    """
+
+    kind: str
+    threshold: float
+    records: int
+    share: float
+    which: np.ndarray = field(repr=False)
+
+
+def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> Above:
+    """Count the records whose risk is strictly above a threshold (INE Chile 2023, section 7.7.2).
+
+    Parameters
+    ----------
+    risk : array of float, shape (n,)
+        Risk of each record, 0-1.
+    threshold : float, optional
+        An absolute threshold, 0-1.
+    quantile : float, optional
+        A relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
+        interpolated linearly between neighbours in order (0.75 is the upper quartile).
+
+    Notes
+    -----
+    A risk that exceeds the threshold by less than a billionth of it is not above it: the weights of a class, added up
+    in another order of the rows, give a risk that differs in its last digits, and the count must not depend on that.
+
+    A relative threshold always finds records, however safe the file is, and fewer than 1 - `quantile` of them where
+    many share the risk at the threshold, as the records of one class do.
+
+    Examples
+    --------
+    >>> kanon_lab.measures.records_above([0.02, 0.3, 0.5], threshold=0.3).records
+    1
+    """
+    risk = as_risk(risk)
+    if len(risk) == 0:
+        raise OptionError("there is no risk of any record, so nothing to be counted")
+    if (threshold is None) == (quantile is None):
+        raise OptionError("give either a threshold or a quantile")
+    if threshold is None:
+        kind, limit = "relative", float(np.quantile(risk, as_share(quantile, "quantile")))
+    else:
+        kind, limit = "absolute", as_share(threshold, "threshold")
+    which = risk > limit * (1 + ROUNDING)
+    return Above(kind, limit, int(which.sum()), float(which.mean()), which)
+
+
+def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
+    """Risk of each record's household, shape (n,), 0-1: ``risk`` of `household_risks`.
+
+    Members who are not in the file do not count.
+
+    Examples
+    --------
+    >>> kanon_lab.measures.household_risk([0.1, 0.2, 0.5], [7, 7, 8]).round(4).tolist()
+    [0.28, 0.28, 0.5]
+    """
+    risk, homes = _risks_and_homes(risk, household)
+    return _some_member(risk, homes)[homes.codes]
+
+
+def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
+    """Risk of each household, with the bounds that hold however its members depend on each other.
+
+    Parameters
+    ----------
+    risk : array of float, shape (n,)
+        Individual risk of each record, 0-1.
+    household : array or Series, shape (n,)
+        The household of each record: numbers or texts, none missing.
+
+    Returns
+    -------
+    DataFrame
+        One row a household, under its identifier (numbers, then texts): ``members`` (records); ``risk``, that some
+        member is re-identified if that happens to each independently, 1 - prod(1 - r) (INE Chile 2023, section 7.8,
+        which does not say that this assumes independence); ``lower``, the largest r, and ``upper``, the sum of the r
+        and 1 at most: the risk lies between them whatever the dependence (Fréchet). All are 0-1. ``lower`` is reached
+        where whoever finds one member finds those with a larger risk too, ``upper`` where at most one is found.
+
+    Examples
+    --------
+    >>> kanon_lab.measures.household_risks([0.1, 0.2, 0.5], [7, 7, 8]).round(4).loc[7].to_dict()
+    {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
+    """
+    risk, homes = _risks_and_homes(risk, household)
+    lower = np.zeros(len(homes.values))
+    np.maximum.at(lower, homes.codes, risk)
+    upper = np.minimum(np.bincount(homes.codes, weights=risk, minlength=len(lower)), 1)
+    measures = {
+        "members": np.bincount(homes.codes, minlength=len(lower)),
+        "risk": np.clip(_some_member(risk, homes), lower, upper),
+        "lower": lower,
+        "upper": upper,
+    }
+    return pd.DataFrame(measures, index=homes.values.rename("household"))
+
+
+def household_size(household: pd.Series) -> pd.Series:
+    """Number of records in each record's household, under the same index: a size variable, counted from the file.
+
+    Whoever has the identifier of the household can do the same, so removing a size variable hides nothing (INE Chile
+    2023, section 7.8); it may differ from that variable where members were not interviewed.
+
+    Examples
+    --------
+    >>> kanon_lab.measures.household_size(pd.Series(["a", "b", "a"])).tolist()
+    [2, 1, 2]
+    """
+    household = pd.Series(household)
+    homes = _coded_homes(household)
+    return pd.Series(np.bincount(homes.codes)[homes.codes], index=household.index, name="household_size")
+
+
+def with_household_size(table: ClassTable) -> dict[str, int]:
+    """Classes of a file whose households are counted, and their size taken for a further key variable.
+
+    Returns
+    -------
+    dict of str to int
+        ``classes``, ``k_achieved`` and ``sample_uniques``, as of a class table with that key. As many classes as
+        before: the keys gave the size away already.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 30, 30], "home": [1, 1, 2]})
+    >>> kanon_lab.measures.with_household_size(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home")))
+    {'classes': 2, 'k_achieved': 1, 'sample_uniques': 1}
+    """
+    household = _household_of(table)
+    members = np.bincount(household)[household]
+    size, sizes = grouped(members, int(members.max()) + 1)
+    number, distinct = grouped(table.class_of_record.astype(np.int64) * len(sizes) + size, table.n_classes * len(sizes))
+    records = f_k = np.bincount(number, minlength=len(distinct))
+    if (table.f_k != table.records).any():
+        class_, size = np.divmod(distinct, len(sizes))
+        f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
+    return _with_a_further_key(records, f_k)
+
+
+def with_household_composition(table: ClassTable) -> dict[str, int]:
+    """Classes of a file to somebody who knows the keys of everybody in a household.
+
+    Returns
+    -------
+    dict of str to int
+        ``classes``, ``k_achieved`` and ``sample_uniques``, where the classes of all members (and so their number) are
+        one more key variable. A missing key is a value of its own, whatever the policy.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 4, 30, 5], "home": [1, 1, 2, 2]})
+    >>> table = kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home"))
+    >>> kanon_lab.measures.with_household_composition(table)
+    {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
+    """
+    household = _household_of(table)
+    members, class_ = np.bincount(household), table.class_of_record[np.lexsort((table.class_of_record, household))]
+    start, composition, found = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
+    for size in np.unique(members):
+        homes = np.flatnonzero(members == size)
+        group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
+        composition[homes] = found + group
+        found += len(some)
+    pair = table.class_of_record.astype(np.int64) * found + composition[household]
+    number, distinct = grouped(pair, table.n_classes * found)
+    records = np.bincount(number, minlength=len(distinct))
+    return _with_a_further_key(records, records)
+
+
+def _with_a_further_key(records: np.ndarray, f_k: np.ndarray) -> dict[str, int]:
+    uniques = int(records[f_k == 1].sum())
+    return {"classes": len(records), "k_achieved": int(f_k.min()), "sample_uniques": uniques}
+
+
+def _household_of(table: ClassTable) -> np.ndarray:
+    if (household := table.household_of_record) is None:
+        raise OptionError("no household: name the variable that identifies it in the spec")
+    return household
+
+
+def _risks_and_homes(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
+    risk = as_risk(risk)
+    if len(risk) != len(household):
+        raise OptionError(f"there are {len(risk)} risks and {len(household)} households: give one of each per record")
+    return risk, _coded_homes(household)
+
+
+def _coded_homes(household: np.ndarray | pd.Series) -> Coded:
+    """The households by number; none is without members."""
+    household = pd.Series(household)
+    if household.empty:
+        raise DataError("no records, so no households; nothing can be measured")
+    with about("the households"):
+        homes = coded(household)
+    if (absent := np.asarray(homes.codes) < 0).any():
+        raise DataError(f"record {first_row(absent, household.index)} has no household; fill it in or drop the record")
+    return homes
+
+
+def _some_member(risk: np.ndarray, homes: Coded) -> np.ndarray:
+    """The probability of each household that some member is re-identified, each independently of the others."""
+    with np.errstate(divide="ignore"):  # a member who is certain to be found makes the household certain
+        logs = np.bincount(homes.codes, weights=np.log1p(-risk), minlength=len(homes.values))
+    return -np.expm1(logs)
