@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.show.style import GREY, LIGHT_GREY, ORANGE, alt, check_columns, finish, inline, title
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # What needs a reader's eye comes first, as in the audit. Every count is also written out: colour carries nothing alone.
@@ -118,7 +117,6 @@ def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
 
 def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, heads: list[str] = ()) -> alt.LayerChart:
     """Counts by line and verdict. Of lines other than `heads` only what follows a colon is written."""
-    alt = altair()
     told = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
     if heads:
         is_head = f"indexof({json.dumps(list(heads))}, datum.value) >= 0"
@@ -170,7 +168,6 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     altair.LayerChart
         Bars for the real sizes, diamonds for the reconstructed ones.
     """
-    alt = altair()
     check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
     rows = frame[["rank", "real", "reconstructed"]].assign(difference=frame["reconstructed"] - frame["real"])
     base = alt.Chart(inline(rows)).encode(

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, altair, check_columns, finish, inline, title
-
-if TYPE_CHECKING:
-    import altair as alt
+from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),
@@ -42,7 +37,6 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as
         the median end in an arrow where the others, and the estimates, end.
     """
-    alt = altair()
     check_columns(compared, _NEEDED, "compare_indicators(before, after)")
     named = list(dict.fromkeys(zip(compared["kind"], compared["variable"], compared["category"])))
     if len(named) > 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,16 +28,13 @@ from kanon_lab.show.style import (
     GREEN,
     GREY,
     ORANGE,
-    altair,
+    alt,
     by_name,
     check_columns,
     finish,
     inline_rounded,
     title,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.
@@ -74,7 +70,6 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     altair.LayerChart
         On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said.
     """
-    alt = altair()
     check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
     if table.duplicated([geography, age]).any():
         raise OptionError("a scenario stands twice in the table: give each geography and age one row")
@@ -111,7 +106,6 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
 def _scenarios(
     rows: pd.DataFrame, geography: str, places: list[str], age: str, ages: list[str], extra: list[str]
 ) -> list[alt.Chart]:
-    alt = altair()
     shown = rows[["p_identification", *extra]].stack()
     shown = shown[drawable(shown)]
     low, high = shown.min() / 1.35, shown.max() * 1.35
@@ -180,7 +174,6 @@ def fraction_effect(
         A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0
         is left out, and said how often.
     """
-    alt = altair()
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
     check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
     looks = {name: look for name, look in _FACTORS.items() if look[0] in frame}
@@ -219,7 +212,6 @@ def fraction_effect(
 
 def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[alt.Chart]:
     """A line a factor, and unseen points that carry the tooltips."""
-    alt = altair()
     _, colors, dashes = zip(*looks.values(), strict=True)
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x,
@@ -257,7 +249,6 @@ def area_threshold(
     altair.LayerChart
         On logarithmic axes; where nobody is unique an area is left out, and said how often.
     """
-    alt = altair()
     check_columns(
         frame, ("population", "true_p_c", *([series] if series else [])), "subsample.area_threshold(sizes, ...)"
     )
@@ -298,7 +289,6 @@ def area_threshold(
 
 def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], series: str | None) -> list[alt.Chart]:
     """A line a series, and marks with words at the marked populations."""
-    alt = altair()
     colors, dashes = zip(*_SERIES, strict=True)
     legend = legend_of_lines() if series else None
     y = log_axis(

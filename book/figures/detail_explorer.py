@@ -18,19 +18,18 @@ from kanon_lab.show.style import (
     BLACK,
     LIGHT_GREY,
     ORANGE,
-    altair,
+    alt,
     by_name,
     check_columns,
     inline_rounded,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     words_at,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
     from kanon_lab.roles import KeySpec
@@ -149,14 +148,10 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
         Estimate and truth of the chosen combination, the estimates of the others in grey, and marks at the chosen
         fraction, with the result in words as its title. It carries a row a combination and fraction.
     """
-    alt = altair()
     state = _State.of(grid, fraction, start)
-    # With a name of its own, altair leaves the data where the words find them.
-    data = alt.InlineData(name="detail", values=state.rows())
+    layers = [*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
     return live(
-        alt.layer(*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE), data=data).add_params(
-            *_controls(state)
-        ),
+        layered(layers, "detail", state.rows(), _controls(state)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
         subject=state.subject,
         state=state.told,
@@ -229,7 +224,6 @@ def _table(row: pd.Series) -> str:
 
 def _controls(state: _State) -> list[alt.Parameter]:
     """Lists of levels and fractions, and the result in words."""
-    alt = altair()
     bindings, place, count = {}, "0", len(state.fractions)
     for number, (name, labels) in enumerate(state.levels.items()):
         bindings[f"level{number}"] = alt.binding_select(
@@ -250,7 +244,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
-    return [*params(state.values(), bindings), *signals(words)]
+    return params(state.values(), bindings, words)
 
 
 def _told(name: str, column: str) -> tuple[str, str]:
@@ -260,7 +254,6 @@ def _told(name: str, column: str) -> tuple[str, str]:
 
 
 def _drawn(state: _State) -> list[alt.Chart]:
-    alt = altair()
     kinds = {"p_identification": _ESTIMATE, "true_p_identification": _TRUTH}
     shares = state.grid[list(kinds)].stack()
     check_some(drawable(shares), "p(identification)")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.style import BLUE, GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.show.style import BLUE, GREY, ORANGE, alt, check_columns, finish, inline, title
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
@@ -33,7 +32,6 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         One bar a version, cut into the outcomes, and under it a line for each of them.
     """
-    alt = altair()
     check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
     rows = frame.sort_values("order", kind="stable")
     outcomes, versions = list(dict.fromkeys(rows["outcome"])), list(dict.fromkeys(frame["version"]))
@@ -105,7 +103,6 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         For each class a bar per value, and a diamond for the share in the whole file.
     """
-    alt = altair()
     check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
     rows = frame[["class_label", "value", "share", "overall"]].astype({"class_label": str, "value": str})
     rows["row"] = rows["class_label"] + "\n" + rows["value"]

@@ -15,19 +15,18 @@ from kanon_lab.show.style import (
     LIGHT_GREY,
     ORANGE,
     SUBTITLE_WIDTH,
-    altair,
+    alt,
     check_columns,
     finish,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     title,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
@@ -53,7 +52,6 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     -------
     altair.LayerChart
     """
-    alt = altair()
     check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
     rows = frame[["series", "strength", "share"]]
     names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
@@ -105,7 +103,6 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         Each point, a line from there to the mean of its group, and the means.
     """
-    alt = altair()
     check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
     rows = frame[["x", "y"]].assign(group=frame["group"].map("group {}".format))
     names = sorted(set(rows["group"]))
@@ -163,7 +160,6 @@ def perturbation_explorer(
         A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
         result in words as the title.
     """
-    alt = altair()
     check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
     methods = list(dict.fromkeys(frame["method"]))
     if len(methods) > len(_MARKS):
@@ -188,11 +184,9 @@ def perturbation_explorer(
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
     colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values))
-    controls = params({"method": methods.index(method), "step": step}, bindings)
+    controls = params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
-        chart.add_params(*controls, *signals(_words(steps.tolist(), few))),
+        layered(_explored(methods), "states", values, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
         subject=subject,
         state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
@@ -213,7 +207,6 @@ def _words(steps: list[int], few: str) -> dict[str, str]:
 
 
 def _explored(methods: list[str]) -> list:
-    alt = altair()
     scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
     columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
     shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=columns, labelLimit=220))
@@ -247,5 +240,4 @@ def _explored(methods: list[str]) -> list:
 
 
 def _links(share: str) -> alt.Y:
-    alt = altair()
     return alt.Y(f"{share}:Q", title=_RIGHT, axis=alt.Axis(format="~%", tickCount=6))

@@ -12,21 +12,20 @@ from kanon_lab.show.style import (
     BLUE,
     GREY,
     ORANGE,
-    altair,
+    alt,
     by_name,
     check_columns,
     finish,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     ticks,
     title,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # Series in the order given; what is known for certain comes first, in black.
@@ -65,7 +64,6 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
         For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation,
         and a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
     """
-    alt = altair()
     check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
     rows = [_curve(number, part) for number, part in frame.groupby("f_k")]
     weights, numbers = len(rows[0]["exact"]), [row["f"] for row in rows]
@@ -87,10 +85,9 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
     start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
-    chart = alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows))
-    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings)
+    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings, _WORDS)
     return live(
-        chart.add_params(*controls, *signals(_WORDS)),
+        layered(_explored(rows[-1]["f"] * weights), "risks", rows, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),
         subject=subject,
         state=start,
@@ -107,7 +104,6 @@ def _curve(f: int, part: pd.DataFrame) -> dict:
 
 
 def _explored(largest: int) -> list:
-    alt = altair()
     x = alt.X(
         "F:Q",
         scale=alt.Scale(type="log", domain=[1, largest], nice=False),
@@ -164,7 +160,6 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         A line with marks for each measure, on a logarithmic axis.
     """
-    alt = altair()
     check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
     measures = list(dict.fromkeys(frame["measure"]))
     if len(measures) > len(_COLORS):
@@ -218,7 +213,6 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         A bar from bound to bound a size, with marks for the household and the person.
     """
-    alt = altair()
     check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
     rows = frame.astype({"members": str})
     labels = rows["members"].tolist()
@@ -268,7 +262,6 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
 
 def _log_risk(field: str, least: float, text: str) -> alt.Y:
     """An axis of risks up to 1, on a logarithmic scale."""
-    alt = altair()
     return alt.Y(
         field,
         scale=alt.Scale(type="log", domain=[min(0.8 * least, 0.5), 1], nice=False),
@@ -279,4 +272,4 @@ def _log_risk(field: str, least: float, text: str) -> alt.Y:
 
 def _legend(**look: str | int) -> alt.Legend:
     """Two names a line, at most: what a telephone has room for."""
-    return altair().Legend(columns=2, labelLimit=230, **look)
+    return alt.Legend(columns=2, labelLimit=230, **look)

@@ -12,7 +12,7 @@ from kanon_lab.population.law import KRange
 from kanon_lab.show.style import (
     GREY,
     LIGHT_GREY,
-    altair,
+    alt,
     check_columns,
     check_dates,
     date_color,
@@ -27,7 +27,6 @@ from kanon_lab.show.style import (
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
@@ -51,7 +50,6 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     """
     from kanon_lab.population.places import thin_places
 
-    alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='municipality')")
     alone = _alone(frame)
     alone = alone[alone["population"] > 0]
@@ -129,7 +127,6 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         Bars with their 95 % intervals, which are too short to see in a large population.
     """
-    alt = altair()
     check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
     if frame["place"].nunique() > 1:
         raise OptionError("the chart shows one place: choose the rows of one place, or measure with by='all'")
@@ -190,7 +187,6 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     altair.LayerChart
         A row per province, ordered by the share at the finest granularity, with a point per granularity.
     """
-    alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
     alone = _alone(frame).dropna(subset="share")
     dates = check_dates(alone["dates"])
@@ -253,7 +249,6 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
     """
-    alt = altair()
     check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
     dates = check_dates(frame["dates"])
     base = alt.Chart(inline(frame[["dates", "periods", "n", "probability"]])).encode(
@@ -306,7 +301,6 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     -------
     altair.LayerChart
     """
-    alt = altair()
     for rows in (frame, pooled):
         check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
     dates = check_dates(frame["dates"])
@@ -361,7 +355,6 @@ def _alone(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _share_lines(*shares: float) -> Any:
-    alt = altair()
     lines = alt.Chart(alt.InlineData(values=[{"share": share} for share in shares]))
     return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
 

@@ -19,19 +19,18 @@ from kanon_lab.show.style import (
     BLUE,
     LIGHT_GREY,
     ORANGE,
-    altair,
+    alt,
     check_columns,
     finish,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     title,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 #: The claims of `kanon_lab.methods.protection_claims`, and the file as it came, in the order of their bars.
@@ -79,7 +78,6 @@ def banded(
     altair.LayerChart
         Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records.
     """
-    alt = altair()
     check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
     versions = ["before", "after"]
     if set(frame["version"]) != set(versions):
@@ -138,7 +136,6 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     -------
     altair.LayerChart
     """
-    alt = altair()
     check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
     rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
     versions, names = versions_of(rows, "variable", "a variable"), list(dict.fromkeys(rows["variable"]))
@@ -191,7 +188,6 @@ def suppression_explorer(
     altair.LayerChart
         A bar for each key variable, below them one for each claim, and the result in words as the title.
     """
-    alt = altair()
     check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
     check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
     names, orders = list(dict.fromkeys(cells["variable"])), list(dict.fromkeys(cells["order"]))
@@ -212,10 +208,8 @@ def suppression_explorer(
         "and of the records that are still below k by three claims."
     )
     state = next(each for each in states if each["state"] == f"{k} {values['order']}")
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(*_explored(names, records, states), data=alt.InlineData(name="states", values=states))
     return live(
-        chart.add_params(*params(fixed | values, controls), *signals(_WORDS)),
+        layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
         subject=subject,
         state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
@@ -253,7 +247,6 @@ def _states(
 
 
 def _explored(names: list[str], records: int, states: list[dict]) -> list:
-    alt = altair()
     lines = [*names, *CLAIMS.values()]
     every = [f"head\n{_HEADS[0]}", *(f"0\n{name}" for name in names), f"head\n{_HEADS[1]}"]
     every += [f"1\n{name}" for name in CLAIMS.values()]

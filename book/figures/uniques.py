@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,16 +22,13 @@ from kanon_lab.show.style import (
     GRID,
     ORANGE,
     PURPLE,
-    altair,
+    alt,
     by_name,
     check_columns,
     finish,
     inline_rounded,
     title,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
@@ -93,7 +89,6 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
         study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
         factor between the two. What lies below the axis is cut off.
     """
-    alt = altair()
     check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
     check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
     if len(study) != 1:
@@ -159,7 +154,6 @@ def _reading(study: pd.Series) -> pd.DataFrame:
 
 def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[float, float]]:
     """Ticks along at subsample, sample and population only; room for the spans below; the limits upwards."""
-    alt = altair()
     places = sorted(set(read["fraction"]))
     x = alt.X(
         "fraction:Q",
@@ -175,7 +169,6 @@ def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[
 
 def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
     """What lies beyond the sample, on a ground of its own."""
-    alt = altair()
     f = read.loc["sample", "fraction"]
     data = alt.Chart(alt.InlineData(values=[{"fraction": f, "end": 1, "text": "unseen"}]))
     word = data.mark_text(align="right", baseline="top", dx=-6, fontStyle="italic", color=GREY)
@@ -187,7 +180,6 @@ def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
 
 def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The ruler's two steps: as far along, and as far down."""
-    alt = altair()
     corners = read.loc[["subsample", "sample", "ruler"], ["fraction", "share"]].to_numpy()
     rows = []
     for (left, above), (right, below) in zip(corners, corners[1:], strict=False):
@@ -208,7 +200,6 @@ def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The curve, the ruler from subsample to population, the tangent from before the sample to there; marks."""
-    alt = altair()
     parts = {"curve": curve, "ruler": read.loc[["subsample", "sample", "ruler"]]}
     if "tangent" in read.index:
         (f, at_f), (_, end) = read.loc[["sample", "tangent"], ["fraction", "share"]].to_numpy()
@@ -230,7 +221,6 @@ def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[
 
 def _factor(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A bracket from the ruler's end to the truth."""
-    alt = altair()
     ends = read.loc[["ruler", "truth"], ["fraction", "share"]].assign(other=read.loc["truth", "share"])
     data = alt.Chart(inline_rounded(ends))
     return [
@@ -243,7 +233,6 @@ def _labels(
     curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y, limits: tuple[float, float]
 ) -> list[alt.Chart]:
     """Words at the places, in the colours of their lines; those at fraction 1 apart by the heights that they need."""
-    alt = altair()
     low, high = limits
     ends = read.iloc[2:].assign(share=lambda each: each["share"].clip(lower=low)).sort_values("share", ascending=False)
     # The factor goes where most room is between the ruler and the truth.
@@ -287,11 +276,10 @@ def _apart(shares: list[float], factor: float, low: float) -> list[float]:
 def _of_line(channel: str) -> alt.Stroke | alt.Color:
     """The colour of a line, for what belongs to it; words say which is which, so no legend does."""
     colors = by_name(_LAID, [color for color, _ in _LAID.values()])
-    return getattr(altair(), channel)("line:N", scale=colors, legend=None)
+    return getattr(alt, channel)("line:N", scale=colors, legend=None)
 
 
 def _curve_tooltip(name: str) -> list:
-    alt = altair()
     return [
         alt.Tooltip(f"{name}:N", title="shown"),
         alt.Tooltip("fraction:Q", title="share sampled", format=".3~p"),
@@ -320,7 +308,6 @@ def estimates_against_truth(
         standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left
         out, and said how often.
     """
-    alt = altair()
     quantity = check_choice(quantity, "quantity", _QUANTITIES)
     columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
     check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
@@ -363,7 +350,6 @@ def _against(
     heights: tuple[float, float],
     text: str,
 ) -> list[alt.Chart]:
-    alt = altair()
     looks = {_TRUTH: (BLACK, [1, 0], _BAR), **{name: _METHODS[name] for name in names}}
     colors, dashes, shapes = zip(*looks.values(), strict=True)
     legend = alt.Legend(title=None, columns=2, **SYMBOLS | {"symbolStrokeWidth": 0})

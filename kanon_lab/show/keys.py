@@ -80,7 +80,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
     knows = {f"knows{i}": name in known for i, name in enumerate(keys)}
     chosen = {"set": " + ".join(f"(knows{i} ? {2**i} : 0)" for i in range(len(keys)))}
     values = {"records": int(grid["n"].iloc[0]), "k_class": k, **knows}
-    parameters = [*style.params(values, bindings), *style.signals(chosen | _WORDS)]
+    parameters = style.params(values, bindings, chosen | _WORDS)
     return style.live(
         style.layered(_layers(len(keys), k_max), "sets", _compact(grid, keys, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS),

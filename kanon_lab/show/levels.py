@@ -357,7 +357,7 @@ def _drawn(state: _State, *, controls: bool = False) -> alt.LayerChart:
         node = alt.Chart().transform_filter("datum.node == node")
         node = node.transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
         layers += [style.diamond_at(node, x, y), style.words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE)]
-    parameters = [*style.params(values, _bindings(state) if controls else {}), *style.signals(words)]
+    parameters = style.params(values, _bindings(state) if controls else {}, words)
     return style.layered(layers, "levels", _compact(state), parameters)
 
 

@@ -404,7 +404,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "limit": state.values()["limit"],
         "loss": losses.index(state.loss),
     }
-    return [*style.params(fixed, bindings), *style.signals(_WORDS)]
+    return style.params(fixed, bindings, _WORDS)
 
 
 def _required_slider(state: _State) -> alt.BindRange:
