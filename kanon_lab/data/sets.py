@@ -77,8 +77,7 @@ def data_path(name: str) -> Path:
 
     Examples
     --------
-    >>> from kanon_lab.data import data_path
-    >>> data_path("spain-2010").name
+    >>> kanon_lab.data.data_path("spain-2010").name
     'spain-2010.csv.gz'
     """
     data_set = find(name)
@@ -112,7 +111,6 @@ def catalogue() -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.catalogue().set_index("name").at["health-survey", "kind"]
     'synthetic'
     """

@@ -167,8 +167,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
 
     Examples
     --------
-    >>> from kanon_lab.data import parse_columns
-    >>> parse_columns("place=cod_mun,persons=total")
+    >>> kanon_lab.data.parse_columns("place=cod_mun,persons=total")
     {'place': 'cod_mun', 'persons': 'total'}
     """
     columns: dict[str, str] = {}

@@ -109,7 +109,6 @@ def explore(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
     >>> list(kanon_lab.show.explore(counts).values.values())
     [5, 'month', 'all', '']

@@ -62,7 +62,6 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
     >>> grid = kanon_lab.classes.key_grid(survey, kanon_lab.KeySpec(["age", "sex"]))
     >>> kanon_lab.show.key_explorer(grid, known=["age"]).description.split(". ")[-1]
@@ -114,7 +113,6 @@ def explore_keys(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
     >>> explorer = kanon_lab.show.explore_keys(survey, ["age", "sex"])
     >>> explorer.controls["knows1"].value = False
