@@ -203,7 +203,7 @@ def _layers(keys: int, k_max: int) -> list:
     color, dash = style.by_name(_CURVES, [style.BLUE, style.ORANGE]), style.by_name(_CURVES, [[1, 0], [6, 4]])
     lines = curves.mark_line(interpolate="step-after", strokeWidth=2.5).encode(
         color=alt.Color("curve:N", scale=color, title=None),
-        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.legend_of_lines()),
+        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.line_legend()),
     )
     hover = style.hover(
         curves,

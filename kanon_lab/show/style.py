@@ -162,10 +162,10 @@ def date_shape(dates: Sequence[str]) -> alt.Shape:
 
 def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
     """Dash of lines by granularity: what colour says, said again."""
-    return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend_of_lines())
+    return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=line_legend())
 
 
-def legend_of_lines() -> alt.Legend:
+def line_legend() -> alt.Legend:
     """A legend with long pieces of line: short ones would all look alike."""
     return alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
 
