@@ -24,15 +24,13 @@ from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.measures import indicators as estimated
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
-from kanon_lab.recipes.measured import Baseline
-from kanon_lab.recipes.notes import notes_of
+from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import released_labels
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import Chain, State, Step, check_columns, derived_seed, step_errors
+from kanon_lab.recipes.state import Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
-from kanon_lab.recipes.truth import Truth, changes, recoded_truth
-from kanon_lab.recipes.verdict import claims_since
+from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.terms import Note
@@ -266,7 +264,6 @@ def protect(
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
     >>> survey = pd.DataFrame({"region": ["N", "N", "S", "S"], "age": [23, 27, 35, 61]})
     >>> chain = kanon_lab.protect(survey, ["region", "age"], k=[2])
     >>> chain = chain.apply("recode", {"variable": "age", "width": 20})
@@ -397,7 +394,6 @@ def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recip
 
     Examples
     --------
-    >>> import kanon_lab
     >>> steps = [{"recode": {"variable": "age", "width": 10}}, {"suppress": {"k_required": 3}}]
     >>> recipe = kanon_lab.recipes.as_recipe({"key_variables": ["age", "sex"], "steps": steps})
     >>> chain = recipe.apply(kanon_lab.load_microdata("health-survey"))

@@ -19,9 +19,9 @@ import pandas as pd
 from scipy.special import gammaln
 
 from kanon_lab.columns import coded, distinct, distinct_rows, grouped
+from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.truth import met_by, same_values
 from kanon_lab.roles import check_k
 
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
@@ -329,11 +329,10 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import dependent_columns
     >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
     >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
-    >>> dependent_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+    >>> chain = kanon_lab.protect(frame, ["region"]).apply("recode", groups)
+    >>> kanon_lab.recipes.dependent_columns(chain)[["column", "cells", "told"]]
       column  cells  told
     0   town     36    36
     """

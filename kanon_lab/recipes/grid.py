@@ -72,9 +72,8 @@ def planned(
 
     Examples
     --------
-    >>> from kanon_lab.recipes import planned
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> [each.label for each in planned(recipe, {"w": [10, 20]})]
+    >>> [each.label for each in kanon_lab.recipes.planned(recipe, {"w": [10, 20]})]
     ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:

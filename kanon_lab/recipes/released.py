@@ -17,9 +17,9 @@ from kanon_lab.data.statistical import Labels
 from kanon_lab.data.values import Code
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.recipes.measured import changes
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
-from kanon_lab.recipes.truth import changes
 from kanon_lab.roles import KeySpec
 from kanon_lab.terms import Note
 
@@ -98,10 +98,8 @@ def prove_absent(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import prove_absent
     >>> file = pd.DataFrame({"rut": ["14.698.393-K", "9.123.456-7"], "copy": ["014698393k", "9123456-7"]})
-    >>> prove_absent(file[["copy"]], file, ["rut"])
+    >>> kanon_lab.recipes.prove_absent(file[["copy"]], file, ["rut"])
     Traceback (most recent call last):
     kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
     """
@@ -166,10 +164,8 @@ def released_columns(protection: Chain) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import released_columns
     >>> chain = kanon_lab.protect(pd.DataFrame({"age": [23, 27, 61], "flat": [1, 2, 3]}), ["age"])
-    >>> released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
+    >>> kanon_lab.recipes.released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
       column     role  cells_changed
     0    age      key              3
     1   flat  no role              0
