@@ -38,26 +38,6 @@ from kanon_lab.terms import Note
 _PLAIN = (str, bool, int, float, datetime.date, type(None))
 
 
-def chain_settings(protection: Chain) -> dict[str, Any]:
-    """Roles that are given, what is measured, the seed, and the steps with their seeds, as a recipe has them."""
-    spec, wanted = protection.spec, protection.indicators
-    roles = {role.name: value for role in fields(spec) if (value := getattr(spec, role.name))}
-    settings = roles | {name: getattr(protection, name) for name in ("k", "risks", "estimator", "seed")}
-    if wanted is not None:  # their weight is that of the recipe
-        settings["indicators"] = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
-        settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
-    steps = []
-    for step in protection.steps:
-        given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
-        if step.households is not None:
-            given = chain_settings(step.households)
-            given["weight"] = given.get("weight")  # without one it would be that of the persons
-        steps.append({step.name: given})
-    if steps and "household_level" in steps[0]:
-        settings |= steps.pop(0)
-    return _plain({**settings, "steps": steps}, "the recipe")
-
-
 def _plain(value: Any, place: str) -> Any:
     """The same in types that YAML has, every list and mapping a new one."""
     if isinstance(value, np.generic):
@@ -90,7 +70,8 @@ class Protection(Chain):
     @property
     def variable_labels(self) -> dict[str, str]:
         """The labels of the variables that are released."""
-        return {name: label for name, label in self.given_variable_labels.items() if name in self.frame}
+        released = self.state.released
+        return {name: label for name, label in self.given_variable_labels.items() if name in released}
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -156,7 +137,22 @@ class Protection(Chain):
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""
-        return chain_settings(self)
+        spec, wanted = self.spec, self.indicators
+        roles = {role.name: value for role in fields(spec) if (value := getattr(spec, role.name))}
+        settings = roles | {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed")}
+        if wanted is not None:  # their weight is that of the recipe
+            settings["indicators"] = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
+            settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
+        steps = []
+        for step in self.steps:
+            given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+            if step.households is not None:  # without a weight it would be that of the persons
+                given = step.households.recipe()
+                given["weight"] = given.get("weight")
+            steps.append({step.name: given})
+        if steps and "household_level" in steps[0]:
+            settings |= steps.pop(0)
+        return _plain({**settings, "steps": steps}, "the recipe")
 
     def _with_seed(
         self, kind: Kind, settings: Mapping[str, Any] | None, seed: int | None, position: int
@@ -212,17 +208,17 @@ class Protection(Chain):
         rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
         quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
-        values = dict(before.truth.values)
+        truth, rows = before.truth, self.original.index
+        if inner is not None:
+            codes, ids = distinct(before.working[self.spec.household].loc[rows])
+            home = pd.Index(households.original[self.spec.household]).get_indexer(ids)[codes]
+        values = dict(truth.values)
         for name, true in values.items():
-            shown, rule = before.working[name].loc[true.index], rules.get(name)
+            shown, rule = before.working[name].loc[rows], rules.get(name)
             if inner is not None and name in inner.values:
-                household = self.spec.household
-                codes, ids = distinct(before.working[household].loc[true.index])
-                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
                 values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
             elif rule is not None or (inner is not None and name not in perturbed):
-                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
-        truth = before.truth
+                values[name] = recoded_truth(true, shown, after[name].loc[rows], rule)
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
 

@@ -94,19 +94,13 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
 
 @dataclass(frozen=True)
 class Truth:
-    """What an outsider may know of some variables, told in the categories of the release.
+    """What an outsider may know of some variables, told in the categories of the release."""
 
-    Attributes
-    ----------
-    values : mapping of str to Series
-        In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
-    perturbed, blurred : frozenset of str
-        Columns that a step has perturbed; and those perturbed as quantities and not recoded since: who knows a true
-        value looks for one that is near, not for the same.
-    """
-
+    #: In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
     values: Mapping[str, pd.Series] = field(repr=False)
+    #: Columns that a step has perturbed.
     perturbed: frozenset[str] = frozenset()
+    #: Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near.
     blurred: frozenset[str] = frozenset()
 
     def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -162,83 +156,61 @@ _UTILITY = (
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures of one state of a file.
+    """The measures of one state of a file; shares and risks are 0-1."""
 
-    Attributes
-    ----------
-    classes : int
-        Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
-    violations : dict of str to dict of int to int
-        By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
-    global_risk, expected_reidentifications : float
-        Mean and sum over records of the individual risk, by `estimator`.
-    household_risk, expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
-        Mean over records of their household's risk; its sum over households, and over records. None without households.
-    above : dict of float to int
-        For each threshold of individual risk (0-1) the records above it.
-    by_meaning : dict of str to dict
-        By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
-        record look safer than a value of its own does. None for both where the weights of a class would add up to less
-        than its records.
-    with_household_size : dict of str to int or None
-        ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
-        (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
-    key_linkage : float or None
-        Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
-        keys and looks for the same; see `right_links`. Unlike k and the risks above it does
-        not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
-        where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
-    numeric_linkage : float or None
-        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
-        standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None
-        without numeric variables, as the next measures of quantities.
-    equal_cells, known_cells : float
-        Share (0-1) of all key cells that are as in the original, and that have a value.
-    distinct_values : dict of str to int
-        By key variable, its different values; 0 for one that was removed.
-    granularity, non_uniform_entropy : float or None
-        Mean loss of the keys, 0-1; see `kanon_lab.measures`, as for the next two. A key that is not released has lost
-        everything. Granularity is None where a released key is perturbed: then nearly every value may stand for any,
-        however seldom. Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a
-        value.
-    discernibility, average_class_size
-    table_distance : float
-        Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
-        no quantities, from those that recoding alone would have left.
-    il1s, eigenvalues, correlations : float or None
-        See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
-    numeric_lost : int or None
-        Numeric variables that are not: removed, or recoded to bands.
-    indicators : dict or None
-        The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
-    """
-
+    #: Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
     classes: int
     k_achieved: int
+    #: By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
     violations: dict[str, dict[int, int]]
     estimator: str
+    #: Mean and sum over records of the individual risk, by `estimator`.
     global_risk: float
     expected_reidentifications: float
+    #: Mean over records of their household's risk; its sum over households, and over records. None without households.
     household_risk: float | None
     expected_household_reidentifications: float | None
     expected_persons_in_reidentified_households: float | None
+    #: For each threshold of individual risk the records above it.
     above: dict[float, int]
+    #: By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
+    #: record look safer than a value of its own does. None for both where the weights of a class would add up to less
+    #: than its records.
     by_meaning: dict[str, dict]
+    #: ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
+    #: (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
     with_household_size: dict[str, int] | None
+    #: Expected share of records linked to their own released record by an outsider who knows all their true keys and
+    #: looks for the same; see `right_links`. Unlike k and the risks above it does not take a perturbed key for true. It
+    #: is no upper bound: who also knows how keys were perturbed finds more. None where a released key was perturbed as
+    #: a quantity and not recoded since: nobody looks for the same number then.
     key_linkage: float | None
+    #: The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
+    #: standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None without
+    #: numeric variables, as the other measures of quantities.
     numeric_linkage: float | None
+    #: Share of all key cells that are as in the original, and that have a value.
     equal_cells: float
     known_cells: float
+    #: By key variable, its different values; 0 for one that was removed.
     distinct_values: dict[str, int]
+    #: Mean loss of the keys; one that is not released has lost everything. None where a released key is perturbed: then
+    #: nearly every value may stand for any, however seldom.
     granularity: float | None
+    #: The same; None where one was perturbed as a quantity: with noise, hardly two records share a value.
     non_uniform_entropy: float | None
     discernibility: int
     average_class_size: float
+    #: Mean Hellinger distance of the one- and two-way tables of released keys and sensitive variables that are no
+    #: quantities, from those that recoding alone would have left.
     table_distance: float
+    #: See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
     il1s: float | None
     eigenvalues: float | None
     correlations: float | None
+    #: Numeric variables that are not: removed, or recoded to bands.
     numeric_lost: int | None
+    #: The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
     indicators: dict | None
 
     def to_dict(self) -> dict:
@@ -272,27 +244,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A file as it came, and what its states are measured by.
-
-    Attributes
-    ----------
-    original : DataFrame
-        The file as it came.
-    spec : KeySpec
-        The roles of its variables.
-    k, risks, estimator
-        What is measured after each step; see `kanon_lab.recipes.protect`.
-    indicators : IndicatorSet or None
-        The survey's own indicators.
-    estimates : DataFrame or None
-        Those of the file as it came.
-    """
+    """A file as it came, and what its states are measured by."""
 
     original: pd.DataFrame = field(repr=False)
     spec: KeySpec
+    #: What is measured of each state; see `kanon_lab.recipes.protect`.
     k: tuple[int, ...]
     risks: tuple[float, ...]
     estimator: str
+    #: The survey's own, and their estimates in the file as it came.
     indicators: IndicatorSet | None = field(repr=False)
     estimates: pd.DataFrame | None = field(repr=False)
 

@@ -20,7 +20,6 @@ from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recipes.measured import changes
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
-from kanon_lab.roles import KeySpec
 from kanon_lab.terms import Note
 
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -170,15 +169,16 @@ def released_columns(protection: Chain) -> pd.DataFrame:
     0    age      key              3
     1   flat  no role              0
     """
-    spec, state = protection.spec, protection.state
-    frame = state.working.drop(columns=list(state.removed))
+    frame, weight = protection.state.released, protection.spec.weight
     done = changes(protection.original[list(frame.columns)], frame)
-    rows = [
-        (name, role_of(name, protection), done.changed[name], done.suppressed[name], _distinct(frame[name], spec))
-        for name in frame.columns
-    ]
-    names = ["column", "role", "cells_changed", "cells_suppressed", "distinct_values"]
-    return pd.DataFrame(rows, columns=names).astype({"distinct_values": "Int64"})
+    rows = {
+        "column": list(frame.columns),
+        "role": [role_of(name, protection) for name in frame],
+        "cells_changed": list(done.changed.values()),
+        "cells_suppressed": list(done.suppressed.values()),
+        "distinct_values": [None if name == weight else int(frame[name].nunique()) for name in frame],
+    }
+    return pd.DataFrame(rows).astype({"distinct_values": "Int64"})
 
 
 def untouched(columns: pd.DataFrame) -> list[str]:
@@ -189,7 +189,7 @@ def untouched(columns: pd.DataFrame) -> list[str]:
 
 def role_of(name: str, protection: Chain) -> str:
     """The roles of a column, between commas; ``household key`` is a key variable of the household level."""
-    spec, levels = protection.spec, (step.households for step in protection.steps if step.households is not None)
+    spec, levels = protection.spec, protection.household_chains
     roles = {
         "key": spec.key_variables,
         "ghost": spec.ghosts,
@@ -230,14 +230,6 @@ def write_release(
         return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
 
 
-def _distinct(column: pd.Series, spec: KeySpec) -> int | None:
-    return None if column.name == spec.weight else int(column.nunique())
-
-
-# Texts of codes -> their labels.
-_Texts = Mapping[str, str]
-
-
 @dataclass(frozen=True)
 class ReleasedLabels:
     """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
@@ -253,22 +245,19 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     A label stays where every record with its code had this code, and none other, before each step that recodes; a code
     that is new has the label that the step gives it (``labels`` of `recode`).
     """
-    released = protection.frame
     came = {name: _by_text(each) for name, each in protection.given_labels.items()}
-    carried = _carried(protection, came)
-    labels, remade, vanished = {}, {}, {}
-    for name in released:
+    carried, found = _carried(protection, came), ReleasedLabels({}, {}, {})
+    for name, column in protection.frame.items():
         before, after = came.get(name, {}), carried.get(name, {})
-        codes, values = distinct(released[name])
-        shown = {as_text(value): _plain(value) for value in values}
-        if found := {shown[text]: label for text, label in after.items() if text in shown}:
-            labels[name] = found
-        lost = [text for text, label in before.items() if after.get(text) != label]
-        if lost:
-            remade[name] = len(lost)
+        values = distinct(column)[1]
+        shown = {as_text(value): value.item() if hasattr(value, "item") else value for value in values}
+        if labels := {shown[text]: label for text, label in after.items() if text in shown}:
+            found.labels[name] = labels
+        if lost := sum(after.get(text) != label for text, label in before.items()):
+            found.remade[name] = lost
         if gone := sum(text not in shown for text in after):
-            vanished[name] = gone
-    return ReleasedLabels(labels, remade, vanished)
+            found.vanished[name] = gone
+    return found
 
 
 def label_notes(protection: Chain) -> Iterator[Note]:
@@ -276,17 +265,12 @@ def label_notes(protection: Chain) -> Iterator[Note]:
     if not protection.given_labels:
         return
     found = released_labels(protection)
-    if found.remade:
-        yield Note("labels_remade", columns=_counts(found.remade))
-    if found.vanished:
-        yield Note("labels_vanished", columns=_counts(found.vanished))
+    for key, counts in (("labels_remade", found.remade), ("labels_vanished", found.vanished)):
+        if counts:
+            yield Note(key, columns=tuple(f"{shortened(name)} {count:,}" for name, count in counts.items()))
 
 
-def _counts(labels: Mapping[str, int]) -> tuple[str, ...]:
-    return tuple(f"{shortened(name)} {count:,}" for name, count in labels.items())
-
-
-def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
+def _carried(protection: Chain, labels: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
     """Labels by the texts of codes after every step, whether or not some record has them."""
     found, before = dict(labels), protection.start.working
     for step in protection.steps:
@@ -295,7 +279,7 @@ def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Text
     return found
 
 
-def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> dict[str, _Texts]:
+def _after(step: Step, labels: Mapping[str, Mapping[str, str]], before: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """The labels of the variables that a step recodes."""
     if step.households is not None:
         inner = step.households.start.working
@@ -310,7 +294,7 @@ def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> di
     return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
 
 
-def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]:
+def _kept(labels: Mapping[str, str], before: pd.Series, after: pd.Series) -> dict[str, str]:
     """The labels of codes that no record has got or lost, and of those that no record had."""
     if not labels:
         return {}
@@ -324,7 +308,3 @@ def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]
 
 def _by_text(labels: Mapping[Code, str]) -> dict[str, str]:
     return {as_text(code): label for code, label in labels.items()}
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value

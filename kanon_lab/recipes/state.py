@@ -86,23 +86,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain(Baseline):
-    """A file and the steps applied to it, as data; its first attributes are those of `Baseline`.
+    """A file and the steps applied to it, as data; what it was and how it is measured are those of `Baseline`."""
 
-    Attributes
-    ----------
-    seed : int
-        From which each random step's seed is made, unless it has its own.
-    start : State
-        The file without its direct identifiers.
-    steps : tuple of Step
-        Those applied, in their order.
-    given_labels, given_variable_labels
-        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
-    """
-
+    #: From which each random step's seed is made, unless it has its own.
     seed: int
+    #: The file without its direct identifiers.
     start: State = field(repr=False)
+    #: Those applied, in their order.
     steps: tuple[Step, ...] = ()
+    #: Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
     given_labels: Labels = field(default_factory=dict, repr=False)
     given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 

@@ -21,7 +21,6 @@ from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, u
 from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
-from kanon_lab.roles import KeySpec
 from kanon_lab.terms import Note
 
 #: By policy for missing keys, the claim that says whether k is met.
@@ -30,18 +29,12 @@ DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_cla
 
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all."""
-    spec = _released_roles(protection)
-    if not spec.sensitive_variables:
+    spec, removed = protection.released_spec, protection.state.removed
+    if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
+    spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
     found = measure(protection.state.working, spec, k=(), thresholds=()).to_dict()
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
-
-
-def _released_roles(protection: Chain) -> KeySpec:
-    """Without what a diversity needs not, and without removed variables."""
-    spec = protection.released_spec
-    sensitive = tuple(name for name in spec.sensitive_variables if name not in protection.state.removed)
-    return replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
 
 
 #: Columns of a verdict.
