@@ -5,14 +5,13 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "disclosed_quantities": "Interval Linked interval_disclosure record_linkage",
-        "extreme_values": "Outliers Robust UpperTail outliers robust_disclosure upper_tail",
         "file_measures": "FileRisk Measures attacker_risks file_risk measure",
         "information_loss": """QuantityLoss average_class_size discernibility granularity non_uniform_entropy
             quantity_loss table_distances""",
-        "linkage": "LinkageResult linkage_attack",
+        "linkage": "LinkageResult Linked linkage_attack record_linkage",
         "loglinear_model": "LogLinear loglinear",
         "propensity_scores": "Propensity propensity",
+        "quantities": "Interval Outliers Robust UpperTail interval_disclosure outliers robust_disclosure upper_tail",
         "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
             with_household_composition with_household_size""",
         "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",

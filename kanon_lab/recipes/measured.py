@@ -30,7 +30,7 @@ from kanon_lab.measures import (
     table_distances,
     with_household_size,
 )
-from kanon_lab.methods.suppression import compatible_records
+from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.roles import KeySpec
 
 #: What a step does to one column.

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.data.statistical import Labels
+from kanon_lab.columns import strata_codes
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
-from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
+from kanon_lab.methods import CLAIMS
+from kanon_lab.methods.suppression import claims_of
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
 from kanon_lab.settings import names_in
@@ -218,7 +220,7 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     known, shown = protection.state.truth.beside(working, keys)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec)
+    stratum = strata_codes(working, spec.strata)
     return claims_of(known, shown, stratum, wanted, keys)
 
 

@@ -250,8 +250,9 @@ def test_options_that_cannot_be():
             measure(GOOD, GOOD, variables=[])
         with pytest.raises(OptionError, match="variables: a is named twice"):
             measure(GOOD, GOOD, variables=["a", "b", "a"])
-        with pytest.raises(OptionError, match="variables must be names of columns, not 5"):
-            measure(GOOD, GOOD, variables=5)
+        for none in (5, np.array("a")):
+            with pytest.raises(OptionError, match="variables must be names of columns, not"):
+                measure(GOOD, GOOD, variables=none)
     with pytest.raises(OptionError, match="scale must be one of sd, mahalanobis, none, not 'mad'"):
         record_linkage(GOOD, GOOD, scale="mad")
     with pytest.raises(OptionError, match="by must be sd or rank, not 'mad'"):

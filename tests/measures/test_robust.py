@@ -82,7 +82,7 @@ def test_an_outlier_has_to_move_further():
 
 
 def test_large_files_are_drawn_from_and_the_seed_says_how(monkeypatch):
-    monkeypatch.setattr("kanon_lab.measures.extreme_values._MOST_FITTED", 500)
+    monkeypatch.setattr("kanon_lab.measures.quantities._MOST_FITTED", 500)
     frame = pd.DataFrame(np.random.default_rng(6).normal(size=(3000, 2)), columns=["a", "b"])
     one, again, other = (outliers(frame, seed=seed) for seed in (1, 1, 2))
     assert one.distances.equals(again.distances) and not one.distances.equals(other.distances)

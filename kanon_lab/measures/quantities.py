@@ -1,4 +1,4 @@
-"""Records far from the others: outliers by a distance that they do not spoil themselves, and the upper tail."""
+"""Quantities that a release gives away, by intervals about its values, and records far from the others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,125 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaincinv
 
-from kanon_lab.arguments import check_positive, check_whole
+from kanon_lab.arguments import ROUNDING, check_choice, check_positive, check_whole
 from kanon_lab.columns import ORIGINAL, numbers_of, paired, refuse, spread_of
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, about, shortened
 from kanon_lab.roles import check_k
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Which original values lie within an interval about their released value. Those inside are at risk.
+
+    Attributes
+    ----------
+    inside : DataFrame
+        Under the index of the files, one column a variable: whether the original value lies within the interval;
+        missing where there is none, and so nothing to be disclosed.
+    records : DataFrame
+        Under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
+        ``at_risk`` (there is one, and all of them are inside).
+    variables : DataFrame
+        One row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
+        ``share`` (0-1; its mean is what papers report), ``half_width`` (of the interval: in units of the variable by
+        ``sd``, in released records by ``rank``).
+    share, share_any : float
+        Shares of records with all their values inside (at risk), and with some, 0-1, among those with a value.
+    """
+
+    width: float
+    by: str
+    inside: pd.DataFrame = field(repr=False)
+    records: pd.DataFrame = field(repr=False)
+    variables: pd.DataFrame = field(repr=False)
+    share: float
+    share_any: float
+
+
+def interval_disclosure(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    *,
+    variables: Iterable[str] | str | None = None,
+    width: float = 0.05,
+    by: str = "sd",
+) -> Interval:
+    """Count the original values that an interval about the released ones gives away.
+
+    Parameters
+    ----------
+    original, released : DataFrame
+        The same records under the same index, before and after protection.
+    variables : sequence of str, or str
+        The quantities that are compared; all columns of the original by default.
+    width : float
+        Half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the released
+        values, at most 1, by ``rank``.
+    by : {"sd", "rank"}
+        An interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004); or from the
+        released value that many ranks below it to the one as many above, its equals counting as one rank, and not
+        beyond the smallest and largest (Domingo-Ferrer and Torra 2001).
+
+    Notes
+    -----
+    Both ends belong to the interval. A value that was suppressed has none, and so is not inside. By ``sd`` a variable
+    whose original values are all equal has an interval of no length.
+
+    The measures are shares at risk: 0 when all values are outside, which is best. INE Chile (2023), section 7.6.2, says
+    in the same paragraph that the risk grows with the values inside and that a result of 1 means that all are outside.
+    sdcMicro's ``dRisk`` takes the standard deviation of the released values and counts a record with one variable
+    outside as inside.
+
+    Examples
+    --------
+    >>> before, after = pd.DataFrame({"income": [10, 20, 90]}), pd.DataFrame({"income": [11, 20, 50]})
+    >>> kanon_lab.measures.interval_disclosure(before, after, width=0.1).inside["income"].tolist()
+    [True, True, False]
+    """
+    check_choice(by, "by", ("sd", "rank"))
+    width = check_positive(width, "width", 1 if by == "rank" else np.inf)
+    both = paired(original, released, variables)
+    known = ~np.isnan(both.original)
+    if by == "sd":
+        half = width * both.sd
+        inside = np.abs(both.original - both.released) <= half
+    else:
+        ranks = [_within_ranks(x, y, width) for x, y in zip(both.original.T, both.released.T)]
+        inside, half = np.column_stack([one for one, _ in ranks]), [steps for _, steps in ranks]
+    compared, number = known.sum(axis=1), inside.sum(axis=1)
+    at_risk = (compared > 0) & (number == compared)
+    some = max(int((compared > 0).sum()), 1)
+    return Interval(
+        width,
+        by,
+        pd.DataFrame(inside, index=both.index, columns=both.variables).astype("boolean").where(known),
+        pd.DataFrame({"compared": compared, "inside": number, "at_risk": at_risk}, index=both.index),
+        pd.DataFrame(
+            {
+                "variable": both.variables,
+                "compared": known.sum(axis=0),
+                "inside": inside.sum(axis=0),
+                "share": inside.sum(axis=0) / known.sum(axis=0),
+                "half_width": half,
+            }
+        ),
+        float(at_risk.sum() / some),
+        float((number > 0).sum() / some),
+    )
+
+
+def _within_ranks(original: np.ndarray, released: np.ndarray, width: float) -> tuple[np.ndarray, int]:
+    """Whether each original value lies between the released values some ranks about its own, and how many ranks."""
+    has = ~np.isnan(released)
+    ordered = np.sort(released[has])
+    steps = int(width * len(ordered) + ROUNDING)  # a product that should be whole may be a little less
+    inside = np.zeros(len(original), dtype=bool)
+    if len(ordered):
+        low = np.maximum(np.searchsorted(ordered, released[has], side="left") - steps, 0)
+        high = np.minimum(np.searchsorted(ordered, released[has], side="right") - 1 + steps, len(ordered) - 1)
+        inside[has] = (ordered[low] <= original[has]) & (original[has] <= ordered[high])
+    return inside, steps
+
 
 # A direction with less variance than this, where others have about 1, has none.
 _FLAT_DIRECTION = 1e-10
@@ -31,9 +146,8 @@ class Robust:
     variables : tuple of str
         Those that were compared: the values of the others are all equal.
     records : DataFrame
-        Under the index of the files: ``distance`` (robust Mahalanobis distance of the original values; not a number
-        where one is missing), ``rmdid1`` (some released value lies in the interval about its original), ``rmdid2`` (the
-        same, and too few other released records are near).
+        Under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
+        interval about its original), ``rmdid2`` (the same, and too few other released records are near).
     rmdid1, rmdid2 : float
         Shares of records at risk, 0-1, among those with a distance.
     """
@@ -73,14 +187,6 @@ def robust_disclosure(
         How many others have to be that close, 1 or more.
     seed : int
         Of the estimate of location and spread, which is drawn from subsets of the records.
-
-    Raises
-    ------
-    DataError
-        Too few records have all values; or half of them or more have one value of a variable, or variables that follow
-        from each other, so that there is no robust spread.
-    MissingPackageError
-        scikit-learn is not installed.
 
     Notes
     -----
@@ -128,9 +234,8 @@ class Outliers:
     threshold : float
         The distance above which a record is an outlier.
     which : ndarray of bool, shape (n,)
-        The outliers.
     records, share : int, float
-        Their number, and the same among the records with a distance, 0-1.
+        Number of outliers, and the same among the records with a distance, 0-1.
     """
 
     variables: tuple[str, ...]
@@ -151,22 +256,10 @@ def outliers(
 ) -> Outliers:
     """Find the records that are far from the bulk of a file in several quantities together.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record.
-    variables : sequence of str, or str
-        The quantities; all columns by default.
-    quantile : float
-        Share of the records of a normal distribution that are no outliers, between 0 and 1.
-    seed : int
-        Of the estimate of location and spread.
-
-    Notes
-    -----
-    The threshold is the root of the quantile of a chi-squared distribution with as many degrees of freedom as there are
-    variables; location and spread are estimated as in `robust_disclosure`. Skewed quantities, such as incomes, are
-    better taken as logarithms first.
+    All columns are taken unless `variables` are named; location and spread are estimated as in `robust_disclosure`. The
+    threshold is the root of a quantile (between 0 and 1: the share of a normal distribution that are no outliers) of
+    the chi-squared distribution with as many degrees of freedom as there are variables. Skewed quantities, such as
+    incomes, are better taken as logarithms first.
 
     Examples
     --------
@@ -251,18 +344,10 @@ def _hidden_among_others(released: np.ndarray, near: float, neighbours: int) -> 
 
 @dataclass(frozen=True)
 class UpperTail:
-    """The records above a quantile.
+    """The records strictly above a quantile.
 
-    Attributes
-    ----------
-    threshold : float
-        The value at the quantile: one of the file's own, so not to be published as it stands.
-    records, share : int, float
-        How many have a value strictly above it, and the same as a share of the records with a value, 0-1.
-    missing : int
-        Records without a value; they are not in the tail.
-    which : ndarray of bool, shape (n,)
-        The records above it.
+    The `threshold` is one of the file's own values, so not to be published as it stands. `records` are above it,
+    `share` (0-1) of those with a value; the `missing` have none. `which` is an ndarray of bool, shape (n,).
     """
 
     quantile: float
@@ -276,17 +361,9 @@ class UpperTail:
 def upper_tail(values: pd.Series, *, quantile: float = 0.9, weight: pd.Series | None = None) -> UpperTail:
     """Find the records whose value is above a quantile (INE Chile 2023, section 7.6.3).
 
-    The quantile is the smallest value that at least this share of the records, or of the weights, do not exceed. R's
-    default interpolates between neighbours instead.
-
-    Parameters
-    ----------
-    values : Series
-        A quantity.
-    quantile : float
-        Above 0 and at most 1.
-    weight : Series, optional
-        Sampling weights, above 0, under the same index: then the quantile is that of the population.
+    The quantile (above 0 and at most 1) is the smallest value that at least this share of the records do not exceed; or
+    of the sampling weights (above 0, under the index of the values), and so of the population. R's default interpolates
+    between neighbours instead.
 
     Examples
     --------
