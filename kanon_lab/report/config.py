@@ -145,7 +145,7 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     if given.map is not None:
         with inside(where), inside("map"):
             of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
-            options |= _map(given.map.said, of_recipe)
+            options |= _map(given.map.fields_set, of_recipe)
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 
 
