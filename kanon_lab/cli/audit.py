@@ -49,8 +49,8 @@ def audit(source, figure, population, year, columns, strict, as_json):
     from kanon_lab import studies
     from kanon_lab.data.counts import load_counts
     from kanon_lab.data.tables import parse_columns
-    from kanon_lab.studies.audit import FINDINGS, check_takes_counts, source_of
     from kanon_lab.studies.figures import check_source
+    from kanon_lab.studies.verdicts import FINDINGS, check_takes_counts, source_of
 
     if source == "":
         raise OptionError("--source is empty; name a source such as gil-bellosta-2011, or leave it out for all")
@@ -106,7 +106,7 @@ def _print(result):
     import pandas as pd
 
     from kanon_lab.studies import KINDS, VERDICTS
-    from kanon_lab.studies.audit import FINDINGS, computed_words
+    from kanon_lab.studies.verdicts import FINDINGS, computed_words
 
     verdicts = list(VERDICTS)[::-1]
     evidence = result.evidence().groupby("kind")[["figures", *verdicts]].sum().reindex(list(KINDS), fill_value=0)

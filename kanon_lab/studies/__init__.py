@@ -1,6 +1,5 @@
 """What only the four studies need: their published figures and the audit, the inverse problem, the synthetic census."""
 
-from kanon_lab.studies.audit import VERDICTS, Audit, audit
 from kanon_lab.studies.census import (
     CATALAN_KEYS,
     CATALAN_LEVELS,
@@ -9,8 +8,7 @@ from kanon_lab.studies.census import (
     catalan_codes,
     census_parameters,
 )
-from kanon_lab.studies.evidence import explanation
-from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, published_figures
+from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, explanation, published_figures
 from kanon_lab.studies.inverse import Reconstruction, reconstruct_cells
 from kanon_lab.studies.printed import (
     PRINTED_RANGES,
@@ -20,6 +18,7 @@ from kanon_lab.studies.printed import (
     printed_row,
     printed_table,
 )
+from kanon_lab.studies.verdicts import VERDICTS, Audit, audit
 
 __all__ = [
     "CATALAN_KEYS",

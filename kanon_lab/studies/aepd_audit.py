@@ -5,10 +5,6 @@ of generalisation are read off Tablas 3, 4 and 6, since Figura 2, which has them
 cells come out as printed shows only that one simple rule gives them all: they are fitted. The other cells are
 copies of cells printed before. The audit's ``kind`` tells them apart; what can be wrong is in the claims.
 
-A statement contradicts the note (``published-error``) only where no fair reading lets it stand. Where one does, it is
-``exact``, and the reason says which reading that is. An aim, or a judgement without a measure, is neither: it is
-``not-in-text``.
-
 What the note calls key attributes (atributos clave) are direct identifiers; our key variables are its
 cuasi-identificadores.
 
@@ -31,40 +27,34 @@ from collections.abc import Mapping
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.methods.global_recoding import generalise
+from kanon_lab.methods import generalise
 from kanon_lab.studies.aepd import (
     FIRST,
     KEYS,
     LAST,
     SENSITIVE,
     TABLES,
+    coarse,
     generalisation,
     hierarchies,
     homogeneity,
+    labels,
     levels_used,
     recomputed_tables,
     table,
 )
-from kanon_lab.studies.evidence import claimed, judged, told
-from kanon_lab.studies.figures import recomputed
+from kanon_lab.studies.figures import judged_by_place, told
 
 _WORDS = {2: "dos", 6: "seis"}
 
 
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
-    """Every figure of the note (rows of `published_figures`) from its inputs, as `recomputed`."""
-    tables, claims = recomputed_tables(), _claims()
-    blocks = []
-    for name, rows in figures.groupby("table", sort=False):
-        if name in tables:
-            places = zip(rows["row"].astype(int), rows["column"], strict=True)
-            blocks.append(judged(rows, [tables[name].at[place] for place in places]))
-        else:
-            blocks.append(claimed(rows, claims))
-    return pd.concat(blocks or [recomputed(figures)]).loc[figures.index]
+    """Every figure of the note (rows of `published_figures`) from its inputs, as `judged`."""
+    tables = {name: records.rename(index=str).to_dict() for name, records in recomputed_tables().items()}
+    return judged_by_place(figures, tables, claims())
 
 
-def _claims() -> dict[str, object]:
+def claims() -> dict[str, object]:
     """What is computed for the claims, by the last part of their figure_id."""
     k = homogeneity().set_index("table")["k_achieved"].to_dict()
     return {
@@ -82,6 +72,7 @@ def _anonymity_claims(k: Mapping[str, int]) -> dict[str, object]:
     second = table("Tabla 2")
     f_k = class_table(second, KEYS).f_k_of_records()
     alone, others = f_k.index[f_k == 1], f_k.index[f_k > 1]
+    of_one = (second.loc[alone].value_counts(list(KEYS)) == 1).all()
     return {
         "keys": _WORDS[second.columns.drop(SENSITIVE).size],
         "tabla-1-caption": k["Tabla 1"],
@@ -89,12 +80,7 @@ def _anonymity_claims(k: Mapping[str, int]) -> dict[str, object]:
         "tabla-1-rows": _WORDS[k["Tabla 1"]],
         "tabla-2-caption": k["Tabla 2"],
         "tabla-2-not-2": k["Tabla 2"] < 2,
-        "one-anonymity": told(
-            (second.loc[alone].value_counts(list(KEYS)) == 1).all(),
-            alone=len(alone),
-            records=len(f_k),
-            others=_listed(others),
-        ),
+        "one-anonymity": told(of_one, alone=len(alone), records=len(f_k), others=_listed(others)),
     }
 
 
@@ -102,25 +88,18 @@ def _homogeneity_claims() -> dict[str, object]:
     """Claims about what a class gives away."""
     found = homogeneity()
     totals = found[["homogeneous", "classes", "alone"]].sum()
-    companies, alike = totals["classes"] - totals["alone"], totals["homogeneous"] - totals["alone"]
+    several = {"companies": totals["classes"] - totals["alone"], "alike": totals["homogeneous"] - totals["alone"]}
     named = table("Tabla 6").query("postcode == '28***' and age == '40-49'")[SENSITIVE]
-    anonymous = found[found["k_achieved"] >= 2]
-    given_away = anonymous.loc[anonymous["homogeneous"] > 0, "table"]
-    sure = min(table(name).groupby(list(KEYS))[SENSITIVE].agg(_commonest).min() for name in TABLES)
+    given_away = found.loc[(found["k_achieved"] >= 2) & (found["homogeneous"] > 0), "table"]
+    commonest = [table(name).groupby(list(KEYS))[SENSITIVE].value_counts(normalize=True) for name in TABLES]
+    sure = min(shares.groupby(list(KEYS)).max().min() for shares in commonest)
     return {
-        "high-k": told(None, alike=alike, companies=companies),
-        "class-28-40-49": told(
-            "".join(named.unique()), homogeneous=totals["homogeneous"], classes=totals["classes"], alone=totals["alone"]
-        ),
-        "example-homogeneous": told(bool(alike), alike=alike, companies=companies),
+        "high-k": told(None, **several),
+        "class-28-40-49": told("".join(named.unique()), **totals),
+        "example-homogeneous": told(bool(several["alike"]), **several),
         "certainty": sure == 1,
         "no-guarantee": told(bool(len(given_away)), given_away=_listed(given_away)),
     }
-
-
-def _commonest(values: pd.Series) -> float:
-    """The share of the commonest value."""
-    return values.value_counts(normalize=True).max()
 
 
 def _listed(records: pd.Index | pd.Series) -> str:
@@ -145,9 +124,8 @@ def _generalisation_claims(k: Mapping[str, int]) -> dict[str, object]:
 
 def _covers(after: pd.DataFrame, before: pd.DataFrame) -> bool:
     """Whether each key cell is one of the labels of the value before, and the sensitive value is the same."""
-    before, ladders = before.loc[after.index], hierarchies()
-    labels = {key: ladders[key].table(before[key]).set_axis(after.index) for key in KEYS}
-    keys = all(labels[key].eq(after[key], axis=0).any(axis=1).all() for key in KEYS)
+    before = before.loc[after.index]
+    keys = all(named.eq(after[key], axis=0).any(axis=1).all() for key, named in labels(before).items())
     return keys and after[SENSITIVE].equals(before[SENSITIVE])
 
 
@@ -157,12 +135,10 @@ def _local_claims() -> dict[str, object]:
     finer = int((fourth != third)[list(KEYS)].to_numpy().sum())
     whole = fourth.index[fourth["postcode"] == second["postcode"]]
     masked = fourth.assign(postcode=hierarchies()["postcode"].recode(fourth["postcode"], 1))
+    of_variables = generalisation(second, fourth)
+    kind = "local" if (levels_used(second, fourth).nunique() > 1).any() else of_variables
     return {
-        "tabla-4-kind": told(
-            "local" if (levels_used(second, fourth).nunique() > 1).any() else generalisation(second, fourth),
-            whole=_listed(whole),
-            generalisation=generalisation(second, fourth),
-        ),
+        "tabla-4-kind": told(kind, whole=_listed(whole), generalisation=of_variables),
         "tabla-4-precision": told(bool(finer and masked.equals(third)), finer=finer, cells=len(KEYS) * len(fourth)),
     }
 
@@ -172,20 +148,14 @@ def _expanded_claims() -> dict[str, object]:
     fifth = table("Tabla 5")
     numbers = fifth[list(KEYS)].astype(int)
     first, added = numbers.loc[:FIRST], numbers.loc[FIRST + 1 :]
-    beyond = int(((added < first.min()) | (added > first.max())).to_numpy().sum())
-    coarse = generalise(fifth, hierarchies(), dict.fromkeys(KEYS, 1))
     least, greatest = first.min(), first.max()
-    provinces = table("Tabla 3")["postcode"].nunique()
-    without, with_them = (1 / class_table(rows, KEYS).k_achieved for rows in (coarse.loc[:FIRST], coarse))
+    beyond = int(((added < least) | (added > greatest)).to_numpy().sum())
+    ages = {"youngest": least["age"], "oldest": greatest["age"]}
+    postcodes = {"lowest": least["postcode"], "highest": greatest["postcode"]}
+    rows = coarse(fifth)
+    without, with_them = (1 / class_table(part, KEYS).k_achieved for part in (rows.loc[:FIRST], rows))
     return {
-        "close-values": told(
-            None,
-            youngest=least["age"],
-            oldest=greatest["age"],
-            lowest=least["postcode"],
-            highest=greatest["postcode"],
-            provinces=provinces,
-        ),
+        "close-values": told(None, **ages, **postcodes, provinces=table("Tabla 3")["postcode"].nunique()),
         "tabla-5-caption": told(bool(beyond), beyond=beyond, added=added.size),
         "unusual": told(with_them > without, without=without, with_them=with_them),
     }
@@ -194,11 +164,12 @@ def _expanded_claims() -> dict[str, object]:
 def _suppression_claims(k: Mapping[str, int]) -> dict[str, object]:
     """Claims about Tablas 5 and 6."""
     fifth, sixth = table("Tabla 5"), table("Tabla 6")
-    coarse = generalise(fifth, hierarchies(), dict.fromkeys(KEYS, 1))
-    company = class_table(coarse, KEYS).f_k_of_records() >= 2
-    inside = pd.DataFrame({key: coarse[key].isin(table("Tabla 3")[key]) for key in KEYS}).any(axis=1)
-    outside, added = inside.index[~inside], coarse[inside].loc[FIRST + 1 :]
-    words = {(LAST,): "el último", (FIRST + 1, LAST): "los dos"}
+    rows = coarse(fifth)
+    company = class_table(rows, KEYS).f_k_of_records() >= 2
+    inside = pd.DataFrame({key: rows[key].isin(table("Tabla 3")[key]) for key in KEYS}).any(axis=1)
+    outside, added = inside.index[~inside], rows[inside].loc[FIRST + 1 :]
+    ranges = " and ".join(added.iloc[0][list(KEYS)])
+    words = {(LAST,): "el último", (FIRST + 1, LAST): "los dos"}[tuple(outside)]
     unsaid = fifth.index[FIRST:].drop(LAST)
     f_k = class_table(sixth, KEYS).f_k_of_records()
     stray = sixth.loc[f_k.idxmin()]
@@ -206,17 +177,11 @@ def _suppression_claims(k: Mapping[str, int]) -> dict[str, object]:
         "Generalización": (sixth != fifth.astype(str).loc[sixth.index]).any(axis=None),
         "Eliminación": len(sixth) < len(fifth),
     }
+    treated = {"treated": len(fifth) - len(unsaid), "records": len(fifth)}
     return {
         "first-records": _WORDS[int(company.cummin().sum())],
-        "out-of-range": told(
-            words[tuple(outside)],
-            outside=_listed(outside),
-            added=_listed(added.index),
-            ranges=" and ".join(added.iloc[0][list(KEYS)]),
-        ),
-        "record-7": told(
-            None, first=FIRST, treated=len(fifth) - len(unsaid), records=len(fifth), unsaid=_listed(unsaid)
-        ),
+        "out-of-range": told(words, outside=_listed(outside), added=_listed(added.index), ranges=ranges),
+        "record-7": told(None, first=FIRST, **treated, unsaid=_listed(unsaid)),
         "tabla-6-methods": " + ".join(name for name, used in methods.items() if used),
         "tabla-6-k": told(k["Tabla 6"], record=f_k.idxmin(), postcode=stray["postcode"], age=stray["age"]),
     }

@@ -1,16 +1,31 @@
-"""The transcribed figures: one CSV a source, every figure kept as printed."""
+"""The published figures, and what is set against each.
+
+One CSV a source has its figures, each as printed. Two tables say more by pattern; the first row that a figure meets
+counts. ``explained.csv`` says where it is printed and how it is computed. ``evidence.csv`` says what it is set against:
+the kind of evidence, the verdict where no comparison gives it, what is looked up or copied (a number, words, or the
+``same`` figure in another place; ``otherwise`` are the words where a statement does not hold) and the reason, with gaps
+for what is computed.
+
+A statement contradicts its source (``published-error``) only where no fair reading lets it stand. Where one does, it is
+``exact``, and the reason says which reading that is. An aim, an assumption, a judgement without a measure, and what is
+lost in the text, is neither: it is ``not-in-text``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import translate
+from functools import lru_cache
 from importlib import resources
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, shortened
 
-#: Short name of each source, and the module that recomputes it.
+#: Short name of each source, and the module whose `recompute` computes its figures.
 SOURCES = {
     "gil-bellosta-2011": "kanon_lab.studies.gil_bellosta_audit",
     "aepd": "kanon_lab.studies.aepd_audit",
@@ -43,32 +58,7 @@ KINDS = {
 
 # Units of whole things: only there a full stop marks thousands.
 _COUNTED = ("inhabitants", "persons", "municipalities", "combinations")
-
-
-def published_figures(source: str) -> pd.DataFrame:
-    """The figures of one source (a key of `SOURCES`) as they were printed.
-
-    Returns
-    -------
-    DataFrame
-        One row a figure: ``figure_id``, ``table``, ``row``, ``column``, ``unit``, ``printed`` (str) and ``published``
-        (float, missing where the figure is words or illegible).
-
-    Examples
-    --------
-    >>> from kanon_lab import studies
-    >>> studies.published_figures("garin-1996").loc[3, ["figure_id", "printed"]].tolist()
-    ['garin-1996/taula-1/catalonia/1-year/p', '0,0455%']
-    """
-    check_source(source)
-    path = resources.files("kanon_lab.studies") / f"{source}.csv"
-    with path.open(encoding="utf-8") as lines:
-        figures = pd.read_csv(lines, dtype=str, keep_default_na=False)
-    figures["published"] = [parse_printed(*row) for row in zip(figures["printed"], figures["unit"], strict=True)]
-    return figures
-
-
-_DEFAULTS = {
+_NOTHING = {
     "computed": np.nan,
     "computed_text": "",
     "noise": 0.0,
@@ -87,10 +77,47 @@ def check_source(source: str) -> None:
         raise OptionError(f"unknown source {shortened(source)!r}: choose out of {', '.join(SOURCES)}")
 
 
-def recomputed(
-    rows: pd.DataFrame, computed: np.ndarray | Sequence[float | str] | float = np.nan, **columns: object
-) -> pd.DataFrame:
-    """What is found for some figures (rows of `published_figures`): one row each, and what is not given at its default.
+def read_table(name: str, **types: type) -> pd.DataFrame:
+    """A table beside this module, in texts but for the columns whose types are given."""
+    with (resources.files("kanon_lab.studies") / name).open(encoding="utf-8") as lines:
+        return pd.read_csv(lines, dtype=str, keep_default_na=False).astype(types)
+
+
+def published_figures(source: str) -> pd.DataFrame:
+    """The figures of one source (a key of `SOURCES`) as they were printed.
+
+    Returns
+    -------
+    DataFrame
+        One row a figure: ``figure_id``, ``table``, ``row``, ``column``, ``unit``, ``printed`` (str) and ``published``
+        (float, missing where the figure is words or illegible).
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.published_figures("garin-1996").loc[3, ["figure_id", "printed"]].tolist()
+    ['garin-1996/taula-1/catalonia/1-year/p', '0,0455%']
+    """
+    check_source(source)
+    figures = read_table(f"{source}.csv")
+    return figures.assign(published=list(map(parse_printed, figures["printed"], figures["unit"])))
+
+
+class Told(NamedTuple):
+    """What is computed for a figure (True or False: whether it holds), columns of `judged` instead, and facts."""
+
+    value: object
+    columns: Mapping[str, object]
+    facts: Mapping[str, object]
+
+
+def told(value: object = None, columns: Mapping[str, object] | None = None, /, **facts: object) -> Told:
+    """What is computed for a figure; `facts` fill the gaps of its reason, `columns` replace what the table says."""
+    return Told(value, columns or {}, facts)
+
+
+def judged(figures: pd.DataFrame, found: Iterable[object]) -> pd.DataFrame:
+    """All figures of a source with what is computed for each (None: nothing) and what ``evidence.csv`` says of it.
 
     Columns: ``computed`` (float; missing where nothing is, or words are), ``computed_text`` (words as they would be
     printed), ``noise`` (how far a simulated figure may lie from its true value, in its own unit), ``tolerance`` (for
@@ -98,19 +125,117 @@ def recomputed(
     ``kind`` (a key of `KINDS`), ``printing`` (how numbers were brought to their last digit: ``rounded`` or ``cut``),
     ``reason`` (empty where nothing needs saying) and ``verdict`` (where a comparison cannot give it; else empty).
     """
-    frame = pd.DataFrame({**_DEFAULTS, "computed": computed, **columns}, index=rows.index).astype({"holds": object})
-    words = frame["computed"].map(lambda each: isinstance(each, str))
-    if words.any():
-        frame["computed_text"] = frame["computed"].where(words, "").astype(str)
-        frame["computed"] = frame["computed"].astype(object).mask(words).astype(float)
+    rows = map(_judged, figures["figure_id"], found)
+    frame = pd.DataFrame([_NOTHING | row for row in rows], figures.index, list(_NOTHING)).astype({"holds": object})
+    words = frame["computed"].map(lambda each: isinstance(each, str)).astype(bool)
+    frame["computed_text"] = frame["computed"].where(words, "").astype(str)
+    frame["computed"] = frame["computed"].astype(object).mask(words).astype(float)
     return frame
 
 
-def recomputed_each(rows: pd.DataFrame, found: Iterable[Mapping[str, object]]) -> pd.DataFrame:
-    """As `recomputed`, from the columns of one figure after the other."""
-    given = list(found)
-    columns = {name: [each.get(name, default) for each in given] for name, default in _DEFAULTS.items()}
-    return recomputed(rows, **columns)
+def judged_by_place(
+    figures: pd.DataFrame, tables: Mapping[str, Mapping[str, Mapping[str, object]]], claims: Mapping[str, object]
+) -> pd.DataFrame:
+    """As `judged`: figures of `tables` by column and row, others by what follows source and table in the id.
+
+    Of the others, one that is not as computed is an error of the source.
+    """
+    is_claim = ~figures["table"].isin(tables)
+    found = judged(
+        figures,
+        [
+            claims.get(each.figure_id.split("/", 2)[2])
+            if claim
+            else tables[each.table].get(each.column, {}).get(each.row)
+            for each, claim in zip(figures.itertuples(), is_claim, strict=True)
+        ],
+    )
+    values = found["computed"].where(found["computed_text"] == "", found["computed_text"])
+    differs = np.array([*map(_differs, values, figures["printed"], figures["unit"])], dtype=bool)
+    found.loc[is_claim & (found["verdict"] == "") & differs, "verdict"] = "published-error"
+    return found
+
+
+@lru_cache
+def _published(source: str) -> pd.Series:
+    return published_figures(source).set_index("figure_id")["published"]
+
+
+def _judged(figure_id: str, found: object) -> dict[str, object]:
+    """The columns of one figure that have something to say."""
+    said = _table("evidence.csv").row(figure_id)
+    value, columns, facts = found if isinstance(found, Told) else told(found)
+    if value is None and said["same"]:
+        value = _published(figure_id.partition("/")[0])[said["same"]]
+    elif value is None:
+        value = said["words"] or (float(said["number"]) if said["number"] else np.nan)
+    elif isinstance(value, (bool, np.bool_)):
+        value = said["words"] if value else said["otherwise"]
+    row = {name: said[name] for name in ("kind", "verdict") if said[name]}
+    if "reason" not in columns:
+        row["reason"] = said["reason"].format(**facts)
+    return {"computed": value, **row, **columns}
+
+
+def _differs(value: str | float, printed: str, unit: str) -> bool:
+    if isinstance(value, str):
+        return value != printed
+    return not abs(value - parse_printed(printed, unit)) < 0.5 * printed_step(printed, unit) * (1 + 1e-9)
+
+
+def explanation(figure_id: str) -> dict[str, str]:
+    """What is said of one figure beside its numbers.
+
+    Parameters
+    ----------
+    figure_id : str
+        As in `published_figures`.
+
+    Returns
+    -------
+    dict of str to str
+        ``place`` (page or section of its table; empty for a statement, whose row says it), ``inputs``, ``formula``,
+        ``code`` (the function that computes it, or the table it stands in) and ``chapter`` (of the book, the one that
+        argues it): those of the first row of ``explained.csv`` whose pattern is met. Empty where none is.
+
+    Examples
+    --------
+    >>> from kanon_lab import studies
+    >>> studies.explanation("garin-1996/taula-1/catalonia/1-year/p")["chapter"]
+    'detail'
+    """
+    return dict(_table("explained.csv").row(figure_id))
+
+
+def place_in_words(table: str, row: str, place: str) -> str:
+    """Where in its source a figure stands (of a statement the row tells): ``section 7.5.1`` for a number alone."""
+    here = row if table == "text" else place
+    return f"section {here}" if here[:1].isdigit() else here
+
+
+class _Table:
+    """Rows for figures by pattern."""
+
+    def __init__(self, name: str) -> None:
+        frame = read_table(name)
+        self.rows = frame.to_dict("records")
+        self._none = dict.fromkeys(frame, "")
+        # Most rows are of one figure: to be looked up, not matched.
+        self._one = {row["figures"]: place for place, row in reversed(list(enumerate(self.rows)))}
+        self._many = [
+            (place, re.compile(translate(row["figures"])))
+            for place, row in enumerate(self.rows)
+            if re.search(r"[*?\[]", row["figures"])
+        ]
+
+    def row(self, figure_id: str) -> dict[str, str]:
+        """The first row that the figure meets; empty texts where it meets none."""
+        one = self._one.get(figure_id, len(self.rows))
+        first = next((place for place, pattern in self._many if place < one and pattern.match(figure_id)), one)
+        return self.rows[first] if first < len(self.rows) else self._none
+
+
+_table = lru_cache(_Table)
 
 
 def parse_printed(printed: str, unit: str) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import resources
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.studies.figures import printed_step, published_figures
+from kanon_lab.studies.figures import printed_step, published_figures, read_table
 
 SOURCE = "garin-1996"
 TABLE = "Taula 1"
@@ -19,6 +18,7 @@ AGES = ("1 year", "5 years", "10 years")
 COUNTS = ("u1", "u2", "u")
 #: Decimals of u/u2 with which the fraction of section 4.5.1 gives every p of Taula 1.
 DECIMALS = 4
+_SCENARIO = ("geography", "age", *COUNTS, "unique_share", "p_b", "p_c", "p_d", "p_identification")
 #: How the last digit of a printed p can have come about.
 LAST_DIGITS = ("cut", "rounded")
 
@@ -57,20 +57,13 @@ def taula() -> pd.DataFrame:
 
 
 def scenarios(fraction: float | None = None) -> pd.DataFrame:
-    """The nine scenarios of Taula 1, recomputed from its counts by equations (2) and (3) with p(a) = 1.
+    """The nine scenarios of Taula 1 from its counts and a sampling fraction, by equations (2) and (3) with p(a) = 1.
 
-    Parameters
-    ----------
-    fraction : float, optional
-        Sampling fraction f, above 0 and up to 1. Default: that of section 4.5.1.
-
-    Returns
-    -------
-    DataFrame
-        ``geography``, ``age``, ``u1``, ``u2``, ``u``; ``unique_share`` (u1 / n1), ``p_b``, ``p_c``, ``p_d`` and
-        ``p_identification``, 0-1; ``printed`` (text, per cent); ``relative_error`` of p, the standard deviation over
-        subsamples divided by p; ``uniques``, records of the sample that are population uniques by the study's estimate;
-        and ``identifications``, the N p persons that an outsider would identify who sought everybody in Catalonia.
+    The fraction is by default that of section 4.5.1. Columns: ``geography``, ``age``, ``u1``, ``u2``, ``u``;
+    ``unique_share`` (u1 / n1), ``p_b``, ``p_c``, ``p_d`` and ``p_identification``, 0-1; ``printed`` (text, per cent);
+    ``relative_error`` of p, the standard deviation over subsamples divided by p; ``uniques``, records of the sample
+    that are population uniques by the study's estimate; and ``identifications``, the N p persons that an outsider would
+    identify who sought everybody in Catalonia.
     """
     f = _fraction(fraction)
     found, n1 = taula().rename(columns={"p": "printed"}).reset_index(), number("n1-5")
@@ -81,10 +74,7 @@ def scenarios(fraction: float | None = None) -> pd.DataFrame:
     found["relative_error"] = 2 * np.sqrt(1 / found["u"] - 1 / found["u2"])
     found["uniques"] = found["u1"] * found["p_d"]
     found["identifications"] = number("population") * found["p_identification"]
-    return found[
-        ["geography", "age", *COUNTS, "unique_share", "p_b", "p_c", "p_d", "p_identification", "printed"]
-        + ["relative_error", "uniques", "identifications"]
-    ]
+    return found[[*_SCENARIO, "printed", "relative_error", "uniques", "identifications"]]
 
 
 def fraction_range(*, last_digit: str = "cut", decimals: int | None = None) -> tuple[float, float]:
@@ -106,12 +96,9 @@ def most_explained(*, last_digit: str = "cut", decimals: int | None = None) -> i
 def fractions() -> pd.DataFrame:
     """The sampling fractions that the study has or that follow from it, and how many p of Taula 1 each explains.
 
-    Returns
-    -------
-    DataFrame
-        ``name``, ``fraction``, ``rounded``, ``cut``, ``either`` (printed p that it gives, of nine, by the way the last
-        digit came about), ``cut_of_four`` (cut, from u/u2 in four decimals), ``n1`` (persons N f expected in the
-        sample) and ``n2`` (records n1 f expected in the subsample, of the n1 published).
+    Columns: ``name``, ``fraction``, ``rounded``, ``cut``, ``either`` (printed p that it gives, of nine, by the way the
+    last digit came about), ``cut_of_four`` (cut, from u/u2 in four decimals), ``n1`` (persons N f expected in the
+    sample) and ``n2`` (records n1 f expected in the subsample, of the n1 published).
     """
     n1, persons = number("n1-5"), number("population")
     low, high = fraction_range()
@@ -143,40 +130,27 @@ def cut_probabilities() -> pd.Series:
 
 
 def steps() -> pd.DataFrame:
-    """How p grows from one level of geography to the next (section 4.5.1b).
+    """How p grows from one level of geography to the next (section 4.5.1b), by ``age``.
 
-    Returns
-    -------
-    DataFrame
-        One row an ``age``; from Catalonia to provinces (``first``) and from provinces to regions (``second``) by how
-        much p is multiplied, and with the endings ``_points`` what is added (0-1), ``_per_area`` the same for each new
-        area, ``_growth_per_area`` that as a share of p before the step, and ``_per_doubling`` by how much p is
-        multiplied for each doubling of the number of areas.
+    From Catalonia to provinces (``first``) and from provinces to regions (``second``) by how much p is multiplied, and
+    with the endings ``_points`` what is added (0-1), ``_per_area`` the same for each new area, ``_growth_per_area``
+    that as a share of p before the step, and ``_per_doubling`` by how much p is multiplied for each doubling of areas.
     """
     p = _published().to_numpy().reshape(len(GEOGRAPHIES), len(AGES))
     areas = np.array([1, 4, 14])
     times, points = p[1:] / p[:-1], np.diff(p, axis=0)
     per_area, doublings = points / np.diff(areas)[:, None], np.log2(areas[1:] / areas[:-1])[:, None]
-    found = {"age": AGES}
-    for name, values in {
-        "": times,
-        "_points": points,
-        "_per_area": per_area,
-        "_growth_per_area": per_area / p[:-1],
-        "_per_doubling": times ** (1 / doublings),
-    }.items():
-        found |= {f"first{name}": values[0], f"second{name}": values[1]}
-    return pd.DataFrame(found)
+    growth, doubled = per_area / p[:-1], times ** (1 / doublings)
+    ways = {"": times, "_points": points, "_per_area": per_area, "_growth_per_area": growth, "_per_doubling": doubled}
+    steps = {f"{step}{way}": values[i] for way, values in ways.items() for i, step in enumerate(("first", "second"))}
+    return pd.DataFrame({"age": AGES} | steps)
 
 
 def draws(fraction: float | None = None) -> pd.DataFrame:
     """What u should be, as each of the u1 sample uniques enters the subsample with the chance f (as in `scenarios`).
 
-    Returns
-    -------
-    DataFrame
-        ``geography``, ``age``, ``u1``, ``u``, ``expected`` (f u1), ``sd`` (binomial) and ``z`` (how many sd the printed
-        u lies above what is expected).
+    Columns: ``geography``, ``age``, ``u1``, ``u``, ``expected`` (f u1), ``sd`` (binomial) and ``z`` (how many sd the
+    printed u lies above what is expected).
     """
     f = _fraction(fraction)
     found = taula()[["u1", "u"]].reset_index()
@@ -189,13 +163,9 @@ def shared_subsample(fraction: float | None = None) -> pd.DataFrame:
     """How much likelier the printed u are if one subsample served all scenarios than if each had its own.
 
     In a chain of scenarios, each finer than the one before, uniques stay unique. In one subsample the u that a step
-    adds are then drawn from the u1 that it adds; in several each u is drawn by itself.
-
-    Returns
-    -------
-    DataFrame
-        One row a ``chain`` (text): ``likelihood_ratio`` (above 1 speaks for one subsample) and ``z`` (tuple, one a
-        step: how many binomial sd the added u lie above what is expected).
+    adds are then drawn from the u1 that it adds; in several each u is drawn by itself. By ``chain`` (text):
+    ``likelihood_ratio`` (above 1 speaks for one subsample) and ``z`` (tuple, one a step: how many binomial sd the added
+    u lie above what is expected).
     """
     from scipy.stats import binom
 
@@ -211,20 +181,14 @@ def shared_subsample(fraction: float | None = None) -> pd.DataFrame:
 
 
 def data_dictionary() -> pd.DataFrame:
-    """The variables of the released sample of anonymous records (*MRA*), in the study's order.
+    """The variables of the released sample of anonymous records (*MRA*), in the study's order, INFRA by items.
 
-    Returns
-    -------
-    DataFrame
-        One row a variable; the digits of the string INFRA apart: ``variable`` (the study's name), ``heading`` (its own,
-        in Catalan), ``definition``, ``codes`` (as printed, ``absolute`` or ``3 digits``), ``categories`` (how many
-        codes there are; missing where they are not listed), ``part`` (person or dwelling), ``in_key`` (bool: among the
-        eight of the identification key, section 4.2) and ``matters`` (why it matters to somebody who wants to identify
-        a person: our words).
+    Columns: ``variable`` (the study's name), ``heading`` (its own, in Catalan), ``definition``, ``codes`` (as printed,
+    ``absolute`` or ``3 digits``), ``categories`` (how many codes there are; missing where they are not listed),
+    ``part`` (person or dwelling), ``in_key`` (bool: among the eight of the identification key, section 4.2) and
+    ``matters`` (why it matters to somebody who wants to identify a person: our words).
     """
-    path = resources.files("kanon_lab.studies") / "garin-1996-variables.csv"
-    with path.open(encoding="utf-8") as lines:
-        found = pd.read_csv(lines, dtype=str, keep_default_na=False)
+    found = read_table("garin-1996-variables.csv")
     found["in_key"] = found["in_key"] == "yes"
     found.insert(4, "categories", found["codes"].map(count_codes).astype("Int64"))
     return found
@@ -244,12 +208,9 @@ def count_codes(codes: str) -> int | None:
 def age_codes() -> pd.DataFrame:
     """The two bandings of age, where a code is the age divided by the width of the band.
 
-    Returns
-    -------
-    DataFrame
-        One row a banding: ``age``, ``width`` (years), ``named`` (codes that the study names, from 1), ``top`` (first
-        age of the last code), ``needed`` and ``needed_from_5`` (codes that ages from 4 on need, and those that whole
-        years of births have reached, 5 and over), ``nameless`` (ages from 4 on that have none, as text).
+    Columns: ``age``, ``width`` (years), ``named`` (codes that the study names, from 1), ``top`` (first age of the last
+    code), ``needed`` and ``needed_from_5`` (codes that ages from 4 on need, and those that whole years of births have
+    reached, 5 and over), ``nameless`` (ages from 4 on that have none, as text).
     """
     rows = []
     for age, (width, first, last, top) in _BANDS.items():

@@ -5,10 +5,6 @@ from them and from one sampling fraction. The study prints several; the audit ta
 nine, if their last digits are cut and not rounded, so that the nine are marked as fitted. `fractions` tells what each
 of the others explains.
 
-A statement contradicts the study (``published-error``) only where no fair reading lets it stand. Where one does, it is
-``exact``, and the reason says which reading that is. An aim, an assumption, or a judgement without a measure is
-neither: it is ``not-in-text``.
-
 In ``garin-1996.csv`` a statement stands as a few of its words, or as the figure it gives; what is lost, or not
 printed, is empty. The lists of codes of section 5 stand in ``garin-1996-variables.csv``, where they are inputs.
 
@@ -29,7 +25,7 @@ import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.studies import aepd
-from kanon_lab.studies.evidence import Told, claimed, judged, told
+from kanon_lab.studies.figures import Told, judged_by_place, told
 from kanon_lab.studies.garin import (
     AGES,
     DECIMALS,
@@ -69,23 +65,22 @@ _NAMES = {
 
 
 def recompute(figures: pd.DataFrame) -> pd.DataFrame:
-    """Every figure of the study (rows of `published_figures`) from what it prints itself, as `recomputed`."""
-    is_cell = figures["table"] == TABLE
-    cells, values = figures[is_cell], taula().assign(p=cut_probabilities())
-    parts = cells["column"].str.split(", ")
-    found = [values.at[(row, age), name] for row, (age, name) in zip(cells["row"], parts, strict=True)]
-    claims = claimed(figures[~is_cell], _claims() | _lists())
-    return pd.concat([judged(cells, found), claims]).loc[figures.index]
+    """Every figure of the study (rows of `published_figures`) from what it prints itself, as `judged`."""
+    cells = taula().assign(p=cut_probabilities()).astype(object).unstack("age")
+    cells.columns = [f"{age}, {name}" for name, age in cells]
+    return judged_by_place(figures, {TABLE: cells.to_dict()}, claims() | _lists())
 
 
-def _claims() -> dict[str, object]:
+def claims() -> dict[str, object]:
     """What is computed for the claims of the text, by the last part of their figure_id."""
     return {
         **_concept_claims(),
         **_size_claims(),
+        **_fraction_claims(),
         **_place_claims(),
         **_age_claims(),
         **_result_claims(),
+        **_influence_claims(),
         **_counted_claims(),
     }
 
@@ -103,98 +98,74 @@ def _concept_claims() -> dict[str, object]:
 
 
 def _size_claims() -> dict[str, object]:
-    """Claims about the sizes of sample and subsample, and the fraction."""
+    """Claims about the sizes of sample and subsample."""
     persons, n1, theoretical = number("population"), number("n1-5"), number("fraction-4-1")
-    resulting, printed = n1 / persons, number("fraction-4-5")
+    resulting, relative = n1 / persons, scenarios()["relative_error"]
     expected, wanted = theoretical * persons, number("n2")
     z = (n1 - expected) / np.sqrt(expected * (1 - theoretical))
-    error = 100 * _95_PER_CENT * np.sqrt(0.25 / n1)
-    relative = scenarios()["relative_error"]
     planned = theoretical**2 * persons
     spread = np.sqrt(planned * (1 - theoretical**2))
+    n2 = "aproximadament igual a 10.000" if abs(planned - wanted) < spread else f"{planned:.0f}"
+    sizes = {"planned": planned, "spread": spread, "wanted": wanted, "needed": np.sqrt(wanted / persons)}
+    verdict = "within-noise" if abs(z) < _95_PER_CENT else "published-error"
+    printed = scenarios().set_index(["geography", "age"])["printed"]
+    ceiling = number("ceiling") / 100
     return {
-        "ceiling": told(
-            resulting <= number("ceiling") / 100, resulting=percent(resulting), theoretical=percent(theoretical)
-        ),
-        "n2": told(
-            "aproximadament igual a 10.000" if abs(planned - wanted) < spread else f"{planned:.0f}",
-            planned=planned,
-            spread=spread,
-            wanted=wanted,
-            needed=np.sqrt(wanted / persons),
-            theoretical=theoretical,
-        ),
+        "ceiling": told(resulting <= ceiling, resulting=percent(resulting), theoretical=percent(theoretical)),
+        "n2": told(n2, **sizes, theoretical=theoretical),
         "acceptable": told(None, least=percent(relative.min()), most=percent(relative.max())),
-        "fraction-4-1": told(
-            resulting,
-            {"verdict": "within-noise" if abs(z) < _95_PER_CENT else "published-error"},
-            n1=n1,
-            below=-z,
-            expected=expected,
-        ),
-        "n1-4-1": n1,
-        "n1-5": n1,
+        "fraction-4-1": told(resulting, {"verdict": verdict}, n1=n1, below=-z, expected=expected),
         "population": _CENSUS_1991,
         "about-4": 100 * resulting,
-        "inclusion": theoretical,
         "resulting": resulting,
-        "error": told(error, millions=(_95_PER_CENT / 2 / (number("error") / 100)) ** 2 / 1000000.0),
-        "eliminate": told(None, risk=scenarios().set_index(["geography", "age"]).loc[_RECOMMENDED, "printed"]),
-        **_fraction_claims(printed),
+        "error": told(
+            100 * _95_PER_CENT * np.sqrt(0.25 / n1),
+            millions=(_95_PER_CENT / 2 / (number("error") / 100)) ** 2 / 1000000.0,
+        ),
+        "eliminate": told(None, risk=printed[_RECOMMENDED]),
     }
 
 
-def _fraction_claims(printed: float) -> dict[str, object]:
+def _fraction_claims() -> dict[str, object]:
     """Claims about the fraction behind Taula 1."""
     low, high = fraction_range()
     low_4, high_4 = fraction_range(decimals=DECIMALS)
-    n1, explained = number("n1-5"), fractions().iloc[0]
+    n1, explained = number("n1-5"), fractions()
+    verdict = "approximate" if low_4 <= number("fraction-4-5") < high_4 else "published-error"
+    sizes = {"low_4": low_4 * n1, "high_4": high_4 * n1, "low": low * n1, "high": high * n1}
     return {
         "p-b": told(
-            number("inclusion"),
-            rounded=explained["rounded"],
-            cut=explained["cut"],
+            None,
+            **explained.loc[0, ["rounded", "cut"]],
             low=low,
             high=high,
             most_explained=most_explained(last_digit="rounded"),
         ),
         "fraction-4-5": told(
             (low_4 + high_4) / 2,
-            {
-                "verdict": "approximate" if low_4 <= printed < high_4 else "published-error",
-                "tolerance": (high_4 - low_4) / 2,
-            },
+            {"verdict": verdict, "tolerance": (high_4 - low_4) / 2},
             decimals=DECIMALS,
             low=low_4,
             high=high_4,
-            explained=fractions()["cut"].iloc[3],
+            explained=explained.loc[3, "cut"],
             own=n1 / number("population"),
         ),
-        "subsample-size": told(
-            None, low_4=low_4 * n1, high_4=high_4 * n1, decimals=DECIMALS, low=low * n1, high=high * n1
-        ),
+        "subsample-size": told(None, decimals=DECIMALS, **sizes),
     }
 
 
 def _place_claims() -> dict[str, object]:
     """Claims about geography, in sections 4.3 to 5."""
     smallest, threshold, fraction = (number(name) for name in ("smallest-4-3", "threshold", "resulting"))
-    dictionary = data_dictionary().set_index("variable")["categories"]
+    categories = data_dictionary().set_index("variable")["categories"]
+    residence, birth, work = categories[["REG_R", "REG_N", "REG_T"]]
+    comarca = "4.000" if number("comarca") >= _SMALLEST_COMARCA else f"{_SMALLEST_COMARCA}"
     return {
-        "comarca": told(
-            "4.000" if number("comarca") >= _SMALLEST_COMARCA else f"{_SMALLEST_COMARCA}", persons=_SMALLEST_COMARCA
-        ),
+        "comarca": told(comarca, persons=_SMALLEST_COMARCA),
         "threshold": told(None, records=threshold * fraction),
         "above-threshold": told(smallest > threshold, times=smallest / threshold, records=smallest * fraction),
-        "smallest-4-3": smallest,
         "comarca-level": told(threshold > _SMALLEST_COMARCA, threshold=threshold, persons=_SMALLEST_COMARCA),
-        "smallest-4-4": smallest,
-        "most-detailed": told(
-            dictionary["REG_R"] > dictionary["REG_N"],
-            residence=dictionary["REG_R"],
-            birth=dictionary["REG_N"],
-            work=dictionary["REG_T"],
-        ),
+        "most-detailed": told(residence > birth, residence=residence, birth=birth, work=work),
         "summary-levels": _WORDS[taula().index.unique("geography").size],
     }
 
@@ -215,41 +186,31 @@ def _age_claims() -> dict[str, object]:
 
 def _result_claims() -> dict[str, object]:
     """Claims of section 4.5.1 about the results, and of section 2.5.2, which foretells one."""
-    found, grown = scenarios(), steps()
-    per_area = [100 * grown[f"{name}_growth_per_area"] for name in ("first", "second")]
-    least = found["p_identification"].min()
-    by_age = found.pivot(index="geography", columns="age", values="p_identification")
-    by_scenario = found.set_index(["geography", "age"])
-    chosen, elsewhere = by_scenario.loc[_RECOMMENDED], number("p-d-elsewhere")
-    times = chosen["p_d"] / elsewhere
+    by_scenario, grown = scenarios().set_index(["geography", "age"]), steps()
+    risks, chosen = by_scenario["p_identification"], by_scenario.loc[_RECOMMENDED]
+    times = chosen["p_d"] / number("p-d-elsewhere")
     first_age = [_sure_growth(by_scenario.xs(AGES[0], level="age"), *pair) for pair in pairwise(GEOGRAPHIES)]
-    rank = int((found["p_identification"] > chosen["p_identification"]).sum()) + 1
+    rank = int((risks > chosen["p_identification"]).sum()) + 1
     less = (grown["second"] < grown["first"]).any() or (grown["second_points"] < grown["first_points"]).any()
-    first, second = (", ".join(f"{value:.2f}" for value in grown[name]) for name in ("first", "second"))
+    second_step = {}
+    for name in ("first", "second"):
+        per_area = 100 * grown[f"{name}_growth_per_area"]
+        second_step[name] = ", ".join(f"{value:.2f}" for value in grown[name])
+        second_step |= {f"{name}_least": per_area.min(), f"{name}_most": per_area.max()}
     return {
-        "highest": (by_age.idxmax(axis=1) == AGES[0]).all(),
+        "highest": (risks.unstack("age").idxmax(axis=1) == AGES[0]).all(),
         "first-step": told(
             min(first_age) > _95_PER_CENT,
-            first=grown.loc[0, "first"],
-            second=grown.loc[0, "second"],
+            **grown.loc[0, ["first", "second"]],
             first_sd=first_age[0],
             second_sd=first_age[1],
         ),
-        "second-step": told(
-            bool(less),
-            second=second,
-            first=first,
-            first_least=per_area[0].min(),
-            first_most=per_area[0].max(),
-            second_least=per_area[1].min(),
-            second_most=per_area[1].max(),
-        ),
-        "not-cancelled": told(least > 0, least=percent(least)),
+        "second-step": told(bool(less), **second_step),
+        "not-cancelled": told(risks.min() > 0, least=percent(risks.min())),
         "interplay": told(None, places=len(GEOGRAPHIES), ages=len(AGES)),
         "p-d-high": told(times > _MUCH, p_d=chosen["p_d"], times=times),
         "p-d-0001": told(times > _MUCH, p_d=chosen["p_d"], times=times),
-        "summary-influential": _influential(by_scenario),
-        "recommended": told(None, rank=rank, printed=chosen["printed"], identifications=chosen["identifications"]),
+        "recommended": told(None, rank=rank, **chosen[["printed", "identifications"]]),
     }
 
 
@@ -259,25 +220,20 @@ def _sure_growth(found: pd.DataFrame, before: str, after: str) -> float:
     return float(grown / np.hypot(found.at[before, "relative_error"], found.at[after, "relative_error"]))
 
 
-def _influential(found: pd.DataFrame) -> Told:
+def _influence_claims() -> dict[str, object]:
     """Whether p depends on age and on place, the other held."""
+    found = scenarios().set_index(["geography", "age"])
     spans = [(found.xs(age, level="age"), GEOGRAPHIES[0], GEOGRAPHIES[-1]) for age in AGES]
     spans += [(found.xs(place, level="geography"), AGES[-1], AGES[0]) for place in GEOGRAPHIES]
     times = [rows.at[after, "p_identification"] / rows.at[before, "p_identification"] for rows, before, after in spans]
     sure = min(_sure_growth(*span) for span in spans)
-    place, age = times[:3], times[3:]
-    return told(
-        sure > _95_PER_CENT,
-        place_least=min(place),
-        place_most=max(place),
-        age_least=min(age),
-        age_most=max(age),
-        sd=floor(sure),
-    )
+    place, age = times[: len(AGES)], times[len(AGES) :]
+    grown = {"place_least": min(place), "place_most": max(place), "age_least": min(age), "age_most": max(age)}
+    return {"summary-influential": told(sure > _95_PER_CENT, **grown, sd=floor(sure))}
 
 
 def _counted_claims() -> dict[str, object]:
-    """What the study counts itself, in words, and what it says twice."""
+    """What the study counts itself, in words."""
     words = {3: "tres"}
     places, ages = (words[taula().index.unique(level).size] for level in ("geography", "age"))
     return {
@@ -285,45 +241,33 @@ def _counted_claims() -> dict[str, object]:
         "levels-place": f"{places} nivells DG",
         "levels-age": f"{ages} nivells de DC",
         "levels-4-5": f"{ages} nivells DC",
-        "year-of-ages": number("year"),
-        "regions": number("level-3"),
-        "region-4-3": number("region-4-4"),
-        "region-4-4": number("region-4-3"),
     }
 
 
 def _lists() -> dict[str, object]:
     """Sections 4.4 and 5: codes and categories that are listed, numbers of questions, places of digits."""
     dictionary = data_dictionary().set_index("variable")
-    categories = dictionary["categories"].astype(float)
-    regions = categories["REG_R"]
+    categories, codes = dictionary["categories"].astype(float), dictionary["codes"]
     infra = dictionary.index.str.startswith("INFRA")
+    questions = {name: float(name.split("_")[1]) for name in dictionary.index if name.startswith("PREG_")}
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
         "preg-7/categories": float(age_codes().set_index("age").at["5 years", "needed_from_5"]),
-        "preg-7/year": number("year-of-ages"),
-        "preg-7/width": number("level-2-width"),
-        "preg-7/top": number("age-5-top"),
         "residence/level-2": told(float(len(_PROVINCES)), provinces=", ".join(_PROVINCES)),
-        "residence/level-3": regions,
-        "birthplace/regions": regions,
+        "residence/level-3": categories["REG_R"],
+        "birthplace/regions": categories["REG_R"],
         **{f"age/level-{i}-width": float(age.split()[0]) for i, age in enumerate(taula().index.unique("age"), start=1)},
         **{f"{name}/categories": categories[variable] for name, variable in _NAMES.items()},
-        **{f"{name}/codes": dictionary.at[variable, "codes"].replace(" ", "") for name, variable in _NAMES.items()},
-        **_questions(dictionary.index),
-        **_positions(dictionary.loc[infra, "codes"]),
+        **{f"{name}/codes": codes[variable].replace(" ", "") for name, variable in _NAMES.items()},
+        # Variables have their names from the numbers of the census's questions.
+        **{f"{_name(variable)}/question": number for variable, number in questions.items()},
+        **{f"{name}/question": questions[variable] for name, variable in _NAMES.items() if variable in questions},
+        **_positions(codes[infra]),
     }
 
 
 def _name(variable: str) -> str:
     return variable.lower().replace("_", "-").replace(": ", "-").replace(" ", "-")
-
-
-def _questions(variables: pd.Index) -> dict[str, float]:
-    """The numbers of the census's questions, from which the variables have their names."""
-    numbers = {name: float(name.split("_")[1]) for name in variables if name.startswith("PREG_")}
-    by_name = {f"{_name(name)}/question": number for name, number in numbers.items()}
-    return by_name | {f"{name}/question": numbers[of] for name, of in _NAMES.items() if of in numbers}
 
 
 def _positions(codes: pd.Series) -> dict[str, Told]:

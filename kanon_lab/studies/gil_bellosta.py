@@ -8,7 +8,6 @@ the official population of every municipality (pobmun10, CC BY 4.0). Ages are th
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import resources
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,7 @@ from kanon_lab.data.counts import load_counts
 from kanon_lab.data.sets import data_path
 from kanon_lab.population import PERIODS, anonymity, persons_by_k
 from kanon_lab.population.law import CUADRO_2_RANGES, KRange
+from kanon_lab.studies.figures import read_table
 
 #: INE codes of the municipalities of Cuadros 2-4, under their printed names.
 PLACES = {
@@ -72,8 +72,7 @@ _LEAST = 1000
 
 def totals() -> pd.Series:
     """Inhabitants of the twenty municipalities in INE's list, by their code."""
-    with (resources.files("kanon_lab.studies") / "ine-2010.csv").open(encoding="utf-8") as lines:
-        return pd.read_csv(lines, dtype={"place": str}).set_index("place")["persons"]
+    return read_table("ine-2010.csv", persons="int64").set_index("place")["persons"]
 
 
 def oldest() -> pd.Series:
@@ -117,26 +116,12 @@ def municipalities() -> tuple[int, int]:
 
 
 def crossing(national: np.ndarray, share: float, periods: int = PERIODS["day"]) -> float:
-    """The inhabitants at which a municipality with national ages has a share of persons who are alone.
+    """The inhabitants at which a municipality with these national cells has a share (0-1) of persons who are alone.
 
-    Parameters
-    ----------
-    national : array of int
-        Persons of the nation in each cell of sex and age group.
-    share : float
-        0-1.
-    periods : int
-        Periods in an age group.
-
-    Notes
-    -----
     Cells are taken as fractions of the size: the law is continued between whole numbers.
     """
-
-    def excess(log_size: float) -> float:
-        return share_alone(national, np.exp(log_size), periods) - share
-
-    return float(np.exp(brentq(excess, np.log(100), np.log(1e8))))
+    bounds = np.log(100), np.log(1e8)
+    return float(np.exp(brentq(lambda size: share_alone(national, np.exp(size), periods) - share, *bounds)))
 
 
 def share_alone(cells: np.ndarray, size: float, periods: int) -> float:
@@ -146,7 +131,7 @@ def share_alone(cells: np.ndarray, size: float, periods: int) -> float:
     return float(np.sum(n * np.exp((n - 1) * np.log1p(-1 / periods))) / n.sum())
 
 
-def zero_whatever_the_ages(total: int, periods: int, k_range: KRange) -> bool:
+def always_zero(total: int, periods: int, k_range: KRange) -> bool:
     """Whether a range of k is printed as 0 in a place of `total` inhabitants, however they share out over cells.
 
     It is where for every k of the range even the worst cell size leaves less than half a person: total times the
@@ -164,37 +149,21 @@ def zero_whatever_the_ages(total: int, periods: int, k_range: KRange) -> bool:
 def assumptions(counts: pd.DataFrame | None = None, alone: pd.DataFrame | None = None) -> pd.DataFrame:
     """How many persons more or fewer are alone when one of the study's simplifications is undone.
 
-    Parameters
-    ----------
-    counts : DataFrame, optional
-        A counts frame whose last age group is ``85+``; by default the embedded ``spain-2010``.
-    alone : DataFrame, optional
-        What `anonymity` gives for these counts at k = 1, for all dates; computed where absent.
+    The last age group of `counts` (by default the embedded ``spain-2010``) is ``85+``; `alone` is what `anonymity`
+    gives for them at k = 1 for all dates, under its ``dates``. Index ``undone`` and ``dates`` (`UNDONE`); ``persons``
+    (alone with the simplification), ``change`` (persons more without it), ``half_width`` (of the 95 per cent interval
+    of the first) and ``half_widths`` (the change in those).
 
-    Returns
-    -------
-    DataFrame
-        Index ``undone`` and ``dates`` (`UNDONE`); ``persons`` (alone with the simplification), ``change`` (persons more
-        without it), ``half_width`` (of the 95 per cent interval of the first) and ``half_widths`` (the change in
-        those).
-
-    Notes
-    -----
     INE counts the nation's persons of 85 and over in groups of five years up to 100 and over. Within each sex, every
     person of a cell 85+ falls in one of these groups with the nation's share of it, and within it on any date: the law
     of unequal birth probabilities with as many periods more.
     """
     counts = load_counts("spain-2010") if counts is None else counts
-    alone = anonymity(counts, dates=PERIODS, ranges="1") if alone is None else alone
-    alone = alone.set_index("dates")
-    rows = []
-    for undone, dates in UNDONE.items():
-        for date in dates:
-            change = _change(counts, undone, date)
-            rows.append((undone, date, alone.at[date, "persons"], change, alone.at[date, "half_width"]))
-    frame = pd.DataFrame(rows, columns=["undone", "dates", "persons", "change", "half_width"])
-    frame["half_widths"] = frame["change"] / frame["half_width"]
-    return frame.set_index(["undone", "dates"])
+    alone = anonymity(counts, dates=PERIODS, ranges="1").set_index("dates") if alone is None else alone
+    keys = pd.MultiIndex.from_tuples([(undone, date) for undone in UNDONE for date in UNDONE[undone]])
+    frame = alone.loc[keys.get_level_values(1), ["persons", "half_width"]].set_axis(keys.rename(["undone", "dates"]))
+    frame.insert(1, "change", [_change(counts, *key) for key in keys])
+    return frame.assign(half_widths=frame["change"] / frame["half_width"])
 
 
 def _change(counts: pd.DataFrame, undone: str, date: str) -> float:

@@ -12,10 +12,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from kanon_lab.methods.global_recoding import cut_bands, group_categories
-from kanon_lab.methods.local_suppression import local_suppression
-from kanon_lab.methods.numeric_coding import round_values
-from kanon_lab.methods.suppression import Suppression
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.methods import Suppression, cut_bands, group_categories, local_suppression, round_values
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import published_figures
 
@@ -38,7 +36,6 @@ SIZES = {"urban": ["capital, large city", "small city", "town"], "rural": ["coun
 DRAWN = {"capital, large city": 0.60, "small city": 0.27, "town": 0.13}
 #: Codes of Bloque 7.1 for the states of health of Tabla 7.3.
 HEALTH = {"Enfermo": "Sí", "Sano": "No"}
-
 
 RAW, EQUAL, UNEQUAL = "Ages (8.2.1.3)", "Bloque 8.2", "Bloque 8.3"
 #: The first age whose count may be lost.
@@ -79,6 +76,11 @@ def example(name: str) -> pd.DataFrame:
     texts = texts.set_axis(pd.RangeIndex(1, len(texts) + 1, name="record"))
     frame = texts.mask(texts == "NA")
     return frame.astype({"weight": int}) if "weight" in frame else frame
+
+
+def classes(name: str) -> ClassTable:
+    """The class table of one of the guide's small files."""
+    return class_table(example(name), SPECS[name])
 
 
 def listed(records: pd.Index) -> str:

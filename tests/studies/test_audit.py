@@ -9,10 +9,9 @@ import pytest
 from kanon_lab.data import load_counts
 from kanon_lab.errors import OptionError
 from kanon_lab.studies import SOURCES, VERDICTS, as_printed, audit, published_figures
-from kanon_lab.studies.audit import _verdict
 from kanon_lab.studies.figures import parse_printed, printed_step
 from kanon_lab.studies.gil_bellosta import CUADROS, PLACES, crossing
-from kanon_lab.studies.gil_bellosta_audit import rows_that_do_not_add_up
+from kanon_lab.studies.verdicts import _verdict
 
 #: Exact because a bound holds.
 BOUNDS = {"gil-bellosta-2011/text/under-10000", "gil-bellosta-2011/text/almost-twenty-million"}
@@ -43,8 +42,8 @@ def test_printed_totals_are_the_same_in_the_three_cuadros():
     assert (totals.nunique(axis=1) == 1).all()
 
 
-def test_percentages_of_cuadro_1_add_up_as_the_findings_say():
-    off = rows_that_do_not_add_up(published_figures("gil-bellosta-2011"))
+def test_percentages_of_cuadro_1_add_up_as_the_findings_say(embedded_audit):
+    off = embedded_audit.rows_off
     assert off[off["table"] == "Cuadro 1"][["row", "sum"]].values.tolist() == [["column year %", 99.99]]
     assert (off["difference"].abs() <= 4).all()
 

@@ -5,10 +5,11 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
-from kanon_lab.studies import SOURCES, aepd_audit, audit, garin_audit, ine_chile_methods, ine_chile_risk
-from kanon_lab.studies.evidence import _table, explanation, explanations
+from kanon_lab.studies import SOURCES, audit
+from kanon_lab.studies.figures import _table, explanation
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 
@@ -16,7 +17,7 @@ BOOK = Path(__file__).resolve().parents[2] / "book"
 @cache
 def figures(source):
     audited = audit(source).figures.drop(columns=["place", "chapter"])
-    return audited.join(explanations(audited["figure_id"]))
+    return audited.join(pd.DataFrame(map(explanation, audited["figure_id"])))
 
 
 def named(rows):
@@ -77,11 +78,7 @@ def test_what_nobody_explains_is_empty():
 
 def test_a_statement_that_may_fail_is_computed():
     """Where the table has words for either outcome, code must tell which: else it would always hold."""
-    claims = {
-        "aepd": aepd_audit._claims(),
-        "garin-1996": garin_audit._claims(),
-        "ine-chile-2023": ine_chile_methods.method_claims() | ine_chile_risk.risk_claims(),
-    }
+    claims = {source: import_module(SOURCES[source]).claims() for source in ("aepd", "garin-1996", "ine-chile-2023")}
     may_fail = [row["figures"].split("/", 2) for row in _table("evidence.csv").rows if row["otherwise"]]
     assert len(may_fail) > 50
     assert [rest for source, _, rest in may_fail if rest not in claims[source]] == []

@@ -17,9 +17,9 @@ from kanon_lab.studies import audit, gil_bellosta, half_widths, published_figure
 from kanon_lab.studies.gil_bellosta import (
     CUADROS,
     PLACES,
+    always_zero,
     assumptions,
     crossing,
-    zero_whatever_the_ages,
 )
 
 SOURCE = "gil-bellosta-2011"
@@ -271,7 +271,7 @@ class TestZeroWhateverTheAges:
     )
     def test_no_division_into_cells_gives_another_figure(self, total, periods, first, length, data):
         k_range = KRange(first, None if length is None else first + length)
-        if not zero_whatever_the_ages(total, periods, k_range):
+        if not always_zero(total, periods, k_range):
             return
         cuts = sorted(data.draw(st.lists(st.integers(0, total), max_size=5)))
         cells = np.diff([0, *cuts, total])
@@ -285,7 +285,7 @@ class TestZeroWhateverTheAges:
         for total, periods, k in product((5, 30, 90), (3, 10), (1, 2, 5)):
             sizes = np.arange(1, total + 1)
             worst = (total * persons_by_k(sizes, periods, k, k)[:, 0] / sizes).max()
-            assert zero_whatever_the_ages(total, periods, KRange(k, k)) == (worst < 0.5)
+            assert always_zero(total, periods, KRange(k, k)) == (worst < 0.5)
 
 
 class TestHalfWidths:

@@ -5,8 +5,7 @@ from itertools import combinations
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.studies.aepd import generalisation, table
-from kanon_lab.studies.mends import Change, mended, smallest_mends, without_removal
+from kanon_lab.studies.aepd import Change, generalisation, mended, smallest_mends, table, without_removal
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import OptionError, nearest, shortened
-from kanon_lab.studies.evidence import explanation, explanations, place_in_words
 from kanon_lab.studies.figures import (
     CITATIONS,
     FROM_COUNTS,
     KINDS,
     SOURCES,
+    explanation,
+    place_in_words,
     printed_step,
     published_figures,
 )
@@ -38,9 +39,9 @@ _COLUMNS = (
     "figure_id source place table row column unit printed published computed computed_text difference verdict kind "
     "noise tolerance reason chapter"
 ).split()
+_TOTALS = {"table": str, "row": str, "total": float, "sum": float}
 _EMBEDDED = "spain-2010"
 _NEAR = 0.8  # How alike what follows the source must be for a figure to be the one that was meant.
-_ROWS_OFF = {"table": str, "row": str, "total": float, "sum": float, "difference": float}
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class Audit:
     def evidence(self) -> pd.DataFrame:
         """Figures per source and kind of evidence, the strongest first: ``figures``, then one column per verdict."""
         counted = self._counted(["source", "kind"], "verdict", list(VERDICTS)[::-1]).reset_index()
-        order = [(list(SOURCES).index(source), list(KINDS).index(kind)) for source, kind in counted.iloc[:, :2].values]
-        return counted.iloc[sorted(range(len(order)), key=order.__getitem__)].reset_index(drop=True)
+        ranks = {name: place for names in (SOURCES, KINDS) for place, name in enumerate(names)}
+        return counted.sort_values(["source", "kind"], key=lambda names: names.map(ranks), ignore_index=True)
 
     def _counted(self, by: list[str], what: str, columns: Iterable[str]) -> pd.DataFrame:
         """How many figures of each group have which value, and ``figures`` in all."""
@@ -90,15 +91,14 @@ class Audit:
         found = self.figures[self.figures["figure_id"] == figure_id]
         if found.empty:
             raise _unknown_figure(figure_id)
-        figure = found.iloc[0].to_dict()
-        said = {name: value for name, value in explanation(figure_id).items() if name not in ("figures", "place")}
+        figure, said = found.iloc[0].to_dict(), explanation(figure_id)
         if self.counts_given and _EMBEDDED in said["inputs"]:
             said["inputs"] += f"; the population given takes the place of {_EMBEDDED}"
         return {
             **{name: figure[name] for name in ("figure_id", "source")},
             "citation": CITATIONS[figure["source"]],
             **figure,
-            **said,
+            **{name: said[name] for name in ("inputs", "formula", "code", "chapter")},
             "kind_meaning": KINDS[figure["kind"]],
             "verdict_meaning": VERDICTS[figure["verdict"]],
         }
@@ -191,18 +191,17 @@ def _audit_source(source: str, counts: pd.DataFrame | None) -> Audit:
     computed = module.recompute(figures, **({"counts": counts} if source in FROM_COUNTS else {}))
     figures = figures.join(computed).assign(source=source)
     figures["difference"] = figures["computed"] - figures["published"]
-    verdicts = [_verdict(figure) for figure in figures.itertuples()]
-    figures["verdict"] = [verdict for verdict, _ in verdicts]
-    figures["reason"] = [reason for _, reason in verdicts]
+    figures["verdict"], figures["reason"] = zip(*map(_verdict, figures.itertuples()), strict=True)
     figures.loc[figures["verdict"].isin(["not-in-text", "illegible"]), "kind"] = "unchecked"
-    said = explanations(figures["figure_id"])
+    said = pd.DataFrame(map(explanation, figures["figure_id"]))
     figures["place"] = list(map(place_in_words, figures["table"], figures["row"], said["place"]))
     figures["chapter"] = said["chapter"]
     # A source whose rows have no totals has no such function.
-    find = getattr(module, "rows_that_do_not_add_up", None)
-    rows_off = find(figures) if find else pd.DataFrame({name: pd.Series(dtype=of) for name, of in _ROWS_OFF.items()})
-    rows_off.insert(0, "source", source)
-    return Audit(figures[_COLUMNS], rows_off)
+    totals = module.printed_totals(figures) if hasattr(module, "printed_totals") else []
+    rows = pd.DataFrame(totals, columns=list(_TOTALS)).astype(_TOTALS)
+    rows["difference"] = (rows["sum"] - rows["total"]).round(2)
+    rows.insert(0, "source", source)
+    return Audit(figures[_COLUMNS], rows[rows["difference"] != 0])
 
 
 def _verdict(figure: tuple) -> tuple[str, str]:
