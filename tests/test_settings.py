@@ -138,8 +138,8 @@ def test_the_household_level_has_the_settings_that_the_table_says():
     recipe = {"key_variables": ["age"], "household": "home", "missing": "category", "k": [7], "risks": [0.5]}
     recipe |= {"estimator": "exact", "k_required": 9, "household_level": level}
     plan = household_plan(as_recipe(recipe).steps[0][1])
-    assert (plan["spec"].missing, plan["k"], plan["risks"]) == ("category", (7, 9), (0.5,))
-    assert (plan["estimator"], plan["k_required"]) == ("exact", 9)
+    assert (plan.spec.missing, plan.k, plan.risks) == ("category", (7, 9), (0.5,))
+    assert (plan.estimator, plan.k_required) == ("exact", 9)
 
 
 FAULTY_STEPS = {
