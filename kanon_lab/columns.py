@@ -228,6 +228,15 @@ def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return group, some
 
 
+def strata_codes(frame: pd.DataFrame, strata: Sequence[str], *, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """The stratum of each record, or of some `rows`, from 0; all zero without strata."""
+    codes, index = [], frame.index[rows]
+    for name in strata:
+        codes.append(coded(one_column(frame, name)).codes[rows])
+        refuse(codes[-1] < 0, index, name, "no stratum; fill it in")
+    return distinct_rows(np.column_stack(codes))[0].astype(np.int64) if codes else np.zeros(len(index), dtype=np.int64)
+
+
 # Whole numbers beyond this are refused, so that 64 bits hold what they are rounded to.
 _LARGEST_WHOLE = 2**62
 

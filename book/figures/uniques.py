@@ -13,8 +13,8 @@ from kanon_lab.arguments import check_choice
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.figures.log import LEAST, LINE, SYMBOLS, check_some, drawable, ends_of, left_out, log_axis
+from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.estimators import check_methods
-from kanon_lab.sample.sizes import as_fraction
 from kanon_lab.show.style import (
     BLACK,
     BLUE,

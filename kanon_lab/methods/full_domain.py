@@ -1,4 +1,4 @@
-"""Optimal full-domain generalisation: every node measured, and the one of least loss."""
+"""Whole files generalised, by levels that are given or by those of the node of least loss, and shortened."""
 
 from __future__ import annotations
 
@@ -13,14 +13,126 @@ import pandas as pd
 from kanon_lab.arguments import as_share, check_choice, check_whole
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.classes.counts import MOST_K
-from kanon_lab.columns import float_of
+from kanon_lab.columns import as_text, float_of, one_column, plain, with_columns
 from kanon_lab.digits import percent
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.information_loss import indistinct_pairs, mean_size
-from kanon_lab.methods.global_recoding import generalise, suppress_records
 from kanon_lab.methods.hierarchy import Hierarchy
 from kanon_lab.methods.lattice import LevelSpace, Node, NodeClasses, Requirement, check_k_of_file
 from kanon_lab.roles import KeySpec
+
+
+def generalise(frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, int]) -> pd.DataFrame:
+    """Global recoding: every record to the same level of each variable; one without a level stays as it is.
+
+    Returns
+    -------
+    DataFrame
+        The same records and columns; recoded ones are text.
+
+    Examples
+    --------
+    >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> kanon_lab.methods.generalise(pd.DataFrame({'age': [3, 7]}), {'age': age}, {'age': 1})
+       age
+    0  0-4
+    1  5-9
+    """
+    recoded = {name: _of(hierarchies, name).recode(one_column(frame, name), level) for name, level in levels.items()}
+    return with_columns(frame, recoded)
+
+
+def generalise_records(
+    frame: pd.DataFrame, hierarchies: Mapping[str, Hierarchy], levels_of_records: pd.DataFrame
+) -> pd.DataFrame:
+    """Local generalisation: each record to levels of its own.
+
+    Parameters
+    ----------
+    levels_of_records : DataFrame of int
+        The level of each record (rows, under the index of `frame`) in each variable to recode (columns).
+
+    Returns
+    -------
+    DataFrame
+        The same records and columns; a column in which some record is above level 0 is text.
+
+    Examples
+    --------
+    >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
+    >>> levels = pd.DataFrame({'age': [1, 2]})
+    >>> kanon_lab.methods.generalise_records(pd.DataFrame({'age': [3, 7]}), {'age': age}, levels)
+       age
+    0  0-4
+    1  0-9
+    """
+    if not levels_of_records.index.equals(frame.index):
+        raise OptionError("levels_of_records must have the index of the frame, in its order")
+    recoded = {}
+    for name in levels_of_records:
+        hierarchy = _of(hierarchies, name)
+        series = one_column(frame, name)
+        with about("levels_of_records"):
+            levels = one_column(levels_of_records, name)
+        wanted = {hierarchy.check_level(level): (levels == level).to_numpy() for level in levels.unique()}
+        if set(wanted) <= {0}:
+            recoded[name] = plain(series)
+            continue
+        column = np.full(len(series), np.nan, dtype=object)
+        for level, rows in wanted.items():
+            labels = hierarchy.recode(series[rows], level)
+            column[rows] = labels.map(as_text, na_action="ignore") if level == 0 else labels
+        recoded[name] = pd.Series(column, index=frame.index, name=name)
+    return with_columns(frame, recoded)
+
+
+def suppress_records(frame: pd.DataFrame, rows: Sequence | np.ndarray | pd.Series | pd.Index) -> pd.DataFrame:
+    """Take records out of a frame.
+
+    Parameters
+    ----------
+    rows : array of bool, shape (n,), or sequence of index labels
+        The records to take out. A Series of bool must have the index of the frame.
+
+    Returns
+    -------
+    DataFrame
+        The other records under their index labels; no category stays that only a removed record had.
+
+    Examples
+    --------
+    >>> kanon_lab.methods.suppress_records(pd.DataFrame({'age': [3, 7, 9]}), [True, False, False])
+       age
+    1    7
+    2    9
+    """
+    if isinstance(rows, pd.Series) and not rows.index.equals(frame.index):
+        raise OptionError("rows must have the index of the frame, in its order")
+    chosen = pd.Index(rows)
+    if len(chosen) == 0:
+        gone = np.zeros(len(frame), dtype=bool)
+    elif pd.api.types.is_bool_dtype(chosen.dtype):
+        if len(chosen) != len(frame):
+            raise OptionError(f"rows has {len(chosen)} truth values, the frame {len(frame)} records")
+        gone = np.asarray(chosen, dtype=bool)
+    else:
+        if not frame.index.is_unique:
+            raise DataError("a label of the index stands twice; say the records by an array of truth values")
+        if (absent := ~chosen.isin(frame.index)).any():
+            raise OptionError(f"no record has the index label {shortened(str(chosen[absent][0]))}")
+        gone = frame.index.isin(chosen)
+    kept = frame.loc[~gone].copy()
+    for i, dtype in enumerate(kept.dtypes):
+        if isinstance(dtype, pd.CategoricalDtype):
+            kept.isetitem(i, kept.iloc[:, i].cat.remove_unused_categories())
+    return kept
+
+
+def _of(hierarchies: Mapping[str, Hierarchy], name: str) -> Hierarchy:
+    if name not in hierarchies:
+        raise OptionError(f"{shortened(str(name))} has no hierarchy; give one, or leave out its level")
+    return hierarchies[name]
+
 
 _MEASURED = ("classes", "k_achieved", "suppressed", "discernibility", "average_class_size")
 
@@ -164,10 +276,8 @@ def search(
 
     Parameters
     ----------
-    frame : DataFrame
     hierarchies : mapping of str to Hierarchy
         By key variable; a key variable without one stays as it is.
-    k_required : int, 1 or more
     spec : KeySpec, optional
         By default the variables of `hierarchies` are the keys, and a missing one is compatible with anything. Under
         ``category`` a missing key keeps a value of its own, but at a level where all values are alike it joins them.
@@ -215,7 +325,6 @@ def search(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> found = kanon_lab.methods.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
     >>> found.levels, found.loss
@@ -280,10 +389,9 @@ def level_grid(
 
     Parameters
     ----------
-    frame, hierarchies, spec
+    hierarchies, spec
         As in `search`. Nothing is removed.
     k_max : int, 1 to 1,000
-        Last k.
 
     Returns
     -------
@@ -294,7 +402,6 @@ def level_grid(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
     >>> kanon_lab.methods.level_grid(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_max=2)
        age  n  n_classes  k_achieved  discernibility  weighted_level  1  2

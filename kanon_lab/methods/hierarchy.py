@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,15 +48,6 @@ def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[st
     return names, rows
 
 
-def write_levels(path: str | Path, table: pd.DataFrame) -> None:
-    """Write a table of one column a level to a csv file."""
-    if files.file_format(path) != "csv":
-        raise OptionError(f"{path}: a hierarchy is written as csv; give a name that ends in .csv or .csv.gz")
-    compressed = Path(path).suffix.lower() == ".gz"
-    content = files.csv_gz(table) if compressed else table.to_csv(index=False, lineterminator="\n").encode()
-    files.write_bytes(path, content)
-
-
 def _lines(text: str) -> list[tuple[int, list[str]]]:
     """Row number and cells of every row that is not blank."""
     first = text.lstrip().partition("\n")[0]
@@ -70,14 +62,10 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _as_number(text: str, row: int) -> float | int:
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False") from None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False")
 
 
 # Characters of a value that is masked: every label of a level has as many.
@@ -140,7 +128,6 @@ class Hierarchy:
 
         Examples
         --------
-        >>> import kanon_lab
         >>> towns = {"Lugo": ["Galicia", "Spain"], "Jaén": ["Andalucía", "Spain"]}
         >>> kanon_lab.methods.Hierarchy.from_mapping(towns).recode(pd.Series(["Jaén"]), 1).tolist()
         ['Andalucía']
@@ -149,8 +136,12 @@ class Hierarchy:
         heights = {len(labels) for labels in rows.values()}
         if len(heights) != 1 or heights == {0}:
             raise OptionError("a hierarchy needs values, and the same number of labels, one or more, for each of them")
-        if nested:
-            _check_nesting(rows)
+        if nested and (clash := _clash(rows)):
+            level, label, one, other = clash
+            raise OptionError(
+                f"{label!r} of level {level} has two labels at level {level + 1}, {one!r} and {other!r}: levels must "
+                "nest; change one, or say nested=False"
+            )
         rules = [Listed({value: labels[i] for value, labels in rows.items()}) for i in range(heights.pop())]
         return cls(_topped(rules, top), tuple(level_names), nested, name)
 
@@ -167,25 +158,16 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Bands of numbers. A value outside them is an error, never a missing value; levels must nest unless said.
+        """Bands of numbers. A value outside them is an error, never a missing value.
 
         Parameters
         ----------
         levels : sequence of sequences of float
-            For each level from 1 on the edges of its bands, rising. None (or an infinite number) as the first or last
-            edge leaves that side open.
-        closed : {"left", "right"}
-            The edge that belongs to a band.
-        whole : bool, optional
-            Whether values are whole numbers, so that the band [40, 50) reads ``40-49``; a value with a fraction is
-            then an error. By default they are where all edges are.
-        labels : sequence of sequences of str, optional
-            For each level the labels of its bands, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``,
-            ``>= 65``, ``< 15``.
+            For each level from 1 on its `bands`, as `cut_bands` takes them; so are `closed`, `whole` (by default where
+            all edges are whole) and, for each level, `labels`.
 
         Examples
         --------
-        >>> import kanon_lab
         >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10, None], [0, 10, None]], closed="left")
         >>> age.table([3, 7, 40]).to_numpy().tolist()
         [[3, '0-4', '0-9'], [7, '5-9', '0-9'], [40, '10+', '10+']]
@@ -227,7 +209,6 @@ class Hierarchy:
 
         Examples
         --------
-        >>> import kanon_lab
         >>> kanon_lab.methods.Hierarchy.from_masks([5, 2, 0], width=5).recode(pd.Series([8001]), 1).tolist()
         ['08***']
         """
@@ -255,18 +236,12 @@ class Hierarchy:
         name: str = "",
         level_names: Sequence[str] = (),
     ) -> Hierarchy:
-        """Dates by day (level 0), then by other units from fine to coarse.
+        """Dates by day (level 0), then by ``month``, ``quarter``, ``year`` or ``decade``, from fine to coarse.
 
-        Parameters
-        ----------
-        units : sequence of str
-            Out of ``month``, ``quarter``, ``year``, ``decade``, in this order.
-        date_format : str
-            How text holds a date (`datetime.strptime`).
+        Text holds a date as `date_format` says (`datetime.strptime`).
 
         Examples
         --------
-        >>> import kanon_lab
         >>> kanon_lab.methods.Hierarchy.from_dates(["month", "decade"]).recode(pd.Series(["1987-05-30"]), 2).tolist()
         ['1980-1989']
         """
@@ -283,14 +258,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """Read a hierarchy from a csv file, ``.gz`` too: one row a value, its labels in the columns after it.
 
-        Parameters
-        ----------
-        path : str or Path
-            Columns are separated by comma, semicolon or tab.
-        header : bool
-            Whether the first row holds the names of the levels.
-        numbers : bool
-            Whether the values are numbers; else they are text. Labels are text.
+        Columns are separated by comma, semicolon or tab; a `header` holds the names of the levels. Values are text
+        unless they are `numbers`; labels are text.
         """
         with about(str(path)):
             names, rows = read_levels(path, header, numbers)
@@ -304,22 +273,17 @@ class Hierarchy:
 
     def to_file(self, path: str | Path, *, values: Iterable[Hashable] | None = None) -> None:
         """Write the hierarchy of some values (see `table`) to a .csv or .csv.gz file, as `from_file` reads it."""
-        write_levels(path, self.table(values).set_axis(list(self.level_names), axis=1))
+        table = self.table(values).set_axis(list(self.level_names), axis=1)
+        if files.file_format(path) != "csv":
+            raise OptionError(f"{path}: a hierarchy is written as csv; give a name that ends in .csv or .csv.gz")
+        compressed = Path(path).suffix.lower() == ".gz"
+        content = files.csv_gz(table) if compressed else table.to_csv(index=False, lineterminator="\n").encode()
+        files.write_bytes(path, content)
 
     def recode(self, series: pd.Series, level: int) -> pd.Series:
-        """A column at one level.
+        """A column at one level, 0 to `height`: text from level 1 on, the values as they are at 0; never categories.
 
-        Parameters
-        ----------
-        series : Series
-            Values of the variable. Missing ones stay missing, except at a level that says nothing (`anything`).
-        level : int
-            0 to `height`.
-
-        Returns
-        -------
-        Series
-            Text from level 1 on; at level 0 the values as they are. Never categories.
+        Missing values stay missing, except at a level that says nothing (`anything`).
         """
         level = self.check_level(level)
         if level == 0:
@@ -349,17 +313,9 @@ class Hierarchy:
         return list(values) if level == 0 else self.rules[level - 1].labels(values)
 
     def table(self, values: Iterable[Hashable] | None = None) -> pd.DataFrame:
-        """Values and their labels, to look at.
+        """Values, by default all that the hierarchy lists, and their labels: a row a value, a column a level from 0 on.
 
-        Parameters
-        ----------
-        values : iterable, optional
-            By default all that the hierarchy lists; hierarchies by bands, masks or dates list none.
-
-        Returns
-        -------
-        DataFrame
-            One row a value, one column a level from 0 to `height`.
+        Hierarchies by bands, masks or dates list none.
         """
         if values is None:
             if not self.rules or not isinstance(self.rules[0], Listed):
@@ -406,15 +362,6 @@ def _chained(levels: list[Mapping]) -> dict[Hashable, tuple[str, ...]]:
                 raise OptionError(f"level {number} of the hierarchy has no label for {labels[-1]!r}; add it")
             rows[value] = labels + labels_above[labels[-1]]
     return rows
-
-
-def _check_nesting(rows: Mapping[Hashable, Sequence[str]]) -> None:
-    if clash := _clash(rows):
-        level, label, one, other = clash
-        raise OptionError(
-            f"{label!r} of level {level} has two labels at level {level + 1}, {one!r} and {other!r}: levels must nest; "
-            "change one, or say nested=False"
-        )
 
 
 def _clash(rows: Mapping[Hashable, Sequence[str]]) -> tuple[int, str, str, str] | None:

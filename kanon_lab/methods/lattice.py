@@ -244,11 +244,6 @@ class LevelSpace:
         """Whether a missing key stands for any value, and there is one."""
         return self.table.spec.missing == "wildcard" and bool((self.table.codes < 0).any())
 
-    @property
-    def size(self) -> int:
-        """Number of nodes."""
-        return prod(key.height + 1 for key in self.keys)
-
     def sizes(self, node: Node) -> list[int]:
         """Codes of each key at the levels of a node."""
         return [key.sizes[level] for key, level in zip(self.keys, node)]

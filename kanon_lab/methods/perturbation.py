@@ -1,4 +1,4 @@
-"""What every perturbation shares: result, columns, strata, random numbers and ranks."""
+"""What every perturbation shares: its result and promises, columns, strata and random numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_frame
-from kanon_lab.columns import coded, distinct_rows, names_of, numbers_of, one_column, quantity, refuse
+from kanon_lab.columns import names_of, numbers_of, refuse, strata_codes, with_columns
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.measures import Outliers, outliers
 
@@ -36,6 +36,75 @@ class Keep:
     of: str
 
 
+_MARGINALS = Keep(
+    "marginals", EXACTLY, "each variable: the same values as often, and so its mean, variance and quantiles"
+)
+_MEANS = Keep("means", EXACTLY, "each variable, in each stratum too, and so totals, up to rounding")
+_MEANS_EXPECTED = Keep("means", EXPECTED, "each variable")
+_PAIRS = Keep("covariances", EXPECTED, "each two variables; variances grow, so that correlations shrink")
+_SUMS = Keep("linear relations", EXACTLY, "variables of which one is the sum of others, up to rounding")
+_SIZE_OF_ALL = Keep("group size", EXACTLY, "at least k records share the released values of all the variables")
+_SIZE_OF_EACH = Keep("group size", EXACTLY, "at least k records share each released value, of each variable by itself")
+_ORDER = Keep("order", EXACTLY, "each variable, in each stratum: no value overtakes another, though some become equal")
+_GAPS = Keep("missing values", EXACTLY, "each variable")
+
+#: Function -> method -> what it keeps, in each stratum and in the file unless it says otherwise. Microaggregation keeps
+#: something else where the median stands for the values.
+KEEPS: dict[str, dict[str, tuple[Keep, ...]]] = {
+    "pram": {
+        "plain": (_GAPS, Keep("shares estimated by estimated_shares", EXPECTED, "each variable, within each stratum")),
+        "invariant": (_GAPS, Keep("marginals", EXPECTED, "each variable, within each stratum; weighted with a weight")),
+    },
+    "microaggregate": {
+        "mdav": (_MEANS, _SIZE_OF_ALL),
+        "optimal": (_MEANS, _SIZE_OF_EACH, _ORDER),
+        "mdav, median": (_SIZE_OF_ALL,),
+        "optimal, median": (_SIZE_OF_EACH, _ORDER),
+    },
+    "add_noise": {
+        "additive": (_MEANS_EXPECTED, _PAIRS),
+        "correlated": (
+            _MEANS_EXPECTED,
+            Keep("correlations", NEARLY, "each two variables, within strata; variances grow"),
+            _SUMS,
+        ),
+        "restricted": (
+            Keep("means", EXACTLY, "each variable, up to rounding"),
+            Keep("covariances", EXACTLY, "all variables, variances among them, up to rounding"),
+            _SUMS,
+        ),
+        "outliers": (_MEANS_EXPECTED, _PAIRS),
+    },
+    "rank_swap": {
+        "rank_swap": (
+            _MARGINALS,
+            Keep(
+                "ranks",
+                EXACTLY,
+                "no value moves by more ranks of its stratum than the window; equal values have all theirs",
+            ),
+            Keep("missing values", EXACTLY, "they stay where they are"),
+        )
+    },
+    "shuffle": {
+        "shuffle": (
+            _MARGINALS,
+            Keep(
+                "rank correlations",
+                NEARLY,
+                "variables, and given ones with an order, if no value has more than a tenth of the records; within "
+                "strata",
+            ),
+            Keep(
+                "mean ranks",
+                NEARLY,
+                "given categories without an order, of many records and with a spread like the others; within strata",
+            ),
+        )
+    },
+}
+
+
 @dataclass(frozen=True)
 class Perturbed:
     """The result of a perturbation.
@@ -51,7 +120,7 @@ class Perturbed:
     cells : DataFrame
         One row a variable: ``variable``, ``cells`` (that have another value), ``share`` (0-1 of all records).
     keeps : tuple of Keep
-        What the method promises.
+        What the method promises: of the records, not of a population to which they are weighted.
     details : mapping
         What only this method has; see its function.
     """
@@ -81,76 +150,79 @@ def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:
     return found
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """The quantities of a file that are perturbed together."""
+def strata_groups(strata: np.ndarray) -> list[np.ndarray]:
+    """For each stratum the positions of its records, rising, from the number of each record's stratum."""
+    order = np.argsort(strata, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
 
+
+@dataclass(frozen=True)
+class Quantities:
+    """The quantities of a file that are perturbed together, stratum by stratum."""
+
+    frame: pd.DataFrame
     names: tuple[str, ...]
     values: np.ndarray  # (records, variables) Of the records that have values; none is missing
     rows: np.ndarray  # (records,) Their positions in the file; all of them, unless some are left alone
+    strata: tuple[str, ...]
+    groups: list[np.ndarray]  # For each stratum its places in `values`, rising
+
+    @classmethod
+    def of(
+        cls, frame: pd.DataFrame, variables: Iterable[str] | str, strata: Iterable[str] | str, missing: str
+    ) -> Quantities:
+        """Those of a file; an error where a value is missing that must not be, or a variable has one value only."""
+        check_frame(frame)
+        names, leave = variables_of(variables), check_choice(missing, "missing", MISSING) == "leave"
+        _, values = numbers_of(frame, names)
+        gaps = np.isnan(values)
+        left = gaps.all(axis=1) & leave
+        fault = "a missing value; fill it in, or choose missing: leave"
+        if leave:
+            fault = "a missing value; other values of the record are there: fill it in, or drop the record"
+        for name, gap in zip(names, gaps.T):
+            refuse(gap & ~left, frame.index, name, fault)
+        rows = np.flatnonzero(~left)
+        values = values[rows]
+        for name, column in zip(names, values.T):
+            refuse_constant(name, column, [slice(None)])
+        strata = names_of(strata, "strata")
+        return cls(frame, names, values, rows, strata, strata_groups(strata_codes(frame, strata, rows=rows)))
+
+    def outliers(self, rows: np.ndarray | slice, seed: int) -> Outliers:
+        """Robust distances of some records from their centre; scikit-learn takes seeds of 32 bits."""
+        short = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        return outliers(pd.DataFrame(self.values[rows], columns=list(self.names)), seed=short)
+
+    def draws(self, seed: int, step: str) -> np.ndarray:
+        """Independent standard normal numbers in the shape of the values."""
+        records, variables = self.values.shape
+        return np.column_stack([generator(seed, step, j).standard_normal(records) for j in range(variables)])
+
+    def rewritten(self, values: np.ndarray) -> pd.DataFrame:
+        """The file with other numbers in the place of those; columns are then of floating-point numbers."""
+        columns = {}
+        for name, column in zip(self.names, values.T):
+            cells = np.full(len(self.frame), np.nan)
+            cells[self.rows] = column
+            nullable = not isinstance(self.frame[name].dtype, np.dtype)
+            cells = pd.array(cells, dtype="Float64") if nullable else cells
+            columns[name] = pd.Series(cells, index=self.frame.index, name=name)
+        return with_columns(self.frame, columns)
 
 
-def numeric_columns(frame: pd.DataFrame, variables: Iterable[str] | str, *, missing: str = "error") -> Numbers:
-    """The numbers of some columns."""
-    check_frame(frame)
-    names = variables_of(variables)
-    check_choice(missing, "missing", MISSING)
-    _, values = numbers_of(frame, names)
-    gaps = np.isnan(values)
-    left = gaps.all(axis=1) if missing == "leave" else np.zeros(len(frame), dtype=bool)
-    for name, gap in zip(names, gaps.T):
-        remedy = "fill it in, or drop the record" if missing == "leave" else "fill it in, or choose missing: leave"
-        fault = "a missing value; " + ("other values of the record are there: " if missing == "leave" else "") + remedy
-        refuse(gap & ~left, frame.index, name, fault)
-    rows = np.flatnonzero(~left)
-    for name, column in zip(names, values[rows].T):
-        if column.min() == column.max():
-            raise DataError(f"column {shortened(name)} has the same value in every record; leave it out")
-    return Numbers(names, values[rows], rows)
+def refuse_constant(name: str, values: np.ndarray, groups: Sequence[np.ndarray | slice]) -> None:
+    """Raise a `DataError` where a column has no two different values in a stratum: it would stay as it is."""
+    flat = sum(values[group].min() == values[group].max() for group in groups)
+    if flat:
+        place = f" in {flat} of {len(groups)} strata; join strata, or" if len(groups) > 1 else ";"
+        raise DataError(f"column {shortened(name)} has the same value in every record{place} leave it out")
 
 
-def strata_groups(
-    frame: pd.DataFrame, strata: Iterable[str] | str, *, rows: np.ndarray | None = None
-) -> list[np.ndarray]:
-    """For each stratum the positions of its records among `rows` (by default all), rising; without strata one group."""
-    names = names_of(strata, "strata")
-    rows = np.arange(len(frame)) if rows is None else rows
-    if not names:
-        return [np.arange(len(rows))]
-    codes = []
-    for name in names:
-        column = coded(one_column(frame, name)).codes[rows]
-        refuse(column < 0, frame.index[rows], name, "no stratum; fill it in")
-        codes.append(column)
-    group, _ = distinct_rows(np.column_stack(codes))
-    order = np.argsort(group, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
-
-
-def outlying(numbers: Numbers, rows: np.ndarray | slice, seed: int) -> Outliers:
-    """Robust distances of some records from their centre; scikit-learn takes seeds of 32 bits."""
-    short = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    return outliers(pd.DataFrame(numbers.values[rows], columns=list(numbers.names)), seed=short)
-
-
-def with_numbers(frame: pd.DataFrame, numbers: Numbers, values: np.ndarray) -> pd.DataFrame:
-    """The file with other numbers in the place of those; columns are then of floating-point numbers."""
-    result = frame.copy()
-    for name, column in zip(numbers.names, values.T):
-        nullable = not isinstance(frame[name].dtype, np.dtype)
-        cells = np.full(len(frame), np.nan)
-        cells[numbers.rows] = column
-        cells = pd.array(cells, dtype="Float64") if nullable else cells
-        result[name] = pd.Series(cells, index=frame.index, name=name)
-    return result
-
-
-def with_order(frame: pd.DataFrame, orders: dict[str, np.ndarray]) -> pd.DataFrame:
+def reordered(frame: pd.DataFrame, orders: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """The file with the cells of some columns in another order: by column the old position of each; types stay."""
-    result = frame.copy()
-    for name, order in orders.items():
-        result[name] = pd.Series(frame[name].array.take(order), index=frame.index, name=name)
-    return result
+    cells = {name: frame[name].array.take(order) for name, order in orders.items()}
+    return with_columns(frame, {name: pd.Series(each, index=frame.index, name=name) for name, each in cells.items()})
 
 
 def changed_cells(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -173,44 +245,3 @@ def generator(seed: int, step: str, position: int) -> np.random.Generator:
     would not be noise.
     """
     return np.random.default_rng([seed, position, *step.encode()])
-
-
-def normal_draws(seed: int, step: str, shape: tuple[int, int]) -> np.ndarray:
-    """Independent standard normal numbers, shape (records, variables)."""
-    records, variables = shape
-    return np.column_stack([generator(seed, step, j).standard_normal(records) for j in range(variables)])
-
-
-_UNORDERED = {"string", "boolean"}
-_DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "period", "time"}
-
-
-def positions(column: pd.Series) -> np.ndarray | None:
-    """Position of each row's value among the distinct values, ascending, -1 where missing.
-
-    None where values have no order: text, truth values, and categories that are not ordered.
-    """
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy() if column.cat.ordered else None
-    kind = pd.api.types.infer_dtype(column, skipna=True)
-    if kind in _UNORDERED:
-        return None
-    if kind in _DATES:
-        return coded(column).codes
-    found = quantity(column)
-    position = np.full(len(found.numbers) + 1, -1)
-    position[:-1] = np.unique(found.numbers, return_inverse=True)[1]
-    return position[found.codes]
-
-
-def refuse_constant(name: str, values: np.ndarray, groups: Sequence[np.ndarray]) -> None:
-    """Raise a `DataError` where a column has no two different values in a stratum: it would stay as it is."""
-    flat = sum(values[group].min() == values[group].max() for group in groups)
-    if flat:
-        place = f" in {flat} of {len(groups)} strata; join strata, or" if len(groups) > 1 else ";"
-        raise DataError(f"column {shortened(name)} has the same value in every record{place} leave it out")
-
-
-def mean_ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 1 in each column, equal values sharing the mean of theirs; shape as given."""
-    return pd.DataFrame(values).rank().to_numpy()

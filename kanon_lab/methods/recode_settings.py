@@ -1,11 +1,10 @@
-"""Apart from the methods: it loads pydantic."""
+"""Steps that recode, and hierarchies, from settings; apart from the methods, since it loads pydantic."""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,9 +12,16 @@ from pydantic import Field
 
 from kanon_lab.columns import as_text, check_number, distinct, one_column, with_columns
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.methods.global_recoding import cut_bands, equal_edges, group_categories
 from kanon_lab.methods.hierarchy import Hierarchy
-from kanon_lab.methods.numeric_coding import HALVES, bottom_code, round_values, top_code
+from kanon_lab.methods.recoding import (
+    HALVES,
+    bottom_code,
+    cut_bands,
+    equal_edges,
+    group_categories,
+    round_values,
+    top_code,
+)
 from kanon_lab.rules import UNITS, recode_dates
 from kanon_lab.settings import COLUMNS, TEXT, TRUTH, Settings, checked, one_of, read
 
@@ -25,13 +31,8 @@ _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 1
 
 def _levels(value: Any, name: str) -> Any:
     if not isinstance(value, (list, tuple)):
-        raise OptionError(f"{name} must be a list, one entry a level, such as {_LISTS[name]}")
-    return value
-
-
-def _level_names(value: Any, name: str) -> Any:
-    if not isinstance(value, (list, tuple)):
-        raise OptionError(f"{name} must be a list of names, one a level")
+        entries = f", one entry a level, such as {_LISTS[name]}" if name in _LISTS else " of names, one a level"
+        raise OptionError(f"{name} must be a list{entries}")
     return value
 
 
@@ -66,7 +67,7 @@ class HierarchySettings(Settings):
     numbers: TRUTH = False
     nested: TRUTH = True
     top: checked(str) = None
-    level_names: checked(list[str], _level_names) = ()
+    level_names: checked(list[str], _levels) = ()
 
     def check(self) -> None:
         if self.file is None:
@@ -74,38 +75,20 @@ class HierarchySettings(Settings):
 
     def made(self, name: str) -> Hierarchy:
         """The hierarchy of a variable; one in a file is read."""
-        options = self.said
-        (kind,) = [each for each in self.kinds if each in options]
+        settings = dict(self)
+        settings["from"] = settings.pop("start")
+        (kind,) = [each for each in self.kinds if settings[each] is not None]
+        options = {each: settings[each] for each in self.kinds[kind] if settings[each] is not None}
         if not isinstance(self.top or "", str):
             raise OptionError("top must be text, such as '*'")
         try:
-            return _MAKERS[kind](options.pop(kind), name=name, **options)
+            return _MAKERS[kind](settings[kind], name=name, **options)
         except (KeyError, TypeError, ValueError):
             raise OptionError(f"{kind} or one of its settings is of the wrong kind; check each of them") from None
 
 
 def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarchy]:
-    """A hierarchy for each variable.
-
-    Parameters
-    ----------
-    settings : mapping
-        By variable a mapping with one of these, and any of the other arguments of that constructor of `Hierarchy`
-        (``closed`` is ``"left"`` unless said):
-
-        - ``masks``: characters kept at each level, such as ``[5, 2, 0]``;
-        - ``bands``: the edges at each level; or ``widths`` with ``from`` and ``to``: bands of equal width a level,
-          such as ``{"widths": [5, 10], "from": 0, "to": 100}``;
-        - ``mapping``: for each value its label or labels;
-        - ``dates``: the units, such as ``["month", "year"]``;
-        - ``file``: the path of a csv file.
-
-    Raises
-    ------
-    OptionError
-        A variable has none of these or several, another setting, or one that its hierarchy refuses.
-    DataError
-        A hierarchy file cannot be read.
+    """A hierarchy for each variable, from settings as the chapter on recipes lists them.
 
     Examples
     --------
@@ -125,30 +108,21 @@ def hierarchies(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Hierarch
     return made
 
 
-def _bands(edges, *, closed: str = "left", **options) -> Hierarchy:
-    return Hierarchy.from_intervals(edges, closed=closed, **options)
-
-
-def _widths(widths, *, closed: str = "left", **options) -> Hierarchy:
+def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
     for end in ("from", "to"):
         if end not in options:
             raise OptionError(f"{end} is not given; widths need both ends of the bands, such as from: 0, to: 100")
     low, high = options.pop("from"), options.pop("to")
-    levels = [equal_edges(width, low, high) for width in widths]
-    return Hierarchy.from_intervals(levels, closed=closed, **options)
-
-
-def _file(path, *, header: bool = True, **options) -> Hierarchy:
-    return Hierarchy.from_file(path, header=header, **options)
+    return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
 _MAKERS = {
     "masks": Hierarchy.from_masks,
-    "bands": _bands,
+    "bands": Hierarchy.from_intervals,
     "widths": _widths,
     "mapping": Hierarchy.from_mapping,
     "dates": Hierarchy.from_dates,
-    "file": _file,
+    "file": Hierarchy.from_file,
 }
 
 
@@ -167,7 +141,7 @@ class Recoding(Settings):
     @property
     def options(self) -> dict[str, Any]:
         """All that is given but the columns."""
-        return {name: value for name, value in self.said.items() if name != "variable"}
+        return {name: value for name, value in self.fields_set.items() if name != "variable"}
 
 
 class Recode(Recoding):
@@ -209,35 +183,30 @@ class Recode(Recoding):
         """Refuse what the recoding of any column would refuse."""
         if self.hierarchy is not None:
             self._check_level()
-        elif self.groups is None:
-            self._function(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
-        else:
+        elif self.groups is not None:
             self._check_groups()
+        else:
+            self._recoded(_NO_NUMBERS if self.dates is None else _NO_NUMBERS.astype(object))
         if self._codes is not None:
             self._check_codes()
 
     def recoded(self, series: pd.Series) -> pd.Series:
-        found = self._function(series)
+        found = self._recoded(series)
         return found if self._codes is None else _as_codes(found)
 
-    @property
-    def _function(self) -> Callable[..., pd.Series]:
-        options = self.options if self._codes is None else {**self.options, "labels": None}
-        if self.groups is not None or self.hierarchy is not None:
-            options.pop("labels", None)
-        if self.dates is not None:
-            return partial(recode_dates, to=options.pop("dates"), **options)
-        if self.groups is not None:
-            return partial(group_categories, **options)
+    def _recoded(self, series: pd.Series) -> pd.Series:
         if self.hierarchy is not None:
-            return lambda series: self.hierarchy.made(series.name).recode(series, self.level)
-        return partial(cut_bands, **options)
+            return self.hierarchy.made(series.name).recode(series, self.level)
+        options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
+        if self.dates is not None:
+            return recode_dates(series, to=options.pop("dates"), **options)
+        return (cut_bands if self.groups is None else group_categories)(series, **options)
 
     @property
     def _codes(self) -> Any:
         """The labels of new codes, where labels are not those of bands."""
-        of_codes = self.groups is not None or self.hierarchy is not None or isinstance(self.labels, Mapping)
-        return self.labels if of_codes else None
+        bands = self.groups is None and self.hierarchy is None and not isinstance(self.labels, Mapping)
+        return None if bands else self.labels
 
     def _check_level(self) -> None:
         made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
@@ -252,8 +221,7 @@ class Recode(Recoding):
         lists = self.groups.values() if isinstance(self.groups, Mapping) else ()
         values = [value for each in lists for value in (each if isinstance(each, (list, tuple)) else [each])]
         plain = [value for value in values if isinstance(value, (str, int, float))]
-        options = {name: value for name, value in self.options.items() if name != "labels"}
-        group_categories(pd.Series(plain, dtype=object), **options)
+        self._recoded(pd.Series(plain, dtype=object))
 
     def _check_codes(self) -> None:
         """Refuse labels that are no mapping of codes to texts, or of codes that no group makes."""
@@ -331,16 +299,7 @@ RECODINGS: Mapping[str, type[Recoding]] = {
 
 
 def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str = "recode") -> pd.DataFrame:
-    """One step of a recipe that recodes, from its settings as a YAML file holds them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row a record. Not changed.
-    settings : mapping
-        As the chapter on recipes lists them.
-    step : str
-        Its name, one of `RECODINGS`.
+    """One step of a recipe that recodes, one of `RECODINGS`, from its settings as the chapter on recipes lists them.
 
     Returns
     -------
@@ -349,8 +308,6 @@ def recode_step(frame: pd.DataFrame, settings: Mapping[str, Any], *, step: str =
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"age": [3, 40], "income": [1230, 880]})
     >>> tens = kanon_lab.methods.recode_step(frame, {"variable": "age", "width": 10})
     >>> kanon_lab.methods.recode_step(tens, {"variable": "income", "base": 100}, step="round").values.tolist()

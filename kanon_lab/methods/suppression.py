@@ -1,19 +1,28 @@
-"""What a suppression gives back and may claim; suppression in records above a risk."""
+"""Suppression of key values, to k or in records above a risk, and what may be claimed after it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations as subsets
+from math import comb
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share
-from kanon_lab.classes import class_table
-from kanon_lab.classes.compatible import compatible_sums
-from kanon_lab.columns import coded, distinct_rows, refuse
-from kanon_lab.errors import DataError, OptionError, about, meant, shortened
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
+from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
+from kanon_lab.methods.suppression_search import (
+    Combination,
+    compatible_records,
+    equal_records,
+    suppressed_codes,
+    violating_classes,
+)
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
 
@@ -95,21 +104,6 @@ def _without(column: pd.Series, lost: np.ndarray) -> pd.Series:
     return column.mask(lost)
 
 
-def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """For each row of `queries`, the records (or weights) of all classes compatible with it."""
-    rows = np.concatenate([codes, queries])
-    group, some = distinct_rows(rows)
-    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(records.dtype)
-    return compatible_sums(rows[some], own)[group[len(codes) :]]
-
-
-def equal_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
-    """For each row of `queries`, the records of all classes equal to it: a missing value is a value of its own."""
-    group, some = distinct_rows(np.concatenate([codes, queries]))
-    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(np.int64)
-    return own[group[len(codes) :]]
-
-
 #: Claim that fails for a record, and what is meant by it.
 CLAIMS = {
     "compatible": "records with fewer than k compatible released records (a missing value may be any value)",
@@ -147,7 +141,6 @@ def protection_claims(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> before = pd.DataFrame({'sex': list('fffm'), 'age': ['old', 'old', 'young', 'old']})
     >>> after = before.assign(age=['old', 'old', None, None])
     >>> kanon_lab.methods.protection_claims(before, after, ['sex', 'age'], k_required=2)[['claim', 'records']]
@@ -168,25 +161,15 @@ def protection_claims(
     kept = np.column_stack([_kept(original[name], released[name]) for name in spec.key_variables])
     shown = np.where(kept, known, -1)
     columns = [*range(known.shape[1])]
-    stratum = strata_codes(original, spec)
+    stratum = strata_codes(original, spec.strata)
     return claims_of(known, shown, stratum, [(columns, check_k(k_required, "k_required"))], spec.key_variables)
-
-
-def strata_codes(frame: pd.DataFrame, spec: KeySpec) -> np.ndarray:
-    """The stratum of each record, from 0; all zero without strata."""
-    if not spec.strata:
-        return np.zeros(len(frame), dtype=np.int64)
-    codes = [coded(frame[name]).codes for name in spec.strata]
-    for name, column in zip(spec.strata, codes, strict=True):
-        refuse(column < 0, frame.index, name, "no stratum; fill it in")
-    return distinct_rows(np.column_stack(codes))[0].astype(np.int64)
 
 
 def claims_of(
     known: np.ndarray,
     shown: np.ndarray,
     stratum: np.ndarray,
-    combinations: Sequence[tuple[Sequence[int], int]],
+    combinations: Sequence[Combination],
     names: Sequence[str],
 ) -> pd.DataFrame:
     """The claims for combinations of key columns, each with its k; codes are of records, -1 where missing."""
@@ -218,6 +201,148 @@ def _kept(original: pd.Series, released: pd.Series) -> np.ndarray:
     return kept
 
 
+# Sets of keys that may be asked for.
+_MOST_COMBINATIONS = 5000
+
+
+def local_suppression(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    k_required: int,
+    importance: Mapping[str, int] | None = None,
+    combinations: Sequence[Mapping] | None = None,
+) -> Suppression:
+    """Remove single key values until every record is alike to enough others.
+
+    Parameters
+    ----------
+    spec : KeySpec or names
+        The roles of the variables. Under its policy ``wildcard`` for missing values every record then has `k_required`
+        compatible records, under ``category`` every class has `k_required` records. With strata, of its own stratum.
+    k_required : int
+        From 1 to the records of the smallest stratum.
+    importance : mapping of str to int, optional
+        By key variable a whole number from 1 on, 1 being the most important. A key is suppressed only in records for
+        which all less important ones together were not enough when it was decided. Keys that are not named are less
+        important than all that are. Without it all are alike, and a key with more different values is suppressed first.
+    combinations : sequence of mappings, optional
+        What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
+        3}`` for all sets of so many keys; without ``k``, `k_required`.
+
+    Returns
+    -------
+    Suppression
+        The same for the same records in any order.
+
+    Notes
+    -----
+    For one combination of keys and under ``wildcard``, the records that have too few others alike lose at least one
+    value each, and no other record loses any. Under ``category`` a few others may, to keep the last ones company, and
+    a record that misses values already may lose none, where others lose theirs and join it. Fewer cells would do under
+    ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
+    to tell apart as before. So the claims are counted in three ways (`protection_claims`). Under ``category`` all three
+    hold.
+
+    References
+    ----------
+    INE Chile (2023), section 8.2.2.
+
+    Examples
+    --------
+    >>> persons = pd.DataFrame({'sex': list('ffmm'), 'age': ['old', 'young', 'old', 'old']})
+    >>> found = kanon_lab.local_suppression(persons, ['sex', 'age'], k_required=2)
+    >>> found.cells
+      variable role  cells  share
+    0      sex  key      1   0.25
+    1      age  key      1   0.25
+    >>> found.frame
+       sex  age
+    0  NaN  old
+    1    f  NaN
+    2    m  old
+    3    m  old
+    """
+    spec = as_spec(spec)
+    check_policy(spec)
+    k_required = check_k(k_required, "k_required")
+    wanted = key_combinations(combinations, spec, k_required)
+    # Only the codes are used, and category spares the count of compatible records.
+    table = class_table(frame, replace(spec, weight=None, missing="category"))
+    stratum = strata_codes(frame, spec.strata)
+    _check_sizes(stratum, max(k for _, k in wanted), bool(spec.strata))
+    ranks = importance_ranks(importance, spec)
+    known = table.codes[table.class_of_record].astype(np.int64)
+    group, some = distinct_rows(np.column_stack([known, stratum]))
+    start, records = np.column_stack([known, stratum])[some], np.bincount(group)
+    codes = suppressed_codes(start, records, wanted, ranks, [len(labels) for labels in table.labels], spec.missing)
+    violating = np.zeros(len(start), dtype=bool)
+    for columns, k in wanted:
+        violating |= violating_classes(start, records, columns, k, spec.missing)
+    gone = (codes[:, :-1] < 0) & (start[:, :-1] >= 0)
+    of_record = gone[group]
+    protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec)
+    claims = claims_of(known, codes[group, :-1], stratum, wanted, spec.key_variables)
+    return Suppression(protected, cells, int(violating[group].sum()), int(of_record.any(axis=1).sum()), claims)
+
+
+def importance_ranks(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
+    """The importance of each key, 1 first."""
+    if importance is None:
+        return [1] * len(spec.key_variables)
+    if not isinstance(importance, Mapping):
+        raise OptionError(
+            "importance must be a mapping of key variable to a whole number, such as {'sex': 1, 'age': 2}"
+        )
+    for name in importance:
+        check_key(name, spec, "importance")
+    ranks = {name: check_k(rank, f"importance of {shortened(str(name))}") for name, rank in importance.items()}
+    least = max(ranks.values(), default=0) + 1
+    return [ranks.get(name, least) for name in spec.key_variables]
+
+
+def key_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_required: int) -> list[Combination]:
+    """Columns and k of each combination of keys to be met."""
+    keys = list(spec.key_variables)
+    if combinations is None:
+        return [(list(range(len(keys))), k_required)]
+    if isinstance(combinations, (str, Mapping)) or not isinstance(combinations, Sequence) or not combinations:
+        raise OptionError("combinations must be a list such as [{'size': 2, 'k': 3}, {'keys': ['sex', 'age']}]")
+    found: list[Combination] = []
+    for each in combinations:
+        if not isinstance(each, Mapping) or ("keys" in each) == ("size" in each) or set(each) - {"keys", "size", "k"}:
+            raise OptionError("combinations: give each either keys or size, and k if it is another than k_required")
+        k = check_k(each.get("k", k_required), "combinations: k")
+        if "keys" in each:
+            names = [each["keys"]] if isinstance(each["keys"], str) else each["keys"]
+            if not isinstance(names, Sequence) or not names:
+                raise OptionError("combinations: keys must be a list of key variables")
+            for name in names:
+                check_key(name, spec, "combinations")
+            found.append((sorted({keys.index(name) for name in names}), k))
+            continue
+        size = each["size"]
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= len(keys):
+            raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
+        if len(found) + comb(len(keys), int(size)) > _MOST_COMBINATIONS:
+            raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")
+        found += [(list(chosen), k) for chosen in subsets(range(len(keys)), int(size))]
+    return found
+
+
+def _check_sizes(stratum: np.ndarray, k: int, strata: bool) -> None:
+    """Refuse a k that no suppression can reach."""
+    sizes = np.bincount(stratum)
+    if sizes.min() >= k:
+        return
+    if not strata:
+        raise UnfitOptionError(f"k_required is {k}, and there are {len(stratum)} records; choose a k up to that")
+    raise DataError(
+        f"{int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
+        f"{int(sizes.min())}; merge strata, or choose a smaller k"
+    )
+
+
 #: Claim about risk that fails for a record, and what is meant by it.
 RISK_CLAIMS = {
     "compatible": "records with a risk above {threshold:g} ({estimator}) if a missing value may be any value",
@@ -238,12 +363,11 @@ def suppress_above_risk(
 
     Parameters
     ----------
-    frame : DataFrame
-    spec : KeySpec or sequence of str
+    spec : KeySpec or names
         The roles of the variables; with a weight, or every record weighs 1.
     threshold : float, 0-1
         Of individual risk.
-    variables : sequence of str, or str
+    variables : names
         Key variables in the order in which they are removed: the second only from records that are still above the
         threshold without the first, and so on.
     estimator : str
@@ -262,7 +386,6 @@ def suppress_above_risk(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> persons = pd.DataFrame({'sex': list('ffm'), 'age': ['old', 'old', 'young'], 'weight': [9, 9, 9]})
     >>> spec = kanon_lab.KeySpec(['sex', 'age'], weight='weight')
     >>> found = kanon_lab.methods.suppress_above_risk(persons, spec, threshold=0.2, variables=['age', 'sex'])
@@ -275,56 +398,50 @@ def suppress_above_risk(
     names = KeySpec(variables).key_variables
     for name in names:
         check_key(name, spec, "variables")
-    first = above = records_above(_risk(frame, spec, estimator), threshold=threshold).which
-    gone, current = {}, frame
+
+    def above_threshold(released: pd.DataFrame) -> np.ndarray:
+        risk = file_risk(class_table(released, spec), estimator=estimator).risk
+        return records_above(risk, threshold=threshold).which
+
+    first = above = above_threshold(frame)
+    gone, (protected, cells) = {}, without_cells(frame, {}, spec)
     for name in names:
         if not above.any():
             break
         gone[name] = above
-        current, _ = without_cells(frame, gone, spec)
-        above = records_above(_risk(current, spec, estimator), threshold=threshold).which
-    protected, cells = without_cells(frame, gone, spec)
+        protected, cells = without_cells(frame, gone, spec)
+        above = above_threshold(protected)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = _claims(frame, protected, spec, threshold, estimator)
+    claims = _risk_claims(frame, protected, spec, threshold, estimator)
     return Suppression(protected, cells, int(first.sum()), int(touched.sum()), claims)
 
 
-def _claims(
+def _risk_claims(
     original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str
 ) -> pd.DataFrame:
-    """The records that are above the threshold, by what an outsider makes of a missing value.
+    """The records that are above the threshold, by what an outsider makes of a missing value."""
 
-    Under the meaning that is not the policy's, weights below 1 may leave F_k below f_k; f_k is taken there.
-    """
+    def risk(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
+        # Under a meaning that is not the policy's, weights below 1 may leave F_k below f_k.
+        return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
+
+    any_value, own_value = (class_table(released, replace(spec, missing=each)) for each in ("wildcard", "category"))
+    # Who knows the true key looks for it among the values that are released. Only codes and weights are used, and
+    # category spares the count of compatible records.
+    true = class_table(original, replace(spec, missing="category"))
+    codes, ones = true.codes.astype(np.int64), np.ones(true.n, dtype=np.int64)
+    shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_record], -1)
+    f_k = compatible_records(codes, shown, ones)
+    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, true.weight_of_record)
     risks = {
-        "compatible": _capped_risk(released, replace(spec, missing="wildcard"), estimator),
-        "own_class": _capped_risk(released, replace(spec, missing="category"), estimator),
-        "true_key": _risk_of_true_keys(original, released, spec, estimator),
+        "compatible": risk(any_value, any_value.f_k, any_value.F_k),
+        "own_class": risk(own_value, own_value.f_k, own_value.F_k),
+        "true_key": risk(true, f_k, F_k),
     }
     keys, rows = ", ".join(map(str, spec.key_variables)), []
-    for claim, risk in risks.items():
-        above = records_above(risk, threshold=threshold)
+    for claim, each in risks.items():
+        above = records_above(each, threshold=threshold)
         meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
         rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
-
-
-def _risk_of_true_keys(original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    """Individual risk of who is looked for by the key values as they were, among the records as they are released."""
-    # Only the codes and weights are used, and category spares the count of compatible records.
-    table = class_table(original, replace(spec, missing="category"))
-    codes, ones = table.codes.astype(np.int64), np.ones(table.n, dtype=np.int64)
-    shown = np.where(released[list(spec.key_variables)].notna(), codes[table.class_of_record], -1)
-    f_k = compatible_records(codes, shown, ones)
-    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, table.weight_of_record)
-    return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
-
-
-def _capped_risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    table = class_table(frame, spec)
-    return individual_risk(table.f_k, np.maximum(table.F_k, table.f_k), estimator=estimator)[table.class_of_record]
-
-
-def _risk(frame: pd.DataFrame, spec: KeySpec, estimator: str) -> np.ndarray:
-    return file_risk(class_table(frame, spec), estimator=estimator).risk

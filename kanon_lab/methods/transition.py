@@ -1,7 +1,9 @@
 """Transition matrices of PRAM: how likely each category is to become each other, and what follows from it.
 
 A matrix is a DataFrame: one row a true category, one column a category seen, both in the same order and as text (1, 1.0
-and "1" are one category); each cell a probability, each row adding to 1.
+and "1" are one category); each cell a probability, each row adding to 1. It may be given as a mapping of each true
+category to its {category: probability}. Shares are shares or counts: a mapping or Series by category, where one that is
+left out has none, or numbers in the order of the matrix.
 """
 
 from __future__ import annotations
@@ -50,7 +52,6 @@ def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[H
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.methods.transition_matrix(['a', 'b', 'c'], keep=0.8)
          a    b    c
     a  0.8  0.1  0.1
@@ -122,7 +123,6 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.methods.redrawing_matrix({'a': 0.75, 'b': 0.25}, keep=0.8)
           a     b
     a  0.95  0.05
@@ -142,10 +142,10 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
 
     Parameters
     ----------
-    matrix : DataFrame or mapping
-        The first stage P: a row for each true category, adding to 1.
-    shares : mapping or Series by category, or sequence in the order of the matrix
-        Shares or counts, 0 or more; a category that is left out has none.
+    matrix
+        The first stage P.
+    shares
+        0 or more.
 
     Returns
     -------
@@ -162,7 +162,6 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> first = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
     >>> kanon_lab.methods.invariant_matrix(first, {'a': 0.75, 'b': 0.25}).round(4)
             a       b
@@ -178,10 +177,10 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
 
     Parameters
     ----------
-    observed : mapping or Series by category, or sequence in the order of the matrix
-        Shares or counts (weighted or not) in the released file; a category that is left out has none.
-    matrix : DataFrame or mapping
-        The matrix that was used: a row for each true category, adding to 1. Not singular.
+    observed
+        Shares in the released file, weighted or not.
+    matrix
+        The one that was used. Not singular.
 
     Returns
     -------
@@ -196,7 +195,6 @@ def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
     >>> kanon_lab.methods.estimated_shares({'a': 65, 'b': 35}, used).round(4).to_dict()
     {'a': 0.75, 'b': 0.25}
@@ -214,10 +212,10 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
 
     Parameters
     ----------
-    shares : mapping or Series by category, or sequence in the order of the matrix
-        True shares, or the estimates in their place; these may be below 0.
-    matrix : DataFrame or mapping
-        The matrix that was used: a row for each true category, adding to 1.
+    shares
+        True ones, or the estimates in their place; these may be below 0.
+    matrix
+        The one that was used.
     records : int, 1 or more
         How many have a value.
 
@@ -233,7 +231,6 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
 
     Examples
     --------
-    >>> import kanon_lab
     >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
     >>> kanon_lab.methods.shares_covariance([0.75, 0.25], used, records=100).round(6)
               a         b
@@ -252,10 +249,10 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
 
     Parameters
     ----------
-    matrix : DataFrame or mapping
-        The matrix that was used: a row for each true category, adding to 1.
-    shares : mapping or Series by category, or sequence in the order of the matrix
-        True shares or counts, 0 or more; a category that is left out has none.
+    matrix
+        The one that was used.
+    shares
+        True ones, 0 or more.
 
     Returns
     -------
@@ -265,7 +262,6 @@ def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> used = kanon_lab.methods.transition_matrix(['a', 'b'], keep=0.8)
     >>> kanon_lab.methods.posterior(used, {'a': 0.75, 'b': 0.25}).round(4)
             a       b
@@ -321,10 +317,10 @@ def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
 
 
 def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None:
-    known = set(known)
+    rows = dict.fromkeys(known)
     for label in labels:
-        if label not in known:
-            near = nearest(label, known)
+        if label not in rows:
+            near = nearest(label, rows)
             remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
             raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
 

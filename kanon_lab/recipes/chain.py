@@ -18,7 +18,7 @@ from kanon_lab import files
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
-from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.measures import indicators as estimated

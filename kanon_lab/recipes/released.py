@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import as_text, distinct
-from kanon_lab.data.statistical import Labels
-from kanon_lab.data.values import Code
+from kanon_lab.data.values import Code, Labels
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, about, shortened
 from kanon_lab.recipes.state import Chain, Step

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.recipes.measured import Baseline, Measured, without_variables
 from kanon_lab.recipes.truth import Truth

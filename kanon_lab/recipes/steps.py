@@ -16,14 +16,12 @@ from kanon_lab.arguments import as_share, check_positive
 from kanon_lab.columns import coded, refuse, with_columns
 from kanon_lab.errors import OptionError, meant, shortened
 from kanon_lab.measures import ESTIMATORS
-from kanon_lab.methods.local_suppression import asked_combinations, asked_ranks, local_suppression
-from kanon_lab.methods.microaggregation import check_options
-from kanon_lab.methods.noise import KEEPS as NOISES
-from kanon_lab.methods.noise import MOST_NOISE
+from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING
-from kanon_lab.methods.pram import asked_matrices
+from kanon_lab.methods.post_randomisation import transition_rules
+from kanon_lab.methods.quantities import MOST_NOISE, check_options
 from kanon_lab.methods.recode_settings import RECODINGS, recoded
-from kanon_lab.methods.suppression import check_key, check_policy, suppress_above_risk
+from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.truth import Rule
@@ -164,8 +162,8 @@ class Suppress(StepSettings):
 
     def check_keys(self, spec: KeySpec) -> None:
         check_policy(spec)
-        asked_ranks(self.importance, spec)
-        asked_combinations(self.combinations, spec, self.k_required)
+        importance_ranks(self.importance, spec)
+        key_combinations(self.combinations, spec, self.k_required)
 
 
 class SuppressRisk(StepSettings):
@@ -220,7 +218,7 @@ class Pram(StepSettings):
     seed: SEED = None
 
     def check(self) -> None:
-        asked_matrices(tuple(self.variables), self.transition, self.keep)
+        transition_rules(tuple(self.variables), self.transition, self.keep)
 
 
 class Microaggregate(StepSettings):
@@ -242,7 +240,7 @@ class AddNoise(StepSettings):
     """Quantities get normal noise."""
 
     variables: COLUMNS
-    method: one_of(NOISES) = "additive"
+    method: one_of(KEEPS["add_noise"]) = "additive"
     strength: checked(float, partial(check_positive, most=MOST_NOISE)) = 0.1
     missing: one_of(MISSING) = "error"
     strata: COLUMNS = None
@@ -273,7 +271,7 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
 
 
 def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
-    result = function(frame, spec, **read(model, settings).said)
+    result = function(frame, spec, **read(model, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -376,7 +374,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     """A method of `kanon_lab.methods`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
-    options = read(kind.model, settings).said
+    options = read(kind.model, settings).fields_set
     names = options.pop("variables")
     options.setdefault("strata", spec.strata)
     if step == "pram":  # what the users publish are weighted shares

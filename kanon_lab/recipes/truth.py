@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.columns import as_text, distinct, distinct_rows
 from kanon_lab.errors import KanonLabError
-from kanon_lab.methods.suppression import compatible_records
+from kanon_lab.methods.suppression_search import compatible_records
 
 #: What a step does to one column.
 Rule = Callable[[pd.Series], pd.Series]

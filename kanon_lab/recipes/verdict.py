@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
+from kanon_lab.columns import strata_codes
 from kanon_lab.errors import shortened
 from kanon_lab.measures import file_risk, measure, records_above, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.survey_indicators import KEYS
-from kanon_lab.methods.suppression import CLAIMS, claims_of, strata_codes
+from kanon_lab.methods import CLAIMS
+from kanon_lab.methods.suppression import claims_of
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain
@@ -83,7 +85,7 @@ def claims_since(protection: Chain) -> pd.DataFrame:
     known, shown = protection.state.truth.beside(working, keys)
     sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec)
+    stratum = strata_codes(working, spec.strata)
     return claims_of(known, shown, stratum, wanted, keys)
 
 

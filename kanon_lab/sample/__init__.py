@@ -1,24 +1,13 @@
 """What a sample tells of its population: the subsample study (Garín i Ramírez 1996) and other estimators."""
 
-from kanon_lab.sample.curve import area_threshold, expected_study, frequency_control, uniqueness_curve
-from kanon_lab.sample.estimators import METHODS, population_uniques
-from kanon_lab.sample.scenarios import TRIAL_METHODS, Scenarios, detail_grid, scenario_grid, study_trials
-from kanon_lab.sample.sizes import population_sizes
-from kanon_lab.sample.study import SubsampleRisk, subsample_risk
+from kanon_lab.loading import exports
 
-__all__ = [
-    "METHODS",
-    "Scenarios",
-    "SubsampleRisk",
-    "TRIAL_METHODS",
-    "area_threshold",
-    "detail_grid",
-    "expected_study",
-    "frequency_control",
-    "population_sizes",
-    "population_uniques",
-    "scenario_grid",
-    "study_trials",
-    "subsample_risk",
-    "uniqueness_curve",
-]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "curve": "area_threshold expected_study frequency_control uniqueness_curve",
+        "estimators": "METHODS population_uniques",
+        "scenarios": "Scenarios TRIAL_METHODS detail_grid population_sizes scenario_grid study_trials",
+        "study": "SubsampleRisk subsample_risk",
+    },
+)

@@ -13,15 +13,72 @@ subsample of fraction f of a sample of fraction f is a sample of fraction f f.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import as_numbers, as_share, check_frame
+from kanon_lab.arguments import as_numbers, as_share, check_frame, is_number
 from kanon_lab.columns import Coded, coded, names_of
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import KeySpec, check_k
-from kanon_lab.sample.sizes import SizeCounts, as_fraction, as_fractions, size_counts
+
+#: Sums of sizes stay exact as floats.
+MOST_RECORDS = 2**53
+#: The least sampling fraction: one of a thousand million persons.
+LEAST_FRACTION = 1e-9
+
+
+@dataclass(frozen=True)
+class SizeCounts:
+    """How many classes have each size."""
+
+    size: np.ndarray  # (m,) The distinct sizes above 0, rising
+    classes: np.ndarray  # (m,) How many classes have that size
+
+    @property
+    def records(self) -> float:
+        """Records (persons) in all classes."""
+        return float(self.size @ self.classes)
+
+    def of_size(self, size: int) -> float:
+        """How many classes have `size` records."""
+        return float(self.classes[self.size == size].sum())
+
+
+def size_counts(sizes: object) -> SizeCounts:
+    """Count class sizes; a size of 0 is no class and left out."""
+    try:
+        values = np.asarray(sizes)
+    except (TypeError, ValueError):
+        values = np.empty(())
+    values = values.astype(float) if values.dtype.kind in "iuf" else np.empty(())
+    if values.ndim != 1 or not ((values >= 0) & (values == np.floor(values))).all():
+        raise OptionError("sizes must be whole numbers from 0 on, one a class, in one dimension")
+    if not 0 < values.sum() <= MOST_RECORDS:
+        raise OptionError("sizes must hold at least one record and at most 2 ** 53 in all")
+    size, classes = np.unique(values[values > 0], return_counts=True)
+    return SizeCounts(size, classes.astype(float))
+
+
+def as_fraction(value: object, *, whole: bool = False) -> float:
+    """A sampling fraction as a float; an `OptionError` unless it is from 1e-9 to below 1, or with `whole` up to 1."""
+    # Another kind of number may be rounded to 1.
+    fraction = float(value) if is_number(value) and 0 <= value <= 1 else np.nan
+    if not (LEAST_FRACTION <= fraction < 1 or (whole and fraction == 1)):
+        limit = "up to 1" if whole else "to below 1"
+        raise OptionError(f"a sampling fraction must be a number from 1e-9 {limit}, not {shortened(repr(value))}")
+    return fraction
+
+
+def as_fractions(values: object, *, whole: bool = False) -> np.ndarray:
+    """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
+    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.shape(values) != ()
+    found = list(values) if several else [values]
+    if not found:
+        raise OptionError("fractions: give at least one sampling fraction, such as 0.04")
+    return np.array([as_fraction(value, whole=whole) for value in found])
+
 
 #: What `expected_study` tells of each fraction.
 STUDY = ["fraction", "n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
@@ -52,7 +109,6 @@ def uniqueness_curve(sizes: np.ndarray, fractions: np.ndarray) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.sample.uniqueness_curve([1, 1, 2, 4], [0.1, 1]).round(4)
        fraction  uniques   share   slope
     0       0.1   0.6716  0.8395 -0.1745
@@ -98,7 +154,6 @@ def expected_study(sizes: np.ndarray, fractions: np.ndarray, *, p_a: float = 1.0
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.sample.expected_study([1] * 50 + [2] * 25, [0.1])[['n1', 'u1', 'p_d', 'true_p_d']].round(4)
          n1   u1     p_d  true_p_d
     0  10.0  9.5  0.9548    0.5263
@@ -175,7 +230,6 @@ def frequency_control(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({'town': list('AAAB'), 'job': ['nurse', 'nurse', 'judge', 'nurse']})
     >>> kanon_lab.sample.frequency_control(frame, 'town', 'job', least=2)[['category', 'areas', 'areas_below']]
       category  areas  areas_below
@@ -255,7 +309,6 @@ def area_threshold(sizes: np.ndarray, *, populations: np.ndarray, fraction: floa
 
     Examples
     --------
-    >>> import kanon_lab
     >>> found = kanon_lab.sample.area_threshold([1] * 50 + [50] * 9, populations=[50, 500], fraction=0.1)
     >>> found[['population', 'records', 'true_p_c', 'true_p_d']].round(4)
        population  records  true_p_c  true_p_d

@@ -7,7 +7,6 @@ import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,13 +15,8 @@ from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec
-from kanon_lab.sample.curve import log_uniqueness
-from kanon_lab.sample.sizes import MOST_RECORDS, SizeCounts, as_fraction, size_counts
+from kanon_lab.sample.curve import MOST_RECORDS, SizeCounts, as_fraction, log_uniqueness, size_counts
 from kanon_lab.sample.subsamples import clustering
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 # Pitman's alpha below the first counts as 0, where the likelihood loses its digits; one above the second as 1.
 _LEAST_ALPHA, _MOST_ALPHA = 1e-4, 1 - 1e-6
@@ -270,7 +264,6 @@ def population_uniques(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> found = kanon_lab.sample.population_uniques([1] * 30 + [2] * 10 + [5] * 10, fraction=0.1)
     >>> found[['method', 'p_c', 'p_d']].round(4)
                  method     p_c     p_d

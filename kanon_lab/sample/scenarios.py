@@ -1,32 +1,140 @@
-"""The subsample study under every combination of levels of detail: of one file, and of a known population."""
+"""Other levels of detail of the keys: the subsample study under each of them, and in a population that is known."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import class_table
-from kanon_lab.columns import coded
-from kanon_lab.roles import KeySpec, as_spec
-from kanon_lab.sample.curve import STUDY, expected_study
-from kanon_lab.sample.sizes import as_fractions, at_level, check_levels, population_sizes, table_of
-from kanon_lab.sample.study import SubsampleRisk, checked, collected, completed
-from kanon_lab.sample.subsamples import COUNTS, Uniques, clustering, count_subsamples
-
-if TYPE_CHECKING:
-    from kanon_lab.roles import KeySpec
-import numpy as np
-
-from kanon_lab.arguments import check_whole
+from kanon_lab.arguments import check_frame, check_whole
+from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.columns import coded, refuse
+from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.methods.perturbation import generator
-from kanon_lab.roles import KeySpec, check_seed
+from kanon_lab.methods.suppression import check_key
+from kanon_lab.roles import KeySpec, as_spec, check_seed
+from kanon_lab.sample.curve import MOST_RECORDS, STUDY, SizeCounts, as_fractions, expected_study, size_counts
 from kanon_lab.sample.estimators import METHODS, check_cells, check_methods, estimates
-from kanon_lab.sample.sizes import SizeCounts, size_counts
-from kanon_lab.sample.subsamples import MOST_REPEATS
+from kanon_lab.sample.study import SubsampleRisk, collected, planned
+from kanon_lab.sample.subsamples import COUNTS, MOST_REPEATS, Uniques, clustering, count_subsamples
+
+#: In place of settings: the variable is not in the file that is released.
+REMOVE = "remove"
+
+
+def _check_levels(levels: object, spec: KeySpec, results: Iterable[str]) -> dict[str, dict[str | int, Any]]:
+    """Levels by key variable and label."""
+    if not isinstance(levels, Mapping) or not levels:
+        raise OptionError("levels: give a mapping of key variable to its levels, such as {age: {1 year: null, ...}}")
+    for name, labels in levels.items():
+        check_key(name, spec, "levels")
+        if name in results:
+            raise OptionError(f"levels: {name} is the name of a result too; give the variable another name")
+        if not isinstance(labels, Mapping) or not labels or not all(isinstance(label, (str, int)) for label in labels):
+            raise OptionError(
+                f"levels of {shortened(str(name))}: give a mapping of label (text or whole number) to settings"
+            )
+    removable = [name for name, labels in levels.items() if any(map(_removed, labels.values()))]
+    if set(removable) == set(spec.key_variables):
+        raise OptionError("levels: one scenario removes every key variable; leave some in")
+    return {name: dict(labels) for name, labels in levels.items()}
+
+
+def _levels_of(recode: object, spec: KeySpec) -> dict[str, Any]:
+    """The level of each key variable, None where `recode` has none."""
+    if recode is not None and not isinstance(recode, Mapping):
+        raise OptionError("recode must map key variables to settings, such as {'age': {'bands': [0, 15, 65, None]}}")
+    for name in recode or {}:
+        check_key(name, spec, "recode")
+    if recode and all(_removed(recode.get(name)) for name in spec.key_variables):
+        raise OptionError("recode removes every key variable; leave some in")
+    return {name: (recode or {}).get(name) for name in spec.key_variables}
+
+
+def _at_level(frame: pd.DataFrame, name: str, settings: object) -> pd.Series | None:
+    """A variable at one level of detail; None where it is removed."""
+    if settings is None:
+        return frame[name]
+    if _removed(settings):
+        return None
+    if not isinstance(settings, Mapping) or "variable" in settings:
+        raise OptionError(
+            f"{shortened(str(name))}: a level must be settings of recode without variable, such as {{'width': 5}}, "
+            "None or 'remove'"
+        )
+    from kanon_lab.methods.recode_settings import recode_step
+
+    return recode_step(frame[[name]], {"variable": name, **settings})[name]
+
+
+def _table_of(frame: pd.DataFrame, spec: KeySpec, keys: Mapping[str, pd.Series | None]) -> ClassTable:
+    """The classes under other columns of the keys; those that are None are left out."""
+    kept = {name: column for name, column in keys.items() if column is not None}
+    others = {} if spec.weight is None else {spec.weight: frame[spec.weight]}
+    of_kept = KeySpec(tuple(kept), weight=spec.weight, missing=spec.missing)
+    return class_table(pd.DataFrame({**kept, **others}), of_kept)
+
+
+def _removed(settings: object) -> bool:
+    return isinstance(settings, str) and settings == REMOVE
+
+
+def population_sizes(
+    frame: pd.DataFrame,
+    spec: KeySpec | Iterable[str] | str,
+    *,
+    persons: str | None = None,
+    recode: Mapping[str, Mapping[str, Any] | str | None] | None = None,
+) -> np.ndarray:
+    """The sizes F of the classes of a population.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a person, or with `persons` one row a group of persons.
+    spec : KeySpec or sequence of str
+        Its key variables, and what a missing key means; a weight variable of the spec is not used. Under ``wildcard``
+        no key may be missing: persons would have no classes.
+    persons : str, optional
+        Column of whole numbers above 0, in all below 2 ** 53: how many persons each row stands for.
+    recode : mapping of str to mapping, None or "remove", optional
+        By key variable the settings of a recipe's step ``recode`` without ``variable``; None leaves it as it is, and
+        ``"remove"`` leaves it out.
+
+    Returns
+    -------
+    ndarray of int, shape (classes,)
+        Persons a class, in the order of the class table.
+
+    Examples
+    --------
+    >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
+    >>> kanon_lab.sample.population_sizes(cells, 'age', persons='persons', recode={'age': {'bands': [0, 18, None]}})
+    array([3, 9])
+    """
+    spec = as_spec(spec)
+    with about("the population"):
+        check_frame(frame)
+        bare = KeySpec(spec.key_variables, weight=persons, missing=spec.missing)
+        bare.check(frame)
+        levels = _levels_of(recode, bare)
+        table = _table_of(frame, bare, {name: _at_level(frame, name, settings) for name, settings in levels.items()})
+        if (table.f_k != table.records).any():
+            raise DataError(
+                "a key is missing, so that persons have no classes; fill it in, or let missing be a category of its own"
+            )
+        if persons is None:
+            return table.records
+        counts = table.weight_of_record
+        refuse(counts != np.floor(counts), frame.index, persons, "no whole number of persons; mend it")
+        fault = "2 ** 53 persons or more up to here; mend the count"
+        refuse(np.cumsum(counts) >= MOST_RECORDS, frame.index, persons, fault)
+        return table.F_k.astype(np.int64)
+
 
 _REPORTED = ["n1", "u1", "n2", "u2", "u", "p_b", "p_c", "p_d", "p_identification"]
 _WITH_SD = ["u2", "u", "p_identification"]
@@ -64,25 +172,20 @@ def scenario_grid(
     frame: pd.DataFrame,
     spec: KeySpec | Iterable[str] | str,
     levels: Mapping[str, Mapping[str | int, Mapping[str, Any] | str | None]],
-    *,
-    fraction: float | None = None,
-    repeats: int = 1,
-    scheme: str = "bernoulli",
-    p_a: float = 1.0,
-    seed: int = 0,
-    cluster: str | None = None,
-    cluster_fraction: float | None = None,
+    **options: Any,
 ) -> Scenarios:
     """Estimate the risk of identification under every combination of levels of detail.
 
     Parameters
     ----------
-    frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction
+    frame, spec
         As in `subsample_risk`.
     levels : mapping of str to mapping
         By key variable its levels, by their labels (text or whole numbers): settings of a recipe's step ``recode``
         without ``variable``, such as ``{"bands": [0, 15, 65, None]}``; None for the variable as it is; or
         ``"remove"``. Levels need not nest.
+    **options
+        The fraction, repeats, scheme, p_a, seed, cluster and cluster_fraction of `subsample_risk`.
 
     Returns
     -------
@@ -95,7 +198,6 @@ def scenario_grid(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({'age': range(200)})
     >>> levels = {'age': {'years': None, 'tens': {'width': 10}}}
     >>> kanon_lab.sample.scenario_grid(frame, 'age', levels, fraction=0.5, seed=1).table[['age', 'n1', 'u1', 'u2']]
@@ -103,25 +205,41 @@ def scenario_grid(
     0  years  200  200  95
     1   tens  200    0   0
     """
-    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
-    levels = check_levels(levels, spec, _SCENARIO_COLUMNS)
+    spec, design = planned(frame, spec, **options)
+    levels = _check_levels(levels, spec, _SCENARIO_COLUMNS)
     columns = {name: {None: frame[name]} for name in spec.key_variables}
     for name, labels in levels.items():
-        columns[name] = {label: at_level(frame, name, settings) for label, settings in labels.items()}
+        columns[name] = {label: _at_level(frame, name, settings) for label, settings in labels.items()}
     # Values are numbered once a level, not once a scenario.
     columns = {name: {label: _numbered(each) for label, each in of.items()} for name, of in columns.items()}
-    chosen = [dict(zip(levels, labels, strict=True)) for labels in product(*levels.values())]
-    uniques = []
-    for labels in chosen:
-        keys = {name: of[labels.get(name)] for name, of in columns.items()}
-        table = table_of(frame, spec, keys)
-        design = completed(design, table, frame)
-        uniques.append(Uniques(table))
+    scenarios = _combinations(levels)
+    tables = [
+        _table_of(frame, spec, {name: of[labels.get(name)] for name, of in columns.items()}) for labels in scenarios
+    ]
+    design, uniques = design.completed(frame, tables[0]), [Uniques(table) for table in tables]
     counts = count_subsamples(uniques, design)
-    risks = [collected(each, design, counted, p_a) for each, counted in zip(uniques, counts, strict=True)]
+    risks = [collected(each, design, counted) for each, counted in zip(uniques, counts, strict=True)]
+    rows, draws, notes = [], [], {}
+    for labels, risk in zip(scenarios, risks, strict=True):
+        sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}
+        rows.append({**labels, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
+        draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
+        for note in risk.notes:
+            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
     warnings = () if design.units else clustering(frame, spec, class_table(frame, spec))
-    return _collected_scenarios(tuple(levels), chosen, tuple(risks), warnings)
+    told = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
+    return Scenarios(
+        variables=tuple(levels),
+        risks=tuple(risks),
+        table=pd.DataFrame(rows),
+        draws=pd.concat(draws, ignore_index=True),
+        notes=(*warnings, *told),
+    )
+
+
+def _combinations(levels: Mapping[str, Mapping[str | int, Any]]) -> list[dict[str, str | int]]:
+    """Every combination of levels as variable -> label; the last variable's change fastest."""
+    return [dict(zip(levels, labels, strict=True)) for labels in product(*levels.values())]
 
 
 def _numbered(column: pd.Series | None) -> pd.Series | None:
@@ -129,23 +247,6 @@ def _numbered(column: pd.Series | None) -> pd.Series | None:
         return None
     numbers = coded(column)
     return pd.Series(pd.Categorical.from_codes(numbers.codes, numbers.values), index=column.index)
-
-
-def _collected_scenarios(
-    variables: tuple[str, ...],
-    chosen: list[dict[str, str | int]],
-    risks: tuple[SubsampleRisk, ...],
-    warnings: tuple[str, ...],
-) -> Scenarios:
-    rows, draws, notes = [], [], {}
-    for labels, risk in zip(chosen, risks, strict=True):
-        sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}
-        rows.append({**labels, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
-        draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
-        for note in risk.notes:
-            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
-    told = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
-    return Scenarios(variables, risks, pd.DataFrame(rows), pd.concat(draws, ignore_index=True), (*warnings, *told))
 
 
 def detail_grid(
@@ -181,7 +282,6 @@ def detail_grid(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> cells = pd.DataFrame({'age': [3, 7, 40], 'persons': [1, 2, 9]})
     >>> levels = {'age': {'years': None, 'bands': {'bands': [0, 18, None]}}}
     >>> found = kanon_lab.sample.detail_grid(cells, 'age', levels, [0.1], persons='persons')
@@ -191,16 +291,13 @@ def detail_grid(
     1  bands       0.1  0.2945    0.0000
     """
     spec = as_spec(spec)
-    levels, fractions = check_levels(levels, spec, STUDY), as_fractions(fractions)
+    levels, fractions = _check_levels(levels, spec, STUDY), as_fractions(fractions)
     parts = []
-    for labels in product(*levels.values()):
-        chosen = dict(zip(levels, labels, strict=True))
-        recode = {name: levels[name][label] for name, label in chosen.items()}
+    for labels in _combinations(levels):
+        recode = {name: levels[name][label] for name, label in labels.items()}
         sizes = population_sizes(cells, spec, persons=persons, recode=recode)
         study = expected_study(sizes, fractions, p_a=p_a)
-        for place, (name, label) in enumerate(chosen.items()):
-            study.insert(place, name, label)
-        parts.append(study)
+        parts.append(pd.concat([pd.DataFrame(labels, index=study.index), study], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -254,20 +351,20 @@ def study_trials(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab import subsample
     >>> town = pd.DataFrame({"cell": range(200), "persons": [1, 2] * 100})
-    >>> found = subsample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
+    >>> found = kanon_lab.sample.study_trials(town, "cell", persons="persons", fractions=[0.5], seed=1, samples=2)
     >>> found["true_p_c"].round(4).unique().tolist()
     [0.3333]
     """
+    from tqdm import tqdm
+
     fractions, methods = pd.unique(as_fractions(fractions)), check_methods(methods, TRIAL_METHODS)
     samples, seed = check_whole(samples, "samples", 1, MOST_REPEATS), check_seed(seed)
     sizes = population_sizes(frame, spec, persons=persons, recode=recode)
     counts = size_counts(sizes)
     cells = check_cells(cells, counts)
     parts = []
-    with _bar(len(fractions) * samples, progress) as bar:
+    with tqdm(total=len(fractions) * samples, desc="samples", disable=not progress, delay=2, leave=False) as bar:
         for fraction in fractions:
             rng = generator(seed, f"samples of {float(fraction)!r}", 0)
             draw = _Drawing(counts, float(fraction))
@@ -343,9 +440,3 @@ def _summary(drawn: pd.DataFrame, expected: pd.DataFrame, samples: int, seed: in
         ["fraction", "method", "true_p_c", "true_p_d", "p_c", "p_d", "bias_p_c", "bias_p_d", "sd_p_c", "sd_p_d"]
         + ["failures", "samples", "seed"]
     ]
-
-
-def _bar(total: int, shown: bool):
-    from tqdm import tqdm
-
-    return tqdm(total=total, desc="samples", disable=not shown, delay=2, leave=False)

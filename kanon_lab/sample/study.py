@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import ROUNDING, as_share, check_choice, check_frame, check_whole
-from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.columns import refuse
+from kanon_lab.arguments import as_share, check_choice, check_frame, check_whole
+from kanon_lab.classes import class_table
 from kanon_lab.digits import percent
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_seed
-from kanon_lab.sample.sizes import as_fraction
+from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.subsamples import (
     COUNTS,
     MOST_REPEATS,
@@ -24,7 +23,6 @@ from kanon_lab.sample.subsamples import (
     Uniques,
     clustering,
     count_subsamples,
-    sampling_units,
 )
 
 #: What the spread is told of.
@@ -245,48 +243,50 @@ def subsample_risk(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({'age': [*range(60)] * 2 + [*range(60, 140)]})
     >>> found = kanon_lab.sample.subsample_risk(frame, 'age', fraction=0.5, repeats=10, seed=1)
     >>> found.n1, found.u1, round(found.expected['p_d'], 4)
     (200, 80, 0.5714)
     """
-    asked = {"cluster": cluster, "cluster_fraction": cluster_fraction}
-    spec, design, p_a = checked(frame, spec, fraction, repeats, scheme, p_a, seed, **asked)
+    spec, design = planned(frame, spec, fraction, repeats, scheme, p_a, seed, cluster, cluster_fraction)
     table = class_table(frame, spec)
-    design, uniques = completed(design, table, frame), Uniques(table)
-    found = collected(uniques, design, count_subsamples([uniques], design)[0], p_a)
+    design, uniques = design.completed(frame, table), Uniques(table)
+    found = collected(uniques, design, count_subsamples([uniques], design)[0])
     return replace(found, warnings=() if design.units else clustering(frame, spec, table))
 
 
-def checked(
+def planned(
     frame: pd.DataFrame,
     spec: KeySpec | Iterable[str] | str,
-    fraction: float | None,
-    repeats: int,
-    scheme: str,
-    p_a: float,
-    seed: int,
-    *,
-    cluster: str | None,
-    cluster_fraction: float | None,
-) -> tuple[KeySpec, Design, float]:
-    """The keys, weight, household and policy of the spec; how to draw, weights and units not yet read; and p(a)."""
+    fraction: float | None = None,
+    repeats: int = 1,
+    scheme: str = "bernoulli",
+    p_a: float = 1.0,
+    seed: int = 0,
+    cluster: str | None = None,
+    cluster_fraction: float | None = None,
+) -> tuple[KeySpec, Design]:
+    """The keys, weight, household and policy of the spec; and how to draw, weights and units not yet read."""
     check_frame(frame)
     spec = as_spec(spec)
     scheme = check_choice(scheme, "scheme", SCHEMES)
     if scheme == "fixed" and cluster_fraction is not None:
         raise OptionError("scheme fixed: with a cluster_fraction clusters and records are drawn; leave one of them out")
-    fraction = _checked_fraction(fraction, scheme, spec.weight)
-    names = {"cluster": cluster, "household": spec.household, "cluster_fraction": cluster_fraction}
     design = Design(
-        len(frame), fraction, scheme, check_whole(repeats, "repeats", 1, MOST_REPEATS), check_seed(seed), **names
+        len(frame),
+        _checked_fraction(fraction, scheme, spec.weight),
+        scheme,
+        check_whole(repeats, "repeats", 1, MOST_REPEATS),
+        check_seed(seed),
+        cluster=cluster,
+        household=spec.household,
+        cluster_fraction=cluster_fraction,
     )
     spec = KeySpec(spec.key_variables, weight=spec.weight, household=spec.household, missing=spec.missing)
     spec.check(frame)
     if len(frame) < LEAST_RECORDS:
         raise DataError(f"has {len(frame)} records; a study by subsamples needs {LEAST_RECORDS} or more")
-    return spec, design, as_share(p_a, "p_a")
+    return spec, replace(design, p_a=as_share(p_a, "p_a"))
 
 
 def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> float:
@@ -303,31 +303,19 @@ def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> floa
     return as_fraction(fraction)
 
 
-def completed(design: Design, table: ClassTable, frame: pd.DataFrame) -> Design:
-    """The design with the weights of the records and their units, if any are named."""
-    weights = table.weight_of_record
-    if weights is not None:
-        fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
-        refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
-        design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
-    names = design.cluster, design.household, design.cluster_fraction
-    return replace(design, units=sampling_units(frame, *names, design.fraction))
-
-
-def collected(uniques: Uniques, design: Design, counts: np.ndarray, p_a: float) -> SubsampleRisk:
+def collected(uniques: Uniques, design: Design, counts: np.ndarray) -> SubsampleRisk:
     """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
-    u1_share = uniques.u1 / design.n1
+    u1_share, p_a = uniques.u1 / design.n1, design.p_a
     draws = pd.DataFrame(counts, columns=list(COUNTS))
     draws.insert(0, "repeat", range(1, design.repeats + 1))
     draws = draws.assign(**conditions(draws, u1_share, design.fraction, p_a))
     means = uniques.expected(design)
     found = conditions(means, u1_share, design.fraction, p_a)
     expected = {name: float({**means, **found}[name]) for name in SPREAD}
-    spec, drawn = uniques.spec, "n1 fraction scheme repeats seed cluster household cluster_fraction".split()
+    spec, drawn = uniques.spec, "n1 fraction p_a scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
         keys=spec.key_variables,
         u1=uniques.u1,
-        p_a=p_a,
         missing=spec.missing,
         weight=spec.weight,
         draws=draws,

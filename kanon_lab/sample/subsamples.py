@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import ROUNDING
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.columns import distinct, one_column, refuse
 from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 from kanon_lab.methods.perturbation import generator
 from kanon_lab.roles import KeySpec
-from kanon_lab.sample.sizes import as_fraction
-
-if TYPE_CHECKING:
-    from kanon_lab.classes import ClassTable
+from kanon_lab.sample.curve import as_fraction
 
 
 @dataclass(frozen=True)
@@ -48,11 +45,9 @@ class Units:
         return np.bincount(self.unit, values) / np.bincount(self.unit)
 
 
-def sampling_units(
-    frame: pd.DataFrame, cluster: str | None, household: str | None, cluster_fraction: float | None, fraction: float
-) -> Units | None:
+def _units_of(frame: pd.DataFrame, design: Design) -> Units | None:
     """The units that the columns name; None where they name none, and each record is drawn by itself."""
-    first = _first(cluster, cluster_fraction, fraction)
+    first, cluster, household = _first(design), design.cluster, design.household
     if cluster is not None and cluster == household:
         raise OptionError(f"{shortened(str(cluster))} is cluster and household: give it one of the two roles")
     clusters, households = (_codes(frame, name) for name in (cluster, household))
@@ -67,15 +62,16 @@ def sampling_units(
     return Units(units, clusters[np.unique(units, return_index=True)[1]], first)
 
 
-def _first(cluster: str | None, cluster_fraction: float | None, fraction: float) -> float | None:
-    if cluster_fraction is None:
+def _first(design: Design) -> float | None:
+    """The chance of a cluster, where units are drawn in those that are drawn."""
+    if design.cluster_fraction is None:
         return None
-    if cluster is None:
+    if design.cluster is None:
         raise OptionError("cluster_fraction: name the column of clusters as well")
-    first = as_fraction(cluster_fraction, whole=True)
-    if first < fraction:
+    first = as_fraction(design.cluster_fraction, whole=True)
+    if first < design.fraction:
         raise OptionError(
-            f"cluster_fraction must be from the fraction of records ({fraction:.4g}) to 1, not {first:.4g}: "
+            f"cluster_fraction must be from the fraction of records ({design.fraction:.4g}) to 1, not {first:.4g}: "
             "it is the share of clusters that the survey drew"
         )
     return first
@@ -162,6 +158,16 @@ class Design:
     household: str | None = None
     cluster_fraction: float | None = None  # Chance of a cluster, where units are drawn in those that are drawn
     units: Units | None = None  # What those columns say; None where records are drawn one by one
+    p_a: float = 1.0  # Chance that what an outsider knows is as in the file, 0-1
+
+    def completed(self, frame: pd.DataFrame, table: ClassTable) -> Design:
+        """With the weights of the records and their units, if any are named."""
+        design, weights = self, table.weight_of_record
+        if weights is not None:
+            fault = "a weight below 1; a record stands for itself at least, so mend it or leave out the weight"
+            refuse(weights < 1 - ROUNDING, table.index, table.spec.weight, fault)
+            design = replace(design, weights=weights, fraction=min(table.n / float(weights.sum()), 1.0))
+        return replace(design, units=_units_of(frame, design))
 
     @cached_property
     def chance(self) -> np.ndarray | float:

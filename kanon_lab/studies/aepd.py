@@ -10,8 +10,7 @@ import pandas as pd
 
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import class_table
-from kanon_lab.methods.global_recoding import generalise, generalise_records, suppress_records
-from kanon_lab.methods.hierarchy import Hierarchy
+from kanon_lab.methods import Hierarchy, generalise, generalise_records, suppress_records
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import published_figures
 

@@ -27,7 +27,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.methods.global_recoding import generalise
+from kanon_lab.methods import generalise
 from kanon_lab.studies.aepd import (
     FIRST,
     KEYS,

@@ -13,10 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.methods.global_recoding import cut_bands, group_categories
-from kanon_lab.methods.local_suppression import local_suppression
-from kanon_lab.methods.numeric_coding import round_values
-from kanon_lab.methods.suppression import Suppression
+from kanon_lab.methods import Suppression, cut_bands, group_categories, local_suppression, round_values
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import published_figures
 

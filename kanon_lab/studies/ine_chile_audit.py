@@ -40,12 +40,7 @@ from kanon_lab.measures import (
     linkage_attack,
     records_above,
 )
-from kanon_lab.methods.global_recoding import group_categories
-from kanon_lab.methods.microaggregation import microaggregate
-from kanon_lab.methods.noise import add_noise
-from kanon_lab.methods.pram import pram
-from kanon_lab.methods.rank_swap import rank_swap
-from kanon_lab.methods.shuffle import shuffle
+from kanon_lab.methods import add_noise, group_categories, microaggregate, pram, rank_swap, shuffle
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import Told, judged_by_place, told
 from kanon_lab.studies.ine_chile import (

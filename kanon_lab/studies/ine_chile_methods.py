@@ -10,10 +10,15 @@ import pandas as pd
 
 from kanon_lab.classes import class_table
 from kanon_lab.measures import household_size
-from kanon_lab.methods.global_recoding import cut_bands
-from kanon_lab.methods.local_suppression import local_suppression
-from kanon_lab.methods.numeric_coding import bottom_code, round_values, top_code
-from kanon_lab.methods.suppression import Suppression, protection_claims
+from kanon_lab.methods import (
+    Suppression,
+    bottom_code,
+    cut_bands,
+    local_suppression,
+    protection_claims,
+    round_values,
+    top_code,
+)
 from kanon_lab.roles import KeySpec
 from kanon_lab.studies.figures import Told, told
 from kanon_lab.studies.ine_chile import (

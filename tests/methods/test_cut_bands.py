@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.methods import cut_bands, round_values, top_code
-from kanon_lab.methods.global_recoding import equal_edges
+from kanon_lab.methods.recoding import equal_edges
 
 AGES = pd.Series([0, 14, 15, 74, None], index=list("abcde"), name="age")
 

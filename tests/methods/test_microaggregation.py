@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.measures import outliers
-from kanon_lab.methods import microaggregation
-from kanon_lab.methods.microaggregation import KEEPS, microaggregate
+from kanon_lab.methods import KEEPS, microaggregate, quantities
 
 METHODS = [(method, centre) for method in ("mdav", "optimal") for centre in ("mean", "median")]
 
@@ -68,7 +67,7 @@ def test_every_promise(frame, k, method_and_centre, stratified):
     pd.testing.assert_frame_equal(frame, before)
     assert result.frame["s"].equals(frame["s"])
     promised = {keep.what for keep in result.keeps}
-    assert result.keeps == KEEPS[method if centre == "mean" else f"{method}, median"]
+    assert result.keeps == KEEPS["microaggregate"][method if centre == "mean" else f"{method}, median"]
     assert {keep.how for keep in result.keeps} == {"exactly"}
     places = [frame.index[frame["s"] == s] for s in set(frame["s"])] if stratified else [frame.index]
     shared = Counter(map(tuple, result.frame[["a", "b"]].to_numpy().tolist()))
@@ -215,7 +214,7 @@ def test_interruption_leaves_nothing_behind(monkeypatch):
         raise KeyboardInterrupt
 
     before = FILE.copy()
-    monkeypatch.setattr(microaggregation, "mdav", interrupted)
+    monkeypatch.setattr(quantities, "mdav", interrupted)
     with pytest.raises(KeyboardInterrupt):
         microaggregate(FILE, QUANTITIES)
     pd.testing.assert_frame_equal(FILE, before)

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
+from kanon_lab.methods import KEEPS, estimated_shares, invariant_matrix, posterior, pram, redrawing_matrix
 from kanon_lab.methods.perturbation import generator
-from kanon_lab.methods.pram import KEEPS, pram
-from kanon_lab.methods.transition import estimated_shares, invariant_matrix, posterior, redrawing_matrix
 
 GIVEN = {"a": {"a": 0.7, "b": 0.3}, "b": {"b": 1}, "c": {"a": 0.25, "b": 0.25, "c": 0.5}}
 
@@ -69,7 +68,7 @@ def within(draws, mean, variance, errors=5):
 
 @pytest.mark.parametrize("options", [{}, {"strata": "s"}, {"weight": "w"}, {"strata": "s", "weight": "w"}])
 def test_marginals_are_kept_in_expectation(options):
-    assert any(keep.what == "marginals" for keep in KEEPS["invariant"])
+    assert any(keep.what == "marginals" for keep in KEEPS["pram"]["invariant"])
     frame = example()
     weights = frame["w"] if "weight" in options else pd.Series(1.0, frame.index)
     results = [pram(frame, "x", keep=0.5, seed=seed, **options) for seed in range(200)]

@@ -15,8 +15,8 @@ from scipy.stats import nbinom
 
 from kanon_lab.errors import OptionError
 from kanon_lab.sample import METHODS, population_uniques
+from kanon_lab.sample.curve import size_counts
 from kanon_lab.sample.estimators import _digamma_rise, _likeliest_gamma, pitman_parameters
-from kanon_lab.sample.sizes import size_counts
 
 # PEERS.md: Adult without missing rows, nine keys. Size to number of classes.
 ADULT = """1:15512 2:2098 3:754 4:375 5:189 6:155 7:97 8:73 9:39 10:37 11:29 12:18 13:23 14:14 15:15 16:9 17:11 18:10

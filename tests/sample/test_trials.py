@@ -8,8 +8,8 @@ import pytest
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.sample import TRIAL_METHODS, expected_study, study_trials
+from kanon_lab.sample.curve import size_counts
 from kanon_lab.sample.scenarios import _Drawing
-from kanon_lab.sample.sizes import size_counts
 
 CELLS = 30_000
 

@@ -193,7 +193,6 @@ def mondrian(
 
     Parameters
     ----------
-    frame : DataFrame
     k_required : int
         Records that every class has at least.
     keys : names
@@ -228,7 +227,6 @@ def mondrian(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({'age': [21, 25, 48, 60], 'sex': list('ffmm')})
     >>> kanon_lab.methods.mondrian(frame, k_required=2, keys=['age', 'sex'], orders={'sex': 'fm'}).classes
          age sex  records

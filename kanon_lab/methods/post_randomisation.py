@@ -1,4 +1,4 @@
-"""The transition matrices of strata, each made when it is asked for: thousands of strata have thousands of them."""
+"""PRAM: categories become others by a matrix of probabilities (post-randomisation)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,9 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share, check_frame
-from kanon_lab.columns import coded, grouped, names_of, numbers_of, one_column, refuse
+from kanon_lab.columns import coded, grouped, names_of, numbers_of, one_column, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, meant, shortened
-from kanon_lab.methods.perturbation import (
-    EXACTLY,
-    EXPECTED,
-    Keep,
-    Perturbed,
-    generator,
-    strata_groups,
-    variables_of,
-    with_order,
-)
+from kanon_lab.methods.perturbation import KEEPS, Perturbed, generator, reordered, variables_of
 from kanon_lab.methods.transition import (
     category,
     check_transition,
@@ -36,7 +27,7 @@ from kanon_lab.roles import check_seed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StrataMatrices(Mapping[int, pd.DataFrame]):
-    """The matrix of each stratum, by its number from 0 on."""
+    """The matrix of each stratum, by its number from 0 on; made when it is asked for, since there may be thousands."""
 
     labels: Sequence[str]  # All categories
     full: np.ndarray  # (categories, categories) as given, or (categories,) the probability to stay
@@ -78,14 +69,11 @@ class StrataMatrices(Mapping[int, pd.DataFrame]):
 #: The probability to stay, where none is given.
 DEFAULT_KEEP = 0.8
 
-_GAPS = Keep("missing values", EXACTLY, "each variable")
-KEEPS = {
-    "plain": (_GAPS, Keep("shares estimated by estimated_shares", EXPECTED, "each variable, within each stratum")),
-    "invariant": (_GAPS, Keep("marginals", EXPECTED, "each variable, within each stratum; weighted with a weight")),
-}
-
 # A matrix has the square of so many cells.
 _MOST = 2000
+
+# What is given of one variable: a matrix, or a probability to stay.
+_Rule = pd.DataFrame | float | Mapping[Hashable, float]
 
 
 @dataclass(frozen=True)
@@ -96,20 +84,6 @@ class _Column:
     codes: np.ndarray
     labels: list[str]
     some: np.ndarray
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """What was asked for one variable: a matrix, or a probability to stay."""
-
-    matrix: pd.DataFrame | None
-    keep: float | Mapping[Hashable, float]
-
-    def categories(self) -> list[str] | None:
-        """Those that are named, as text; None where none is."""
-        if self.matrix is not None:
-            return list(self.matrix.index)
-        return [category(each) for each in self.keep] if isinstance(self.keep, Mapping) else None
 
 
 @dataclass(frozen=True)
@@ -151,8 +125,7 @@ def pram(
 
     Parameters
     ----------
-    frame : DataFrame
-    variables : sequence of str, or str
+    variables : names
         Columns of categories; what holds between two of them is weakened. A missing value stays missing.
     transition : DataFrame or mapping, optional
         The matrix to use: of one variable, or a mapping of variable to matrix with one for each. A row for each true
@@ -168,7 +141,7 @@ def pram(
         its diagonal says.
     weight : str, optional
         Sampling weight: the shares that are left as they are, are the weighted ones.
-    strata : sequence of str, or str
+    strata : names
         Each stratum has matrices for its own shares and categories. Where it has one category of a variable this
         category stays (unless a matrix is given and used as it is).
     seed : int, from 0 on
@@ -207,7 +180,6 @@ def pram(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> found = kanon_lab.methods.pram(pd.DataFrame({'sex': list('ffm') * 100}), 'sex', keep=0.8, seed=1)
     >>> found.details['transitions']['sex'].round(4)
             f       m
@@ -219,23 +191,24 @@ def pram(
     """
     check_frame(frame)
     names, strata, seed = variables_of(variables), names_of(strata, "strata"), check_seed(seed)
-    _check_roles(names, weight, strata)
-    rules = asked_matrices(names, transition, keep)
+    if weight is not None and not isinstance(weight, str):
+        raise OptionError(f"weight must be the name of a column, not {shortened(repr(weight))}")
+    for role, others in {"the weight": (weight,), "a stratum": strata}.items():
+        if both := [name for name in names if name in others]:
+            raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
+    rules = transition_rules(names, transition, keep)
     if invariant is not None and not isinstance(invariant, bool):
         raise OptionError(f"invariant must be true or false, not {shortened(repr(invariant))}")
     invariant = transition is None if invariant is None else invariant
     if len(frame) == 0:
         raise DataError("has no records; nothing can be perturbed")
-    stratum = np.empty(len(frame), dtype=np.int64)
-    for number, rows in enumerate(strata_groups(frame, strata)):
-        stratum[rows] = number
+    stratum = strata_codes(frame, strata)
     weights = None if weight is None else _weights(frame, weight)
     orders, transitions, cells, changes = {}, {}, [], []
     for position, name in enumerate(names):
         column = _column(frame, name)
         law = _law(column, rules[name], invariant, stratum, weights, frame.index)
-        draws = generator(seed, "pram", position).random(len(frame))
-        after = law.drawn(draws)
+        after = law.drawn(generator(seed, "pram", position).random(len(frame)))
         moved = after != column.codes
         orders[name] = np.where(moved, column.some[after], np.arange(len(frame)))
         transitions[name] = law.matrices if strata else law.matrices[0]
@@ -244,38 +217,30 @@ def pram(
         expected, fixed = (1 - stay).sum() / len(frame), int((stay == 1).sum())
         changes.append((name, expected, moved.mean(), stay.min(), stay.mean(), stay.max(), fixed))
     columns = ["variable", "expected", "changed", "stay_least", "stay_mean", "stay_most", "fixed"]
-    method = "invariant" if invariant else "plain"
-    details = {"transitions": transitions, "stratum": stratum, "changes": pd.DataFrame(changes, columns=columns)}
-    details["weight"] = weight
+    changes = pd.DataFrame(changes, columns=columns)
+    details = {"transitions": transitions, "stratum": stratum, "changes": changes, "weight": weight}
     cells = pd.DataFrame(cells, columns=["variable", "cells", "share"])
-    return Perturbed(with_order(frame, orders), method, names, strata, seed, cells, KEEPS[method], details)
+    method = "invariant" if invariant else "plain"
+    return Perturbed(reordered(frame, orders), method, names, strata, seed, cells, KEEPS["pram"][method], details)
 
 
-def _check_roles(names: tuple[str, ...], weight: str | None, strata: tuple[str, ...]) -> None:
-    if weight is not None and not isinstance(weight, str):
-        raise OptionError(f"weight must be the name of a column, not {shortened(repr(weight))}")
-    for role, others in {"the weight": (weight,), "a stratum": strata}.items():
-        if both := [name for name in names if name in others]:
-            raise OptionError(f"variables: {shortened(both[0])} is also {role}; leave it out of one of the two")
-
-
-def asked_matrices(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
-    """What is asked for each variable."""
+def transition_rules(names: tuple[str, ...], transition: object, keep: object) -> dict[str, _Rule]:
+    """What each variable moves by: its matrix, or the probability to stay."""
     if transition is None:
         keep = DEFAULT_KEEP if keep is None else keep
         of = _by_variable(keep, names, "keep") if isinstance(keep, Mapping) else dict.fromkeys(names, keep)
         for name, value in of.items():
             if not isinstance(value, Mapping) and as_share(value, f"keep of {shortened(name)}") == 1:
                 raise OptionError(f"keep of {shortened(name)} must be below 1, or nothing would change")
-        return {name: _Rule(None, of[name]) for name in names}
+        return dict(of)
     if keep is not None:
         raise OptionError("give a transition matrix or the probability to keep a category, not both")
     if isinstance(transition, Mapping) and any(_is_matrix(value) for value in transition.values()):
         of = _by_variable(transition, names, "transition")
-        return {name: _Rule(check_transition(of[name], name=f"transition of {shortened(name)}"), 0) for name in names}
+        return {name: check_transition(of[name], name=f"transition of {shortened(name)}") for name in names}
     if len(names) > 1:
         raise OptionError("transition: one matrix for several variables; give a mapping of each variable to its own")
-    return {names[0]: _Rule(check_transition(transition), 0)}
+    return {names[0]: check_transition(transition)}
 
 
 def _is_matrix(value: object) -> bool:
@@ -325,9 +290,12 @@ def _column(frame: pd.DataFrame, name: str) -> _Column:
 
 def _check_categories(rule: _Rule, column: _Column, index: pd.Index) -> None:
     """Raise an error unless the categories that are named are those of the data."""
-    if (named := rule.categories()) is None:
+    if isinstance(rule, pd.DataFrame):
+        named, setting, lacks = list(rule.index), "transition matrix", "row"
+    elif isinstance(rule, Mapping):
+        named, setting, lacks = [category(each) for each in rule], "keep", "probability to stay"
+    else:
         return
-    setting, lacks = ("keep", "probability to stay") if rule.matrix is None else ("transition matrix", "row")
     lacking = [code for code, label in enumerate(column.labels) if label not in named]
     fault = f"a category for which the {setting} has no {lacks}; give it one"
     refuse(np.isin(column.codes, lacking), index, column.name, fault)
@@ -347,10 +315,10 @@ def _law(
     cell, distinct = grouped(stratum[known] * size + column.codes[known], strata * size)
     shares = np.bincount(cell, None if weights is None else weights[known])
     first = np.searchsorted(distinct, np.arange(strata + 1) * size)
-    if rule.matrix is None:
-        full = stay_probabilities(column.labels, rule.keep)
+    if isinstance(rule, pd.DataFrame):
+        full = rule.loc[column.labels, column.labels].to_numpy()
     else:
-        full = rule.matrix.loc[column.labels, column.labels].to_numpy()
+        full = stay_probabilities(column.labels, rule)
     matrices = StrataMatrices(column.labels, full, invariant, distinct % size, shares, first)
     edges, targets, stay = [], [], []
     for number in matrices:

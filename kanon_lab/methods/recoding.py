@@ -1,0 +1,482 @@
+"""Recoding of one column: categories in groups, numbers in bands, coded at the top or the bottom, and rounded."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import numbers
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+
+from kanon_lab.arguments import check_choice
+from kanon_lab.columns import (
+    Quantity,
+    as_decimal,
+    as_text,
+    check_number,
+    composed,
+    distinct,
+    like,
+    quantity,
+    refuse,
+    spread,
+)
+from kanon_lab.errors import OptionError, shortened
+from kanon_lab.rules import Bands, shown
+
+
+def group_categories(
+    series: pd.Series, groups: Mapping[str, Hashable | Sequence[Hashable]], *, others: str = "raise"
+) -> pd.Series:
+    """Several categories under one label; a group of one renames.
+
+    Parameters
+    ----------
+    series : Series
+        Categories: text, numbers, truth values. Missing ones stay missing.
+    groups : mapping
+        By new label the old value or values. Labels are made text; text and numbers differ among old values. Letters
+        with accents are alike whether composed (NFC) or not.
+    others : str
+        What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a category for
+        all of them.
+
+    Returns
+    -------
+    Series of text
+
+    Raises
+    ------
+    OptionError
+        A group names a value that the column does not have, while others are in no group: it may be misspelt, and what
+        it was meant to protect would be released.
+
+    References
+    ----------
+    INE Chile (2023), section 8.2.1.1.1.
+
+    Examples
+    --------
+    >>> regions = pd.Series(['Lugo', 'Vigo', 'Jaén'])
+    >>> kanon_lab.methods.group_categories(regions, {'Galicia': ['Lugo', 'Vigo']}, others='elsewhere').tolist()
+    ['Galicia', 'Galicia', 'elsewhere']
+    """
+    if not isinstance(others, str) or not others:
+        raise OptionError(f"others must be raise, keep or a label (text), not {shortened(repr(others))}")
+    label_of = _label_of_value(groups)
+    codes, values = distinct(series)
+    labels = [label_of.get(_matched(value)) for value in values]
+    if others == "raise":
+        fault = "a value that no group has; put it in one (text and numbers differ), or say with others what it becomes"
+        rest = [code for code, label in enumerate(labels) if label is None]
+        refuse(np.isin(codes, rest), series.index, series.name, fault)
+    elif None in labels:
+        categories = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
+        _refuse_absent(label_of, set(map(_matched, categories)))
+        labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]
+    return spread(labels, codes, series)
+
+
+def _matched(value: Hashable) -> tuple[bool, Hashable]:
+    """What a value is matched by: to a mapping True is 1, to a reader not."""
+    return isinstance(value, (bool, np.bool_)), composed(value)
+
+
+def _label_of_value(groups: Mapping) -> dict[tuple[bool, Hashable], str]:
+    if not isinstance(groups, Mapping) or not groups:
+        raise OptionError("groups: give a mapping of new label to the values it stands for")
+    label_of = {}
+    for label, members in groups.items():
+        if isinstance(label, bool) or not isinstance(label, (str, numbers.Real)) or label == "":
+            raise OptionError(f"groups: the label {label!r} is no text; put it in quotes")
+        listed = isinstance(members, Iterable) and not isinstance(members, (str, Mapping))
+        members = list(members) if listed else [members]
+        if not members:
+            raise OptionError(f"groups: {shortened(str(label))!r} has no values; name one or more")
+        for value in members:
+            if not pd.api.types.is_scalar(value) or pd.isna(value):
+                raise OptionError(f"groups: {shortened(str(label))!r} has a missing value or a list; a gap stays a gap")
+            if _matched(value) in label_of:
+                raise OptionError(f"groups: the value {shortened(repr(value))} is named twice; put it in one group")
+            label_of[_matched(value)] = as_text(label)
+    return label_of
+
+
+def _refuse_absent(label_of: Mapping, known: set[tuple[bool, Hashable]]) -> None:
+    """Raise an `OptionError` where a group names a value that the column has neither in a row nor as a category."""
+    for key in label_of:
+        if key not in known:
+            raise OptionError(
+                f"groups: no row has the value {shortened(repr(key[1]))}, and others are in no group; mend or drop it "
+                "(text and numbers differ)"
+            )
+
+
+_MOST_BANDS = 10_000
+
+
+def cut_bands(
+    series: pd.Series,
+    *,
+    bands: Sequence[float | None] | None = None,
+    width: float | None = None,
+    start: float | None = None,
+    stop: float | None = None,
+    closed: str = "left",
+    whole: bool | None = None,
+    labels: Sequence[str] | None = None,
+    outside: str | Mapping[str, str] = "raise",
+) -> pd.Series:
+    """Global recoding of numbers in bands. A number outside them raises or goes to a named category.
+
+    Parameters
+    ----------
+    series : Series
+        Numbers. Missing ones stay missing.
+    bands : sequence of float, optional
+        Edges of the bands, rising. None (or an infinite number) as the first or last leaves that side open.
+    width : float, optional
+        Instead of `bands`: bands of this width from `start` (by default 0) to `stop` (as far as the values reach).
+    closed : {"left", "right"}
+        The edge that belongs to a band: edges 0, 10, 20 make [0, 10) and [10, 20), or (0, 10] and (10, 20]. So under
+        ``"right"`` the lowest edge lies outside.
+    whole : bool, optional
+        Whether bands read ``40-49``, as those of whole numbers, or ``[40, 50)``. By default they read as whole numbers
+        where all edges and all values are; where another file should be read alike, say it. If True, a number with a
+        fraction raises.
+    labels : sequence of str, optional
+        A label for each band. With `width` it needs `stop`.
+    outside : str or mapping
+        ``"raise"``, the label of a category for numbers outside the bands, or labels for those ``below`` and ``above``
+        them; a side without one raises.
+
+    Returns
+    -------
+    Series of text
+
+    Notes
+    -----
+    INE Chile (2023), section 8.2.1.1.2, whose function makes a missing value of what lies outside, so of an age of 0.
+
+    Examples
+    --------
+    >>> kanon_lab.methods.cut_bands(pd.Series([3, 17, 70]), bands=[0, 15, 65, None]).tolist()
+    ['0-14', '15-64', '65+']
+    >>> kanon_lab.methods.cut_bands(pd.Series([1.5, 9]), width=5, closed='right').tolist()
+    ['(0, 5]', '(5, 10]']
+    """
+    if whole is not None and not isinstance(whole, bool):
+        raise OptionError(f"whole must be true or false, not {shortened(repr(whole))}")
+    if (bands is None) == (width is None):
+        raise OptionError("give either bands (their edges) or width")
+    if bands is not None and (start is not None or stop is not None):
+        raise OptionError("start and stop go with width; bands have their own edges")
+    held = quantity(series)
+    if width is not None:
+        if stop is None and labels is not None:
+            raise OptionError("labels need stop: say where the bands end")
+        start = 0 if start is None else start
+        edges = _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
+    elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
+        edges = bands
+    else:
+        raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
+    if whole is None and (np.floor(held.numbers) != held.numbers).any():
+        whole = False
+    return _banded(held, Bands.of(edges, closed, whole, labels, "bands"), outside)
+
+
+def equal_edges(width: float, start: float, stop: float) -> list[float]:
+    """Edges of bands of one width, as they are written: three tenths, not three times the float next to a tenth."""
+    low, high, each = _written(start, "start"), _written(stop, "stop"), _written(width, "width")
+    if each <= 0 or high <= low or (high - low) % each:
+        raise OptionError(f"bands of {width} do not fill {start} to {stop}")
+    return _edges(low, each, (high - low) / each)
+
+
+def _edges(low: Fraction, each: Fraction, count: Fraction | int) -> list[float]:
+    if count > _MOST_BANDS:
+        raise OptionError(f"bands of {float(each):g} are more than {_MOST_BANDS:,}; make them wider")
+    return [float(low + i * each) for i in range(int(count) + 1)]
+
+
+def _reaching(numbers: np.ndarray, width: float, start: float, closed: str) -> list[float]:
+    """Edges of bands of one width, as far as the numbers reach."""
+    low, each = _written(start, "start"), _written(width, "width")
+    if each <= 0:
+        raise OptionError(f"width must be above 0, not {width!r}")
+    reach = (_written(numbers.max(), "") - low) / each if len(numbers) else 0
+    count = math.ceil(reach) if closed == "right" else math.floor(reach) + 1
+    return _edges(low, each, max(count, 1))
+
+
+def _written(number: object, name: str) -> Fraction:
+    return Fraction(as_decimal(check_number(number, name)))
+
+
+def _banded(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> pd.Series:
+    below, above = _outside_categories(outside, bands)
+    if bands.whole:
+        fraction = "a number with a fraction, and bands are of whole numbers; mend it, or say that whole is false"
+        held.refuse(np.floor(held.numbers) != held.numbers, fraction)
+    places = bands.positions(held.numbers)
+    under, over = places < 0, places >= len(bands.names)
+    remedy = "widen or open them (an edge of null, None in Python), or name a category with outside"
+    # Bands of one width may end where the values do: what lies below them must not tell where.
+    starts, ends = ("at", "before") if bands.closed == "left" else ("after", "at")
+    if below is None:
+        held.refuse(under, f"a number below the bands, which start {starts} {shown(bands.edges[0])}; {remedy}")
+    if above is None:
+        held.refuse(over, f"a number above the bands, which end {ends} {shown(bands.edges[-1])}; {remedy}")
+    places = np.where(under, len(bands.names), np.where(over, len(bands.names) + 1, places))
+    codes = np.where(held.codes < 0, -1, np.append(places, -1)[held.codes])
+    return spread([*bands.names, below, above], codes, held.column)
+
+
+def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
+    """Names of the categories below and above the bands; None where such a number raises."""
+    sides = {"below": outside, "above": outside} if isinstance(outside, str) else outside
+    if outside == "raise":
+        return None, None
+    known = isinstance(sides, Mapping) and set(sides) <= {"below", "above"}
+    if not known or not all(isinstance(name, str) and name for name in sides.values()):
+        raise OptionError('outside must be "raise", a label (text), or labels for below and above')
+    for name in sides.values():
+        if name in bands.names:
+            raise OptionError(f"outside: {shortened(name)!r} is the label of a band; choose another one")
+    return sides.get("below"), sides.get("above")
+
+
+#: Where a number half-way between two multiples goes.
+HALVES = {"even": "to the even multiple", "up": "to the multiple farther from 0"}
+
+_BASES = (1e-15, 1e15)
+# Numbers of so many digits, and no more, have floating-point numbers of their own.
+_EXACT_DIGITS = 10**15
+# Powers of 10 up to this are floating-point numbers.
+_EXACT_POWER = 10**22
+# More than the largest quotient of a floating-point number and a base has.
+_DIGITS = 400
+
+
+def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> pd.Series:
+    """Numbers rounded to the nearest multiple of a base.
+
+    Parameters
+    ----------
+    series : Series
+        Numbers; each is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
+        that stands for it is a little less. Missing ones stay missing.
+    base : float, 1e-15 to 1e15
+        Such as 0.01, 0.5, 25 or 1000.
+    half : {"even", "up"}
+        Where a number half-way between two multiples goes. ``"even"``: to the even one (75 and 85 both become 80),
+        which leaves sums unbiased. ``"up"``: to the one farther from 0 (85 becomes 90, -85 becomes -90).
+
+    Returns
+    -------
+    Series
+        int64 for whole numbers and a whole base, otherwise float64; nullable where `series` is; decimals stay decimals.
+        Never -0, which would tell that a number was negative.
+
+    References
+    ----------
+    INE Chile (2023), section 8.2.1.3; its figures are those of half-even.
+
+    Examples
+    --------
+    >>> kanon_lab.methods.round_values(pd.Series([2.675, -0.001]), base=0.01).tolist()
+    [2.68, 0.0]
+    >>> kanon_lab.methods.round_values(pd.Series([75, 85]), base=10, half='up').tolist()
+    [80, 90]
+    """
+    check_choice(half, "half", HALVES)
+    if not _BASES[0] <= check_number(base, "base") <= _BASES[1]:
+        raise OptionError(f"base must lie between {_BASES[0]:g} and {_BASES[1]:g}, not {base!r}")
+    step, held = as_decimal(base), quantity(series)
+    if held.values.dtype == object:
+        rounded = np.empty(len(held.values), dtype=object)
+        exact = _exactly(held.values, step, half)
+        rounded[:] = [like(number, value) for number, value in zip(exact, held.values)]
+    elif held.values.dtype.kind == "i" and step == step.to_integral_value():
+        rounded = _whole(held.values, int(step), half)
+    else:
+        rounded = _floats(held.numbers, step, half)
+    return held.rewritten(rounded)
+
+
+def _exactly(values: Iterable, step: Decimal, half: str) -> list[Decimal]:
+    # What decimal calls half up is away from 0.
+    rounding = decimal.ROUND_HALF_EVEN if half == "even" else decimal.ROUND_HALF_UP
+    with decimal.localcontext() as context:
+        context.prec = _DIGITS
+        return [(as_decimal(value) / step).to_integral_value(rounding) * step + 0 for value in values]
+
+
+def _whole(values: np.ndarray, base: int, half: str) -> np.ndarray:
+    rest = np.mod(values, base)
+    lower = values - rest
+    upward = (lower // base) % 2 == 1 if half == "even" else values > 0
+    return lower + base * ((2 * rest > base) | ((2 * rest == base) & upward))
+
+
+def _floats(values: np.ndarray, step: Decimal, half: str) -> np.ndarray:
+    """Multiples as the floats next to them: by float arithmetic where it cannot err, the others in decimal."""
+    over, under = step.as_integer_ratio()
+    # Half-way between two multiples lies a number of few digits: units over a power of 10.
+    power = 10 ** max(1, 1 - step.as_tuple().exponent)
+    units = over * power // (2 * under)
+    with np.errstate(over="ignore"):
+        lower = np.floor(values * float(under) / float(over))
+        sure = ((np.abs(lower) + 1) * float(2 * units) < _EXACT_DIGITS) & (power <= _EXACT_POWER)
+    lower = np.where(sure, lower, 0)
+    # Division of whole numbers that floats hold exactly gives the float next to the quotient, and of all numbers with
+    # up to 15 digits each has a float of its own: so floats compare as the numbers that they are written as.
+    middle = (2 * lower + 1) * float(units) / float(power)
+    upward = lower % 2 == 1 if half == "even" else lower >= 0
+    nearest = lower + ((values > middle) | ((values == middle) & upward))
+    rounded = nearest * float(2 * units) / float(power)
+    rounded[~sure] = [float(number) for number in _exactly(values[~sure].tolist(), step, half)]
+    return rounded + 0.0
+
+
+# The mean of one value is the value, and who holds one of two values reads the other off their mean.
+_FEWEST_FOR_A_MEAN = 3
+
+
+def top_code(
+    series: pd.Series, *, above: object, label: str | None = None, value: float | str | None = None
+) -> pd.Series:
+    """Values strictly above a limit made alike.
+
+    They become the limit itself unless `label` or `value` says otherwise: a limit tells nothing of the values beyond
+    it, and the column stays numeric. A column with a label is text and cannot be coded at its other end: for labels at
+    both ends use `cut_bands` with a width of 1 and names for what lies `outside`.
+
+    Parameters
+    ----------
+    series : Series
+        Numbers, or an ordered categorical (one of numbers in their order is numbers). Missing values stay missing.
+    above : float, or a category
+        The limit: the highest value that stays as it is.
+    label : str, optional
+        Text for the coded values, such as ``"65+"``; the column is then text.
+    value : float or "mean", optional
+        A number for the coded values, not below the limit; ``"mean"`` is their own unweighted mean, which keeps the
+        column's sum, and is refused of one or two records, whom it would tell. Of an ordered categorical, a category.
+
+    Returns
+    -------
+    Series
+        With a label, text; otherwise int64 where both the column and what is put in are whole numbers (a mean never
+        is), else float64; nullable where `series` is; decimals stay decimals. An ordered categorical stays one, with
+        the categories that are left and the new one at their end.
+
+    References
+    ----------
+    INE Chile (2023), section 8.2.1.2.
+
+    Examples
+    --------
+    >>> kanon_lab.methods.top_code(pd.Series([40, 70, 95]), above=65).tolist()
+    [40, 65, 65]
+    >>> kanon_lab.methods.top_code(pd.Series([40, 70, 95]), above=65, label='65+').tolist()
+    ['40', '65+', '65+']
+    """
+    return _coded(series, above, label, value, top=True)
+
+
+def bottom_code(
+    series: pd.Series, *, below: object, label: str | None = None, value: float | str | None = None
+) -> pd.Series:
+    """Values strictly below a limit made alike: `top_code` at the other end, where a `value` is not above the limit.
+
+    Parameters
+    ----------
+    below : float, or a category
+        The limit: the lowest value that stays as it is.
+
+    Returns
+    -------
+    Series
+        As of `top_code`; an ordered categorical has the new category at its beginning.
+
+    Examples
+    --------
+    >>> kanon_lab.methods.bottom_code(pd.Series([3, 20, 41]), below=18).tolist()
+    [18, 20, 41]
+    """
+    return _coded(series, below, label, value, top=False)
+
+
+def _coded(series: pd.Series, limit: object, label: str | None, value: float | str | None, *, top: bool) -> pd.Series:
+    if label is not None and value is not None:
+        raise OptionError("give label (text) or value (a number), not both")
+    if label is not None and not (isinstance(label, str) and label):
+        raise OptionError(f"label must be text, such as '65+', not {shortened(repr(label))}; a number goes under value")
+    name = "above" if top else "below"
+    if _ranked(series):
+        return _coded_categories(series, limit, label if value is None else value, name)
+    check_number(limit, name)
+    held = quantity(series)
+    coded = held.numbers > float(limit) if top else held.numbers < float(limit)
+    if label is not None:
+        texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]
+        return spread(texts, held.codes, series)
+    if value == "mean":
+        return _with_value(held, coded, _mean(held, coded), whole=False)
+    value = limit if value is None else check_number(value, "value")
+    if float(value) < float(limit) if top else float(value) > float(limit):
+        raise OptionError(f"value {value!r} lies on the other side of {name} {limit!r}; the order would be lost")
+    return _with_value(held, coded, value, whole=float(value).is_integer() and abs(value) < 2**62)
+
+
+def _ranked(series: pd.Series) -> bool:
+    """Whether a column has ordered categories other than numbers in their own order."""
+    if not isinstance(series.dtype, pd.CategoricalDtype) or not series.dtype.ordered:
+        return False
+    categories = series.cat.categories
+    return not (pd.api.types.is_numeric_dtype(categories.dtype) and categories.is_monotonic_increasing)
+
+
+def _with_value(held: Quantity, coded: np.ndarray, value: object, *, whole: bool) -> pd.Series:
+    if held.values.dtype == object:
+        new = held.values.copy()
+        new[coded] = [like(as_decimal(value), each) for each in new[coded]]
+    elif whole and held.values.dtype.kind == "i":
+        new = np.where(coded, int(value), held.values)
+    else:
+        new = np.where(coded, float(value), held.numbers)
+    return held.rewritten(new)
+
+
+def _mean(held: Quantity, coded: np.ndarray) -> float:
+    """Unweighted mean over the coded records; 0 where there is none."""
+    numbers = held.numbers[held.codes[held.rows(coded)]]
+    if len(numbers) < _FEWEST_FOR_A_MEAN:
+        few = f"fewer than {_FEWEST_FOR_A_MEAN} values lie beyond the limit, and their mean would tell them"
+        held.refuse(coded, f"{few}; move the limit, or give a label or a number")
+    # Scaled by a power of 2, which changes no digit, so that no sum runs over.
+    return math.ldexp(float(np.mean(np.ldexp(numbers, -64))), 64) if len(numbers) else 0.0
+
+
+def _coded_categories(series: pd.Series, limit: object, new: object, name: str) -> pd.Series:
+    old = list(series.cat.categories)
+    if limit not in old:
+        raise OptionError(f"{name} must be one of the ordered categories, not {shortened(repr(limit))}")
+    if new == "mean":
+        raise OptionError("value: categories have no mean; give a label")
+    place, top = old.index(limit), name == "above"
+    kept = old[: place + 1] if top else old[place:]
+    new = limit if new is None else new
+    if new in kept and new != limit:
+        raise OptionError(f"{shortened(repr(new))} is a category that stays; the order would be lost; choose another")
+    order = kept if new in kept else [*kept, new] if top else [new, *kept]
+    places = np.array([order.index(each if each in kept else new) for each in old], dtype=int)
+    codes = series.cat.codes.to_numpy()
+    coded = pd.Categorical.from_codes(np.where(codes < 0, -1, places[codes]), categories=order, ordered=True)
+    return pd.Series(coded, index=series.index, name=series.name)
