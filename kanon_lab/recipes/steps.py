@@ -229,12 +229,12 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
 
 
 def _suppress(frame, spec, settings, *, seed) -> Applied:
-    result = local_suppression(frame, spec, **read(Suppress, settings).said)
+    result = local_suppression(frame, spec, **read(Suppress, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
 def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
-    result = suppress_above_risk(frame, spec, **read(SuppressRisk, settings).said)
+    result = suppress_above_risk(frame, spec, **read(SuppressRisk, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -332,7 +332,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     """A method of `kanon_lab.methods`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
-    options = read(kind.model, settings).said
+    options = read(kind.model, settings).fields_set
     names = options.pop("variables")
     options.setdefault("strata", spec.strata)
     if step == "pram":  # what the users publish are weighted shares
