@@ -29,20 +29,14 @@ class FileRisk:
 
     Attributes
     ----------
-    estimator : str
-        Behind every individual risk (`kanon_lab.measures.ESTIMATORS`).
-    risk : ndarray of float, shape (n,)
-        Individual risk of each record, in (0, 1], in the order of the frame.
-    global_risk, expected_reidentifications : float
-        Its mean (0-1) and its sum over records.
-    household_risk : float or None
-        Mean over records of the risk of their household, 0-1.
-    expected_household_reidentifications : float or None
-        Households with some member who is re-identified: sum over households, each once, of their risk.
-    expected_persons_in_reidentified_households : float or None
-        The persons in those households: sum over records of the risk of their household.
-    sum_population_frequency : float
-        Sum over records of F_k.
+    estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
+    risk : individual risk of each record, in (0, 1], in the order of the frame, shape (n,)
+    global_risk, expected_reidentifications : its mean (0-1) and its sum over records
+    household_risk : mean over records of the risk of their household, 0-1
+    expected_household_reidentifications : households with some member who is re-identified: sum over households, each
+        once, of their risk
+    expected_persons_in_reidentified_households : the persons in those: sum over records of the risk of their household
+    sum_population_frequency : sum over records of F_k
     """
 
     estimator: str
@@ -163,16 +157,12 @@ class Measures:
 
     Attributes
     ----------
-    table : ClassTable
-        What all of them were taken from, with the roles of the variables (``table.spec``).
-    violations, records_above : dict
-        For each k the number of records with f_k below it, for each threshold that of records with a risk above it.
-    with_household_size : dict of str to int or None
-        See `kanon_lab.measures.with_household_size`; None without a household.
-    diversity : dict of str to Diversity
-        By sensitive variable.
-    notes : tuple of str
-        What a reader of the numbers should know.
+    table : what all of them were taken from, with the roles of the variables (``table.spec``)
+    violations, records_above : for each k the number of records with f_k below it, for each threshold that of records
+        with a risk above it
+    with_household_size : see `kanon_lab.measures.with_household_size`; None without a household
+    diversity : by sensitive variable
+    notes : what a reader of the numbers should know
     """
 
     table: ClassTable

@@ -24,18 +24,14 @@ class LinkageResult:
 
     Attributes
     ----------
-    persons : DataFrame
-        One row a person, under the index of the register: the column of `identity`, if one was given; ``records``
+    persons : one row a person, under the index of the register: the column of `identity`, if one was given; ``records``
         (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
         a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
         whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
         record whose value is missing). With the truth: ``right`` (the only compatible record is the person's own) and,
-        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record).
-    records : DataFrame
-        One row a released record, under the index of the released table: ``persons`` (of the register compatible with
-        it).
-    summary : DataFrame
-        One row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register).
+        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record)
+    records : one row a released record, under its index: ``persons`` (of the register compatible with it)
+    summary : one row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register)
     """
 
     persons: pd.DataFrame
@@ -236,14 +232,12 @@ class Linked:
 
     Attributes
     ----------
-    records : DataFrame
-        Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
-        the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is
-        among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of the
-        nearest is chosen at random).
-    share, share_at_most : float
-        Mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``, the share for an
-        outsider with luck in every tie, 0-1.
+    records : under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number
+        where the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its
+        own is among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of
+        the nearest is chosen at random)
+    share, share_at_most : mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``,
+        the share for an outsider with luck in every tie, 0-1
     """
 
     variables: tuple[str, ...]

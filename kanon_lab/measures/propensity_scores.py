@@ -46,27 +46,17 @@ class Propensity:
 
     Attributes
     ----------
-    variables, numeric : tuple of str
-        What the model was given, and which of it as quantities.
-    records, released_share : int, float
-        Of both files together, and the share of them that are released, 0-1.
-    parameters : int or None
-        Free parameters of the logistic model, the intercept among them; None for a tree.
-    pmse : float
-        Mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share: 0
-        where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all.
-    expected, sd : float
-        Mean and standard deviation of `pmse` under no difference, by `null`.
-    ratio, standardised : float
-        `pmse` over `expected`, and (pmse - expected) / sd.
-    null : {"formula", "permutation", "none"}
-        Where `expected` is from; without one it and what follows from it are not numbers.
-    told_apart : float
-        Share of records with a probability above 0.999 of the file that they are from, 0-1.
-    converged : bool
-        Whether the fit of the logistic model came to an end; always so for a tree.
-    repeats, seed : int
-        Of the permutations.
+    variables, numeric : what the model was given, and which of it as quantities
+    records, released_share : of both files together, and the share of them that are released, 0-1
+    parameters : free parameters of the logistic model, the intercept among them; None for a tree
+    pmse : mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share:
+        0 where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all
+    expected, sd : mean and standard deviation of `pmse` under no difference
+    ratio, standardised : `pmse` over `expected`, and (pmse - expected) / sd
+    null : where `expected` is from: ``formula``, ``permutation`` or ``none``, and then what follows from it is not a
+        number
+    told_apart : share of records with a probability above 0.999 of the file that they are from, 0-1
+    converged : whether the fit of the logistic model came to an end; always so for a tree
     """
 
     variables: tuple[str, ...]

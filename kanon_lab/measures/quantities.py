@@ -23,18 +23,15 @@ class Interval:
 
     Attributes
     ----------
-    inside : DataFrame
-        Under the index of the files, one column a variable: whether the original value lies within the interval;
-        missing where there is none, and so nothing to be disclosed.
-    records : DataFrame
-        Under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
-        ``at_risk`` (there is one, and all of them are inside).
-    variables : DataFrame
-        One row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
+    inside : under the index of the files, one column a variable: whether the original value lies within the interval;
+        missing where there is none, and so nothing to be disclosed
+    records : under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
+        ``at_risk`` (there is one, and all of them are inside)
+    variables : one row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
         ``share`` (0-1; its mean is what papers report), ``half_width`` (of the interval: in units of the variable by
-        ``sd``, in released records by ``rank``).
-    share, share_any : float
-        Shares of records with all their values inside (at risk), and with some, 0-1, among those with a value.
+        ``sd``, in released records by ``rank``)
+    share, share_any : shares of records with all their values inside (at risk), and with some, 0-1, among those with a
+        value
     """
 
     width: float
@@ -143,13 +140,10 @@ class Robust:
 
     Attributes
     ----------
-    variables : tuple of str
-        Those that were compared: the values of the others are all equal.
-    records : DataFrame
-        Under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
-        interval about its original), ``rmdid2`` (the same, and too few other released records are near).
-    rmdid1, rmdid2 : float
-        Shares of records at risk, 0-1, among those with a distance.
+    variables : those that were compared: the values of the others are all equal
+    records : under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
+        interval about its original), ``rmdid2`` (the same, and too few other released records are near)
+    rmdid1, rmdid2 : shares of records at risk, 0-1, among those with a distance
     """
 
     variables: tuple[str, ...]
@@ -227,15 +221,11 @@ class Outliers:
 
     Attributes
     ----------
-    variables : tuple of str
-        Those that vary; the values of the others are all equal.
-    distances : Series of float
-        Robust Mahalanobis distance of each record; not a number where a value is missing.
-    threshold : float
-        The distance above which a record is an outlier.
+    variables : those that vary; the values of the others are all equal
+    distances : robust Mahalanobis distance of each record; not a number where a value is missing
+    threshold : the distance above which a record is an outlier
     which : ndarray of bool, shape (n,)
-    records, share : int, float
-        Number of outliers, and the same among the records with a distance, 0-1.
+    records, share : number of outliers, and the same among the records with a distance, 0-1
     """
 
     variables: tuple[str, ...]

@@ -240,16 +240,13 @@ class Diversity:
 
     Attributes
     ----------
-    distance, missing : str
-        Between values, behind ``t_closeness``; and what a missing value means (`kanon_lab.roles.MISSING_POLICIES`).
-    values : Index
-        The distinct values, in the order that the ordered distance gives them.
-    classes : DataFrame
-        One row a class, numbered as in the class table: ``records`` (those of the class itself), ``known`` (records
-        behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`, which are
-        missing where nothing is known.
-    file : dict
-        For each of the `MEASURES` its worst value over the classes; None where no class has one.
+    distance, missing : between values, behind ``t_closeness``; and what a missing value means
+        (`kanon_lab.roles.MISSING_POLICIES`)
+    values : the distinct values, in the order that the ordered distance gives them
+    classes : one row a class, numbered as in the class table: ``records`` (those of the class itself), ``known``
+        (records behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`,
+        missing where nothing is known
+    file : for each of the `MEASURES` its worst value over the classes; None where no class has one
     """
 
     variable: str

@@ -20,8 +20,7 @@ from kanon_lab.studies import (
     printed_table,
     reconstruct_cells,
 )
-from kanon_lab.studies.inverse import apportion
-from kanon_lab.studies.printed import PRINTED_RANGES
+from kanon_lab.studies.inverse import PRINTED_RANGES, apportion
 
 cell_lists = st.lists(st.integers(0, 60), min_size=2, max_size=8).filter(any)
 
