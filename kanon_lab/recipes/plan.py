@@ -157,7 +157,7 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
-    spec = KeySpec(**{role: value for role, value in given.said.items() if role in _ROLES})
+    spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
     limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
     k_required = limits.get("k") if given.k_required is None else given.k_required
     found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}

@@ -271,7 +271,7 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
 
 
 def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
-    result = function(frame, spec, **read(model, settings).said)
+    result = function(frame, spec, **read(model, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -374,7 +374,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     """A method of `kanon_lab.methods`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
-    options = read(kind.model, settings).said
+    options = read(kind.model, settings).fields_set
     names = options.pop("variables")
     options.setdefault("strata", spec.strata)
     if step == "pram":  # what the users publish are weighted shares
