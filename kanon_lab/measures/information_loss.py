@@ -168,14 +168,10 @@ def table_distances(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection. They need not have the same records.
-    variables : sequence of str, or str
-        Categorical variables, at least one. One that the release has no more is missing there in every record.
-    weight : str, optional
-        Column of weights in both files, above 0; without one every record counts 1.
-    ways : int or iterable of int
-        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on.
+    original, released : before and after protection. They need not have the same records.
+    variables : categorical variables, at least one. One that the release has no more is missing there in every record.
+    weight : column of weights in both files, above 0; without one every record counts 1
+    ways : how many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on
 
     Returns
     -------
@@ -317,13 +313,10 @@ def quantity_loss(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection, under the same index.
-    variables : sequence of str, or str, optional
-        Variables that are numbers; by default all columns of the original but the weight. One that the release has no
-        more has lost every value.
-    weight : str, optional
-        Column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
+    original, released : before and after protection, under the same index
+    variables : variables that are numbers; by default all columns of the original but the weight. One that the release
+        has no more has lost every value.
+    weight : column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
         records, not of the population.
 
     Notes
