@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pages import PAGES, blocks
@@ -247,7 +247,6 @@ plain = st.recursive(
 
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
 def test_whatever_is_given_is_taken_or_refused_in_one_line(model, data):
     fields = list(MODELS[model].fields())
     tried = data.draw(st.dictionaries(st.sampled_from(fields), plain, max_size=3))
