@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 from canaries import Reports
+from hypothesis import settings
 
 from kanon_lab.loading import load_jsonschema
 
 load_jsonschema()  # before anything else does, which would take a second or two
+
+# So many random files for each property; a test that says another number says it for itself.
+EXAMPLES = 300 if "KANON_LAB_SLOW" in os.environ else 30
+settings.register_profile("tests", settings(), max_examples=EXAMPLES, deadline=None)
+settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
