@@ -93,13 +93,11 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
     Parameters
     ----------
-    table : ClassTable
-        F_k from weights, or from a known population.
-    threshold : float
-        Records with a risk strictly above it are counted, 0-1.
-    estimator : {"inverse", "benedetti-franconi", "exact"}
-        Of the expected 1/F_k; ``inverse`` takes F_k as known, the others for negative binomial with a mean that the
-        weights give, so that the expected 1/F_k is larger; where F_k is distributed otherwise it may be smaller.
+    table : F_k from weights, or from a known population
+    threshold : records with a risk strictly above it are counted, 0-1
+    estimator : of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known, the others for negative
+        binomial with a mean that the weights give, so that the expected 1/F_k is larger; where F_k is distributed
+        otherwise it may be smaller
 
     Returns
     -------
@@ -232,22 +230,15 @@ def measure(
 
     Parameters
     ----------
-    frame : DataFrame
-        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
-    spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables.
-    k : iterable of int
-        Thresholds, from 1 on, for which to count the records with f_k below.
-    thresholds : iterable of float
-        Risks, 0-1, for which to count the records with a risk above.
-    estimator : str
-        Of the individual risk: one of `kanon_lab.measures.ESTIMATORS`.
-    recursive_c : float
-        The c of recursive (c, l)-diversity, above 0 and up to a million.
-    distance : {"equal", "ordered"}
-        Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
-    bands : mapping of str to Bands, optional
-        For sensitive variables that are quantities, the bands to put them into first.
+    frame : one row a record; neither its index nor the order of its rows or columns matters
+    spec : the roles of its variables, or the names of the key variables
+    k : thresholds, from 1 on, for which to count the records with f_k below
+    thresholds : risks, 0-1, for which to count the records with a risk above
+    estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`
+    recursive_c : the c of recursive (c, l)-diversity, above 0 and up to a million
+    distance : ``equal`` or ``ordered``: between values of a sensitive variable, for t-closeness.
+        `kanon_lab.measures.diversity` takes a hierarchy.
+    bands : for sensitive variables that are quantities, the bands to put them into first
 
     Notes
     -----

@@ -20,7 +20,6 @@ from kanon_lab.columns import (
     distinct_rows,
     grouped,
     names_of,
-    names_of_quantities,
     one_column,
     pack,
     paired,
@@ -30,7 +29,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.survey_design import Design, weights_of_both
-from kanon_lab.roles import check_k
+from kanon_lab.roles import check_k, column_names
 
 
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
@@ -169,14 +168,10 @@ def table_distances(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection. They need not have the same records.
-    variables : sequence of str, or str
-        Categorical variables, at least one. One that the release has no more is missing there in every record.
-    weight : str, optional
-        Column of weights in both files, above 0; without one every record counts 1.
-    ways : int or iterable of int
-        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on.
+    original, released : before and after protection. They need not have the same records.
+    variables : categorical variables, at least one. One that the release has no more is missing there in every record.
+    weight : column of weights in both files, above 0; without one every record counts 1
+    ways : how many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on
 
     Returns
     -------
@@ -318,13 +313,10 @@ def quantity_loss(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection, under the same index.
-    variables : sequence of str, or str, optional
-        Variables that are numbers; by default all columns of the original but the weight. One that the release has no
-        more has lost every value.
-    weight : str, optional
-        Column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
+    original, released : before and after protection, under the same index
+    variables : variables that are numbers; by default all columns of the original but the weight. One that the release
+        has no more has lost every value.
+    weight : column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
         records, not of the population.
 
     Notes
@@ -354,7 +346,7 @@ def quantity_loss(
     weight = Design(weight).weight
     if variables is None:
         variables = [name for name in original.columns if name != weight]
-    variables = names_of_quantities(variables)
+    variables = column_names(variables, "variables")
     both = paired(original, with_absent(released, original, variables), variables)
     sds = both.sd, _spread_where_known(both.released)
     weights = None if weight is None else weights_of_both(original, released, weight)

@@ -53,20 +53,15 @@ def linkage_attack(
 
     Parameters
     ----------
-    register, released : DataFrame
-        One row a person, and one row a record.
-    keys : sequence of str, or str
-        Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
-        was: 34 does not match 30-39.
-    identity : str, optional
-        The register's column of names or person numbers; its index if not given.
-    sensitive : str, optional
-        The released table's variable that the intruder wants to learn.
-    truth : Series, optional
-        The identity of the person behind each released record, under the released table's index. Only who made the
+    register, released : one row a person, and one row a record
+    keys : variables of both tables. Values match when they are equal, so a register must be recoded as the released
+        table was: 34 does not match 30-39.
+    identity : the register's column of names or person numbers; its index if not given
+    sensitive : the released table's variable that the intruder wants to learn
+    truth : the identity of the person behind each released record, under the released table's index. Only who made the
         table has it.
-    missing : {"wildcard", "category", "error"}
-        What a missing key in either table means; see `kanon_lab.roles.MISSING_POLICIES`.
+    missing : ``wildcard``, ``category`` or ``error``: what a missing key in either table means; see
+        `kanon_lab.roles.MISSING_POLICIES`
 
     Notes
     -----
@@ -259,14 +254,11 @@ def record_linkage(
 
     Parameters
     ----------
-    original, released, variables
-        As in `interval_disclosure`.
-    scale : {"sd", "mahalanobis", "none"}
-        Whether each variable is divided by the standard deviation of its original values, so that none counts for more
-        because of its unit; or the distance takes account of the covariance of the original values, which finds more
-        where noise follows that covariance.
-    targets : slice or ndarray, optional
-        Positions of the released records that are linked; by default all.
+    original, released, variables : as in `interval_disclosure`
+    scale : ``sd``, ``mahalanobis`` or ``none``: whether each variable is divided by the standard deviation of its
+        original values, so that none counts for more because of its unit; or the distance takes account of the
+        covariance of the original values, which finds more where noise follows that covariance
+    targets : positions of the released records that are linked; by default all
 
     Notes
     -----

@@ -161,14 +161,11 @@ def loglinear(
 
     Parameters
     ----------
-    table : ClassTable
-        Of a sample. Combinations of the keys' values that no record has are part of the model too.
-    interactions : iterable of tuples of str
-        Key variables that interact, such as ``[("region", "age")]``; all main effects are in the model anyway, and so
-        are the interactions of fewer variables inside those given (the model is hierarchical).
-    sampling_fraction : float, optional
-        Probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a probability for each
-        class, from the weights.
+    table : of a sample. Combinations of the keys' values that no record has are part of the model too.
+    interactions : key variables that interact, such as ``[("region", "age")]``; all main effects are in the model
+        anyway, and so are the interactions of fewer variables inside those given (the model is hierarchical)
+    sampling_fraction : probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a
+        probability for each class, from the weights.
 
     Notes
     -----

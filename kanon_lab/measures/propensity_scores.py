@@ -91,23 +91,18 @@ def propensity(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection. They need not have the same records. Neither changes.
-    variables : sequence of str, or str
-        What the model is given, at least one. One that the release has no more is missing there in every record.
-    numeric : sequence of str, or str, optional
-        Which of them are quantities; the others are categories. By default those that are numbers in both files, with
-        more than 50 distinct values in the original.
-    model : {"logistic", "tree"}
-        Logistic regression without interactions and without a penalty, which sees differences in the shares of
-        categories and the means of quantities, each by itself. Or a classification tree, which also sees differences in
-        spread, in how variables go together, and between numbers that are whole and numbers that are not; its leaves
-        have 20 records and 0.5% of all at least.
-    repeats : int, optional
-        Permutations of the labels of the files that `expected` is taken from; with 0 it is from the formula of a
+    original, released : before and after protection. They need not have the same records.
+    variables : what the model is given, at least one. One that the release has no more is missing there in every
+        record.
+    numeric : which of them are quantities; the others are categories. By default those that are numbers in both files,
+        with more than 50 distinct values in the original.
+    model : ``logistic`` or ``tree``: logistic regression without interactions and without a penalty, which sees
+        differences in the shares of categories and the means of quantities, each by itself. Or a classification tree,
+        which also sees differences in spread, in how variables go together, and between numbers that are whole and
+        numbers that are not; its leaves have 20 records and 0.5% of all at least.
+    repeats : permutations of the labels of the files that `expected` is taken from; with 0 it is from the formula of a
         logistic model, and a tree has none. By default 0 for a logistic model and 20 for a tree; 1 is too few for `sd`.
-    seed : int
-        Of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1.
+    seed : of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1
 
     Notes
     -----

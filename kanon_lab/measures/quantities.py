@@ -55,17 +55,13 @@ def interval_disclosure(
 
     Parameters
     ----------
-    original, released : DataFrame
-        The same records under the same index, before and after protection.
-    variables : sequence of str, or str
-        The quantities that are compared; all columns of the original by default.
-    width : float
-        Half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the released
-        values, at most 1, by ``rank``.
-    by : {"sd", "rank"}
-        An interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004); or from the
-        released value that many ranks below it to the one as many above, its equals counting as one rank, and not
-        beyond the smallest and largest (Domingo-Ferrer and Torra 2001).
+    original, released : the same records under the same index, before and after protection
+    variables : the quantities that are compared; all columns of the original by default
+    width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
+        released values, at most 1, by ``rank``
+    by : ``sd`` or ``rank``: an interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer
+        2004); or from the released value that many ranks below it to the one as many above, its equals counting as one
+        rank, and not beyond the smallest and largest (Domingo-Ferrer and Torra 2001)
 
     Notes
     -----
@@ -170,17 +166,12 @@ def robust_disclosure(
 
     Parameters
     ----------
-    original, released, variables
-        As in `interval_disclosure`.
-    width : float
-        Half the interval of a record at robust distance 1, in standard deviations of the original values, above 0. It
-        grows with the square of the distance.
-    near : float
-        Released records this close, in the same unit, are hidden among each other, above 0.
-    neighbours : int
-        How many others have to be that close, 1 or more.
-    seed : int
-        Of the estimate of location and spread, which is drawn from subsets of the records.
+    original, released, variables : as in `interval_disclosure`
+    width : half the interval of a record at robust distance 1, in standard deviations of the original values, above 0.
+        It grows with the square of the distance.
+    near : released records this close, in the same unit, are hidden among each other, above 0
+    neighbours : how many others have to be that close, 1 or more
+    seed : of the estimate of location and spread, which is drawn from subsets of the records
 
     Notes
     -----

@@ -323,17 +323,12 @@ def diversity(
 
     Parameters
     ----------
-    variable : str or Series
-        A sensitive or numeric variable of the table's spec, or one value a record in the order of its frame.
-    recursive_c : float
-        The c of recursive (c, l)-diversity, above 0.
-    distance : {"equal", "ordered", "hierarchical"}
-        Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
-        bands and ordered categoricals by their own order.
-    hierarchy : Hierarchy, optional
-        Of the sensitive variable, for the hierarchical distance.
-    bands : Bands, optional
-        Bands to put a numeric variable into first.
+    variable : a sensitive or numeric variable of the table's spec, or one value a record in the order of its frame
+    recursive_c : the c of recursive (c, l)-diversity, above 0
+    distance : ``equal``, ``ordered`` or ``hierarchical``: distance between values for t-closeness; see `DISTANCES`.
+        Ordered: numbers by size, then text by its letters; bands and ordered categoricals by their own order.
+    hierarchy : of the sensitive variable, for the hierarchical distance
+    bands : bands to put a numeric variable into first
 
     Notes
     -----

@@ -138,7 +138,6 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.recipes.as_indicators({"means": "income", "by": "sex"}).variables
     ('income', 'sex')
     """

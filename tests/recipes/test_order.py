@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon_lab.data import write_microdata
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.notes import LEVEL, alike_neighbours
+from kanon_lab.recipes.households import LEVEL, alike_neighbours
 from kanon_lab.recipes.steps import SHUFFLED_BY
 from kanon_lab.roles import KeySpec
 
