@@ -148,9 +148,10 @@ def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]
 
 def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, ...]:
     """Names of columns, of any type that a frame has, as a tuple; an `OptionError` where one stands twice."""
-    if names is not None and not isinstance(names, Iterable):
-        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}")
-    names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    try:
+        names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    except TypeError:
+        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}") from None
     for name in names:
         _check_name(name, setting)
     named_once(names, setting)
