@@ -20,7 +20,6 @@ from kanon_lab.columns import (
     distinct_rows,
     grouped,
     names_of,
-    names_of_quantities,
     one_column,
     pack,
     paired,
@@ -30,7 +29,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.survey_design import Design, weights_of_both
-from kanon_lab.roles import check_k
+from kanon_lab.roles import check_k, column_names
 
 
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
@@ -347,7 +346,7 @@ def quantity_loss(
     weight = Design(weight).weight
     if variables is None:
         variables = [name for name in original.columns if name != weight]
-    variables = names_of_quantities(variables)
+    variables = column_names(variables, "variables")
     both = paired(original, with_absent(released, original, variables), variables)
     sds = both.sd, _spread_where_known(both.released)
     weights = None if weight is None else weights_of_both(original, released, weight)
