@@ -10,12 +10,15 @@ from kanon_lab.errors import OptionError
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
+    COUNT,
     GREY,
     ORANGE,
+    SHARE,
     alt,
     by_name,
     check_columns,
     finish,
+    hover,
     inline,
     layered,
     live,
@@ -23,6 +26,7 @@ from kanon_lab.show.style import (
     share_expression,
     ticks,
     title,
+    tooltips,
 )
 
 if TYPE_CHECKING:
@@ -49,20 +53,11 @@ _WORDS = {
 def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.LayerChart:
     """Individual risk against the estimate of F_k, with sliders for f_k and for the weight of each record.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
-        `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order,
-        for all f_k equally many.
-    f, weight : int
-        Shown first: a sample frequency and the weight F_k/f_k, both of the frame.
-
-    Returns
-    -------
-    altair.LayerChart
-        For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation,
-        and a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
+    For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation, and
+    a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays. `frame`:
+    ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
+    `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for all
+    f_k equally many. `f`, `weight`: shown first: a sample frequency and the weight F_k/f_k, both of the frame.
     """
     check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
     rows = [_curve(number, part) for number, part in frame.groupby("f_k")]
@@ -126,16 +121,7 @@ def _explored(largest: int) -> list:
         .transform_calculate(series=f"({json.dumps(_CURVES)})[datum.name]")
     )
     lines = curves.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=color, strokeDash=dash)
-    hover = curves.mark_point(size=110, opacity=0, filled=True, aria=False).encode(
-        x=x,
-        y=y,
-        tooltip=[
-            alt.Tooltip("series:N", title="measure"),
-            alt.Tooltip("f:Q", title="f_k"),
-            alt.Tooltip("F:Q", title="estimated F_k", format=","),
-            alt.Tooltip("risk:Q", title="risk", format=".3~p"),
-        ],
-    )
+    told = ("series:N", "measure"), ("f:Q", "f_k"), ("F:Q", "estimated F_k", COUNT), ("risk:Q", "risk", SHARE)
     chosen = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -143,22 +129,15 @@ def _explored(largest: int) -> list:
     )
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="inverse:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
-    return [lines, rule, point.encode(x=x, y=y), hover]
+    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), tooltips(*told))]
 
 
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the records by their f_k, for up to four measures.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``f_k`` (a label such as 1, 2 or 9+, in order), ``measure`` (its name, in the order of the legend, what is known
-        first), ``risk`` (mean over records, 0-1) and ``records``.
-
-    Returns
-    -------
-    altair.LayerChart
-        A line with marks for each measure, on a logarithmic axis.
+    A line with marks for each measure, on a logarithmic axis. `frame`: ``f_k`` (a label such as 1, 2 or 9+, in order),
+    ``measure`` (its name, in the order of the legend, what is known first), ``risk`` (mean over records, 0-1) and
+    ``records``.
     """
     check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
     measures = list(dict.fromkeys(frame["measure"]))
@@ -172,12 +151,9 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
         y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)"),
         color=color,
-        tooltip=[
-            alt.Tooltip("measure:N", title="measure"),
-            alt.Tooltip("f_k:N", title="f_k"),
-            alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("risk:Q", title="mean risk", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("measure:N", "measure"), ("f_k:N", "f_k"), ("records:Q", "records", COUNT), ("risk:Q", "mean risk", SHARE)
+        ),
     )
     firsts = rows[rows["f_k"] == labels[0]]
     said = ", ".join(f"{percent(row.risk)} by {row.measure}" for row in firsts.itertuples())
@@ -202,16 +178,9 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
 def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the households of each size, between the bounds that need no independence.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``members`` (a label), ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of
-        `kanon_lab.measures.household_risks`, and ``person``, the mean risk of their members.
-
-    Returns
-    -------
-    altair.LayerChart
-        A bar from bound to bound a size, with marks for the household and the person.
+    A bar from bound to bound a size, with marks for the household and the person. `frame`: ``members`` (a label),
+    ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of `kanon_lab.measures.household_risks`,
+    and ``person``, the mean risk of their members.
     """
     check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
     rows = frame.astype({"members": str})
@@ -222,13 +191,13 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     shape = alt.Shape("what:N", scale=by_name(names, ("square", "circle")), title=None)
     base = alt.Chart(inline(rows[["members", "households", "person", "lower", "risk", "upper"]])).encode(
         y=alt.Y("members:N", sort=labels, title="Members in the file", axis=alt.Axis(ticks=False, labelPadding=5)),
-        tooltip=[
-            alt.Tooltip("members:N", title="members"),
-            alt.Tooltip("households:Q", title="households", format=","),
-            *(alt.Tooltip(f"{name}:Q", title=f"{name}, mean", format=".3~p") for name in ("person", "lower")),
-            alt.Tooltip("risk:Q", title="if independent, mean", format=".3~p"),
-            alt.Tooltip("upper:Q", title="upper, mean", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("members:N", "members"),
+            ("households:Q", "households", COUNT),
+            *((f"{name}:Q", f"{name}, mean", SHARE) for name in ("person", "lower")),
+            ("risk:Q", "if independent, mean", SHARE),
+            ("upper:Q", "upper, mean", SHARE),
+        ),
     )
     x = alt.X(
         "value:Q",

@@ -22,23 +22,21 @@ from kanon_lab.show.style import (
     GRID,
     ORANGE,
     PURPLE,
+    SHARE,
     alt,
     by_name,
     check_columns,
     finish,
     inline_rounded,
     title,
+    tooltips,
 )
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
 
 # What the curve chart shows -> colour, dash.
-_LAID = {
-    "curve": (BLACK, [1, 0]),
-    "ruler": (ORANGE, [7, 4]),
-    "tangent": (BLUE, [2, 3]),
-}
+_LAID = {"curve": (BLACK, [1, 0]), "ruler": (ORANGE, [7, 4]), "tangent": (BLUE, [2, 3])}
 # What is at a place -> the line whose colour it has, shape of its mark.
 _PLACES = {
     "subsample": ("ruler", "circle"),
@@ -64,30 +62,18 @@ _METHODS = {
 # A bar for the legend, whose symbols are filled shapes.
 _TRUTH, _BAR = "truth", "M-1.6,-0.3H1.6V0.3H-1.6Z"
 _LINES = "Lines: means over samples; bands: one standard deviation to either side"
-_QUANTITIES = {
-    "p_c": "p(c): unique in the population",
-    "p_d": "p(d): sample unique, unique in all",
-}
+_QUANTITIES = {"p_c": "p(c): unique in the population", "p_d": "p(d): sample unique, unique in all"}
 
 
 def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool = False) -> alt.LayerChart:
     """The share of unique records by sampling fraction, and the ruler laid through it to the whole population.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`.
-    study : DataFrame
-        One row of `kanon_lab.sample.expected_study`: the fraction of the study, and where its lines end.
-    tangent : bool
-        Whether the tangent at the sample is drawn too, up to fraction 1.
-
-    Returns
-    -------
-    altair.LayerChart
-        On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
-        study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
-        factor between the two. What lies below the axis is cut off.
+    On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
+    study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
+    factor between the two. What lies below the axis is cut off. `curve`: ``fraction`` (above 0, at most 1) and
+    ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`. `study`: one row of `kanon_lab.sample.expected_study`: the
+    fraction of the study, and where its lines end. `tangent`: whether the tangent at the sample is drawn too, up to
+    fraction 1.
     """
     check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
     check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
@@ -280,11 +266,9 @@ def _of_line(channel: str) -> alt.Stroke | alt.Color:
 
 
 def _curve_tooltip(name: str) -> list:
-    return [
-        alt.Tooltip(f"{name}:N", title="shown"),
-        alt.Tooltip("fraction:Q", title="share sampled", format=".3~p"),
-        alt.Tooltip("share:Q", title="unique among them", format=".3~p"),
-    ]
+    return tooltips(
+        (f"{name}:N", "shown"), ("fraction:Q", "share sampled", SHARE), ("share:Q", "unique among them", SHARE)
+    )
 
 
 def estimates_against_truth(
@@ -292,21 +276,11 @@ def estimates_against_truth(
 ) -> alt.LayerChart:
     """What methods estimate from samples of several fractions, beside the truth.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.sample.study_trials`: a row a fraction and method.
-    quantity : {"p_c", "p_d"}
-        The share of population uniques, or the chance that a sample unique is one.
-    methods : iterable of str, optional
-        Which of them, in the order of the legend; by default all.
-
-    Returns
-    -------
-    altair.LayerChart
-        On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
-        standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left
-        out, and said how often.
+    On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
+    standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left out,
+    and said how often. `frame`: from `kanon_lab.sample.study_trials`: a row a fraction and method. `quantity`: the
+    share of population uniques, or the chance that a sample unique is one. `methods`: which of them, in the order of
+    the legend; by default all.
     """
     quantity = check_choice(quantity, "quantity", _QUANTITIES)
     columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
@@ -360,14 +334,14 @@ def _against(
         x=x,
         y=y,
         color=color,
-        tooltip=[
-            alt.Tooltip("what:N", title="method"),
-            alt.Tooltip("fraction:Q", title="sampling fraction", format=".3~p"),
-            alt.Tooltip("mean:Q", title="mean estimate", format=".3~p"),
-            alt.Tooltip("sd:Q", title="standard deviation", format=".3~p"),
-            alt.Tooltip("truth:Q", title="truth", format=".3~p"),
-            alt.Tooltip("failures:Q", title="samples without estimate", format=".0%"),
-        ],
+        tooltip=tooltips(
+            ("what:N", "method"),
+            ("fraction:Q", "sampling fraction", SHARE),
+            ("mean:Q", "mean estimate", SHARE),
+            ("sd:Q", "standard deviation", SHARE),
+            ("truth:Q", "truth", SHARE),
+            ("failures:Q", "samples without estimate", ".0%"),
+        ),
     )
     return [
         base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q"), y2="high:Q"),

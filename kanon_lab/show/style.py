@@ -235,6 +235,16 @@ def curves_by_k(rows: str, k_max: int, cumulative: str, count: str, share: str, 
     return chosen.transform_flatten([cumulative, "ks"], [count, "k"]).transform_calculate(share=share)
 
 
+#: How tooltips write shares, and whole numbers.
+SHARE, COUNT = ".3~p", ","
+
+
+def tooltips(*rows: tuple[str, ...] | alt.Tooltip) -> list[alt.Tooltip]:
+    """A tooltip a row: its field, its title and, for a number, the format."""
+    parts = ("title", "format")
+    return [alt.Tooltip(row[0], **dict(zip(parts, row[1:]))) if isinstance(row, tuple) else row for row in rows]
+
+
 def hover(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
     """Unseen points, large enough to be found, that have tooltips."""
     return base.mark_point(size=110, opacity=0, filled=True, aria=False).encode(tooltip=tooltip)
