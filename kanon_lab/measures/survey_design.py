@@ -29,15 +29,9 @@ NOTHING = 1e-13
 class Design:
     """How the records of a survey were drawn: by names of columns.
 
-    Parameters
-    ----------
-    weight : str, optional
-        Sampling weight; without one every record weighs 1.
-    strata : sequence of str, or str
-        Variables that together name the stratum in which a record was drawn; without them there is one.
-    sampling_unit : str, optional
-        The primary sampling unit (UPM, conglomerado). Units are nested: the same name in two strata is two units.
-        Without one every record is a unit of its own.
+    Without a sampling `weight` every record weighs 1. The `strata` together name the stratum in which a record was
+    drawn; without them there is one. The `sampling_unit` is the primary one (UPM, conglomerado). Units are nested: the
+    same name in two strata is two units. Without one every record is a unit of its own.
 
     Examples
     --------
@@ -62,87 +56,47 @@ class Design:
         return tuple(dict.fromkeys(name for name in (self.weight, *self.strata, self.sampling_unit) if name))
 
 
-@dataclass(frozen=True)
 class Survey:
-    """The design of a file, record by record."""
+    """The design of a file, record by record; a `DataError` where one lacks a weight above 0, a stratum or a unit."""
 
-    weights: np.ndarray
-    unit: np.ndarray
-    stratum: np.ndarray
-    units: np.ndarray
+    def __init__(self, frame: pd.DataFrame, design: Design):
+        if len(frame) == 0:
+            raise DataError("has no records; nothing can be estimated")
+        self.unit = np.arange(len(frame))  # Of each record
+        strata = [_codes_without_gap(frame, name, "stratum") for name in design.strata]
+        self.stratum, _ = distinct_rows(np.column_stack([np.zeros_like(self.unit), *strata]))  # Of each unit
+        if design.sampling_unit is not None:
+            label = _codes_without_gap(frame, design.sampling_unit, "sampling unit")
+            self.unit, some = distinct_rows(np.column_stack([self.stratum, label]))
+            self.stratum = self.stratum[some]
+        self.weights = weights_of(frame, design.weight)
+        self.units = np.bincount(self.stratum)  # Of each stratum
+        self.lone = self.units == 1  # Strata with one unit only, and so no spread of their own
 
-    @property
-    def lone(self) -> np.ndarray:
-        """Whether each stratum has one unit only, and so no spread of its own."""
-        return self.units == 1
 
-
-@dataclass(frozen=True)
 class Domains:
-    """Groups of records of a survey, as parts of the whole design; no record is in two.
+    """Groups of a survey's records, as parts of the whole design: each record's number, -1 where it is in none.
 
     A pair is a unit with records in a group, a cell a stratum with such units.
     """
 
-    survey: Survey
-    rows: np.ndarray
-    pair: np.ndarray
-    group: np.ndarray
-    cell: np.ndarray
-    group_of_cell: np.ndarray
-    stratum_of_cell: np.ndarray
-    weight_of_pair: np.ndarray
-    records: np.ndarray
-    population: np.ndarray
-    units: np.ndarray
-    df: np.ndarray
-    lone: np.ndarray
-
-
-def read_survey(frame: pd.DataFrame, design: Design) -> Survey:
-    """The design of a file; a `DataError` where a record lacks a weight above 0, a stratum or a sampling unit."""
-    if len(frame) == 0:
-        raise DataError("has no records; nothing can be estimated")
-    every = np.arange(len(frame))
-    strata = [_codes_without_gap(frame, name, "stratum") for name in design.strata]
-    stratum, _ = distinct_rows(np.column_stack([np.zeros_like(every), *strata]))
-    unit = every
-    if design.sampling_unit is not None:
-        label = _codes_without_gap(frame, design.sampling_unit, "sampling unit")
-        unit, some = distinct_rows(np.column_stack([stratum, label]))
-        stratum = stratum[some]
-    return Survey(weights_of(frame, design.weight), unit, stratum, np.bincount(stratum))
-
-
-def domains(survey: Survey, group: np.ndarray, groups: int) -> Domains:
-    """Groups of a survey's records: each record's number from 0 to `groups` - 1, or -1 where it is in none."""
-    rows = np.flatnonzero(group >= 0)
-    weights = survey.weights[rows]
-    group, unit = group[rows], survey.unit[rows]
-    pair, pairs = grouped(*pack([group, unit], [max(groups, 1), len(survey.stratum)]))
-    group_of_pair, unit_of_pair = np.divmod(pairs, len(survey.stratum))
-    stratum = survey.stratum[unit_of_pair]
-    cell, cells = grouped(*pack([group_of_pair, stratum], [max(groups, 1), len(survey.units)]))
-    group_of_cell, stratum_of_cell = np.divmod(cells, len(survey.units))
-    units = np.bincount(group_of_pair, minlength=groups)
-    lone = np.bincount(group_of_cell, survey.lone[stratum_of_cell], minlength=groups).astype(np.int64)
-    weight_of_pair = np.bincount(pair, weights, minlength=len(pairs))
-    return Domains(
-        survey,
-        rows,
-        pair,
-        group_of_pair,
-        cell,
-        group_of_cell,
-        stratum_of_cell,
-        weight_of_pair,
-        np.bincount(group, minlength=groups),
+    def __init__(self, survey: Survey, group: np.ndarray, groups: int):
+        self.survey = survey
+        self.rows = np.flatnonzero(group >= 0)
+        group, unit = group[self.rows], survey.unit[self.rows]
+        self.pair, pairs = grouped(*pack([group, unit], [max(groups, 1), len(survey.stratum)]))
+        self.group, unit_of_pair = np.divmod(pairs, len(survey.stratum))
+        stratum = survey.stratum[unit_of_pair]
+        self.cell, cells = grouped(*pack([self.group, stratum], [max(groups, 1), len(survey.units)]))
+        self.group_of_cell, self.stratum_of_cell = np.divmod(cells, len(survey.units))
+        self.weight_of_pair = np.bincount(self.pair, survey.weights[self.rows], minlength=len(pairs))
+        self.records = np.bincount(group, minlength=groups)
         # By pairs, as what is divided by it: a rate of 1 is then exactly 1.
-        np.bincount(group_of_pair, weight_of_pair, minlength=groups),
-        units,
-        units - np.bincount(group_of_cell, minlength=groups),
-        lone,
-    )
+        self.population = np.bincount(self.group, self.weight_of_pair, minlength=groups)
+        self.units = np.bincount(self.group, minlength=groups)
+        self.df = self.units - np.bincount(self.group_of_cell, minlength=groups)
+        lone = survey.lone[self.stratum_of_cell]
+        self.lone = np.bincount(self.group_of_cell, lone, minlength=groups).astype(np.int64)
 
 
 def ratios(within: Domains, values: np.ndarray, *, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -13,16 +13,7 @@ import pandas as pd
 from kanon_lab.arguments import ROUNDING, check_choice
 from kanon_lab.columns import as_text, coded, composed, distinct_rows, names_of, numbers_of, one_column
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
-from kanon_lab.measures.survey_design import (
-    NOTHING,
-    Design,
-    Survey,
-    domains,
-    mean_interval,
-    rate_interval,
-    ratios,
-    read_survey,
-)
+from kanon_lab.measures.survey_design import NOTHING, Design, Domains, Survey, mean_interval, rate_interval, ratios
 
 #: What stands between names and between values that are crossed.
 BETWEEN = " x "
@@ -44,12 +35,6 @@ class IndicatorSet:
     design : Design
     level : float
         Of the intervals, above 0 and below 1.
-
-    Raises
-    ------
-    OptionError
-        Nothing is asked for, a name or group stands twice or can be none, categories that are no list, or a level that
-        is none.
     """
 
     rates: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict, hash=False)
@@ -124,15 +109,6 @@ _FIGURES = ("records", "population", "estimate", "se", "lower", "upper", "df", "
 
 
 @dataclass(frozen=True)
-class _Labelled:
-    """A column as text, making the groups of a file or the categories of a variable; -1 where a record has no label."""
-
-    name: str
-    codes: np.ndarray
-    labels: np.ndarray
-
-
-@dataclass(frozen=True)
 class _Outcome:
     """What is estimated of a variable: each category (empty for a mean) with the value of every record."""
 
@@ -197,21 +173,24 @@ def indicators(
     source = frame if design_from is None else design_from
     if not frame.index.equals(source.index):
         raise DataError("its index is not that of the file its design is read from; give both the same records")
-    survey = read_survey(source, wanted.design)
+    survey = Survey(source, wanted.design)
     made = [names for names in ((), *wanted.by) if absent == "error" or {*names} <= {*frame.columns}]
-    groupings = [_labelled(frame, names) for names in made]
-    if absent == "error":
-        _refuse_empty(groupings)
-    rows: dict[str, list] = {name: [] for name in (*KEYS, *_FIGURES)}
-    for outcome in _outcomes(frame, source, wanted, absent):
-        for grouping in groupings:
-            _add(rows, survey, outcome, grouping, wanted.level)
-    return pd.DataFrame({name: np.concatenate(parts) if parts else [] for name, parts in rows.items()})
+    groupings = {BETWEEN.join(names): _labelled(frame, names, absent) for names in made}
+    parts = [
+        estimates
+        for outcome in _outcomes(frame, source, wanted, absent)
+        for by, (codes, labels) in groupings.items()
+        for estimates in _estimates(survey, outcome, by, codes, labels, wanted.level)
+    ]
+    columns = (*KEYS, *_FIGURES)
+    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) if parts else [] for name in columns})
 
 
-def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _Labelled, level: float) -> None:
-    """Add the estimates of one variable in the groups that have records with a value of it."""
-    within = domains(survey, np.where(outcome.known, grouping.codes, -1), len(grouping.labels))
+def _estimates(
+    survey: Survey, outcome: _Outcome, by: str, codes: np.ndarray, labels: np.ndarray, level: float
+) -> Iterator[dict[str, np.ndarray]]:
+    """The rows of each category of one variable, in the groups that have records with a value of it."""
+    within = Domains(survey, np.where(outcome.known, codes, -1), len(labels))
     some = within.records > 0
     for category, values in outcome.values():
         estimate, se = ratios(within, values, shift=outcome.shift)
@@ -220,12 +199,12 @@ def _add(rows: dict[str, list], survey: Survey, outcome: _Outcome, grouping: _La
         else:
             lower, upper = mean_interval(estimate, se, within.df, level)
         figures = (within.records, within.population, estimate, se, lower, upper, within.df, within.lone)
-        names = (outcome.kind, outcome.variable, category, grouping.name)
-        for key, text in zip(KEYS, names):
-            rows[key].append(np.full(int(some.sum()), text, dtype=object))
-        rows["group"].append(grouping.labels[some])
-        for name, column in zip(_FIGURES, figures):
-            rows[name].append(column[some])
+        row = {"kind": outcome.kind, "variable": outcome.variable, "category": category, "by": by}
+        yield {
+            **{name: np.full(int(some.sum()), text, dtype=object) for name, text in row.items()},
+            "group": labels[some],
+            **{name: column[some] for name, column in zip(_FIGURES, figures)},
+        }
 
 
 def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, absent: str) -> Iterator[_Outcome]:
@@ -244,13 +223,11 @@ def _outcomes(frame: pd.DataFrame, source: pd.DataFrame, wanted: IndicatorSet, a
 def _outcome_of_rate(
     frame: pd.DataFrame, source: pd.DataFrame, name: str, wanted: tuple[str, ...] | None, absent: str
 ) -> _Outcome:
-    found = _labelled(frame, (name,))
-    if absent == "error":
-        _refuse_empty([found])
-    there = [str(label) for label in found.labels]
+    codes, labels = _labelled(frame, (name,), absent)
+    there = [str(label) for label in labels]
     known = there
     if absent == "skip" and name in source:
-        before = _labelled(source, (name,)).labels
+        _, before = _labelled(source, (name,), absent)
         known = list(dict.fromkeys([*before, *there])) if {*there} <= {*before} else there
     unknown = [category for category in wanted or () if category not in there]
     if absent == "error" and unknown:
@@ -262,9 +239,9 @@ def _outcome_of_rate(
 
     def values() -> Iterator[tuple[str, np.ndarray]]:
         for category in categories:
-            yield category, (found.codes == number.get(category, len(there))).astype(float)
+            yield category, (codes == number.get(category, len(there))).astype(float)
 
-    return _Outcome("rate", name, found.codes >= 0, 0.0, values)
+    return _Outcome("rate", name, codes >= 0, 0.0, values)
 
 
 def _outcome_of_mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
@@ -274,10 +251,10 @@ def _outcome_of_mean(frame: pd.DataFrame, name: str, absent: str) -> _Outcome:
     return _Outcome("mean", name, known, shift, lambda: iter([("", values)]))
 
 
-def _labelled(frame: pd.DataFrame, names: tuple[str, ...]) -> _Labelled:
-    """Groups of records with the same values, as text, of all of some columns; without columns all records are one."""
+def _labelled(frame: pd.DataFrame, names: tuple[str, ...], absent: str) -> tuple[np.ndarray, np.ndarray]:
+    """The group of each record, -1 where it lacks a value of one of the columns, and the groups' labels, as text."""
     if not names:
-        return _Labelled("", np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object))
+        return np.zeros(len(frame), dtype=np.int64), np.array([""], dtype=object)
     columns, texts = [], []
     for name in names:
         column = coded(one_column(frame, name))
@@ -290,13 +267,9 @@ def _labelled(frame: pd.DataFrame, names: tuple[str, ...]) -> _Labelled:
         BETWEEN.join(text[code] for text, code in zip(texts, row)) if row.min() >= 0 else None for row in rows[some]
     ]
     numbers, labels = pd.factorize(np.array(crossed, dtype=object))
-    return _Labelled(BETWEEN.join(names), numbers[group], labels)
-
-
-def _refuse_empty(columns: list[_Labelled]) -> None:
-    for column in columns:
-        if not len(column.labels):
-            raise DataError(f"no record has a value of {shortened(column.name)}; leave it out")
+    if absent == "error" and not len(labels):
+        raise DataError(f"no record has a value of {shortened(BETWEEN.join(names))}; leave it out")
+    return numbers[group], labels
 
 
 _ENDS = ("estimate", "lower", "upper")

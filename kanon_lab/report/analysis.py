@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.classes import ClassTable, class_table, size_ranges
 from kanon_lab.recipes.chain import Protection, protect
 from kanon_lab.recipes.measured import without_variables
 from kanon_lab.recipes.released import held_identifier, released_columns
@@ -19,7 +20,7 @@ from kanon_lab.recipes.verdict import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
 from kanon_lab.report.safe import named_grid, shown_settings
-from kanon_lab.report.tables import Internal, internal_tables
+from kanon_lab.report.tables import Internal
 from kanon_lab.report.words import Words
 from kanon_lab.roles import KeySpec
 from kanon_lab.terms import key_of
@@ -32,7 +33,7 @@ _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 _MOST_SEARCHED = 50_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
     """What a report says of a file and its protection: counts, shares and names of columns, and no record.
 
@@ -46,7 +47,8 @@ class Analysis:
     summary : dict
         ``records``; ``keys``, ``weight``, ``household``, ``sensitive``, ``identifiers`` (names of columns);
         ``identifiers_searched`` (records, at equal steps, in which they were looked for) and ``identifiers_found`` (a
-        line on one that the release still holds, or None); ``missing``, ``estimator``, ``k`` (the one counted below),
+        line on one that the release still holds, or None); ``missing``, ``policy`` (by which records below k are
+        counted), ``estimator``, ``k`` (the one counted below),
         ``risks`` (above which records are counted), ``least`` (records of a category that is named), ``perturbed``
         (keys); and under ``before`` and ``after`` each measure of `kanon_lab.recipes.measured.Measured.row`.
     judged : Judged
@@ -96,30 +98,30 @@ class Analysis:
     file: dict[str, Any]
     date: str
     summary: dict[str, Any]
-    judged: Judged = field(repr=False)
-    variables: pd.DataFrame = field(repr=False)
-    categories: pd.DataFrame = field(repr=False)
-    quantiles: pd.DataFrame = field(repr=False)
-    sizes: pd.DataFrame = field(repr=False)
-    risks: pd.DataFrame = field(repr=False)
-    riskiest: pd.DataFrame = field(repr=False)
-    suda: pd.DataFrame = field(repr=False)
-    unique_sets: pd.DataFrame = field(repr=False)
+    judged: Judged
+    variables: pd.DataFrame
+    categories: pd.DataFrame
+    quantiles: pd.DataFrame
+    sizes: pd.DataFrame
+    risks: pd.DataFrame
+    riskiest: pd.DataFrame
+    suda: pd.DataFrame
+    unique_sets: pd.DataFrame
     suda_size: int
-    diversity: pd.DataFrame = field(repr=False)
-    steps: pd.DataFrame = field(repr=False)
-    claims: pd.DataFrame = field(repr=False)
-    indicators: pd.DataFrame = field(repr=False)
+    diversity: pd.DataFrame
+    steps: pd.DataFrame
+    claims: pd.DataFrame
+    indicators: pd.DataFrame
     indicators_lost: int
-    map: Any = field(repr=False)
+    map: Any
     map_axes: tuple[str, str]
-    released: pd.DataFrame = field(repr=False)
+    released: pd.DataFrame
     notes: tuple[str, ...]
     parameters: dict[str, Any]
-    seeds: pd.DataFrame = field(repr=False)
+    seeds: pd.DataFrame
     versions: dict[str, str]
     internal: bool = False
-    office: Internal | None = field(default=None, repr=False)
+    office: Internal | None = None
 
 
 def analyse(
@@ -127,7 +129,7 @@ def analyse(
     config: ReportConfig,
     *,
     name: str = "the data",
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda step: None,
     released: Callable[[Protection], None] | None = None,
     internal: bool = False,
 ) -> Analysis:
@@ -138,53 +140,58 @@ def analyse(
     file : MicrodataFile or DataFrame
         As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
     config : ReportConfig
-    progress : callable, optional
+    progress : callable
         Called with the name of each step before it begins.
     released : callable, optional
         Called with the protection, for its file to be written.
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    frame, found, labels = _opened(file, name)
-    said = progress or (lambda step: None)
-    name, recipe = found["name"], config.recipe
-    protection = _protected(file, config, said)
+    if isinstance(file, pd.DataFrame):
+        frame, labels = file, {}
+        found = {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}
+    else:
+        frame, labels = file.numbered, file.labels
+        notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
+        found = {**file.found, "notes": notes}
+    protection = _protected(file, config, progress)
     if released is not None:
-        said("the protected file")
+        progress("the protected file")
         released(protection)
-    said("classes")
-    said("limits")
-    judged = judge(protection, config.limits, k_required=recipe.k_required)
-    k = judged.k
-    least = max(config.least, k)
-    states = _tables(protection)
-    of_risk = {when: tables.Risks.of(table, recipe.estimator) for when, table in states.items()}
-    said("uniques")
+    progress("classes")
+    progress("limits")
+    judged = judge(protection, config.limits, k_required=config.recipe.k_required)
+    summary = _summary(protection, config, found["name"], judged.k)
+    least = summary["least"]
+    states = _states(protection)
+    of_risk = {when: tables.Risks(table, protection.estimator) for when, table in states.items()}
+    progress("uniques")
     suda, sets, size = tables.unique_keys(states)
-    said("variables")
+    progress("variables")
     columns = released_columns(protection)
     variables = tables.variables(protection, columns, least=least)
     categories, quantiles = tables.values(protection, labels, least=least)
-    said("indicators")
+    progress("indicators")
     indicators, lost = tables.indicators(protection, least=least)
-    said("the map of recipes")
+    progress("the map of recipes")
+    seeds = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
     return Analysis(
-        title=config.title or Words(config.language).say("usual_title", name=name),
+        title=config.title or Words(config.language).say("usual_title", name=found["name"]),
         file=found,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
-        summary=_summary(protection, config, name, k, least),
+        summary=summary,
         judged=judged,
         variables=variables,
         categories=categories,
         quantiles=quantiles,
-        sizes=tables.sizes(states),
+        sizes=pd.concat([size_ranges(table).assign(version=when) for when, table in states.items()], ignore_index=True),
         risks=tables.risk_ranges(of_risk),
         riskiest=tables.riskiest(of_risk["after"]),
         suda=suda,
         unique_sets=sets,
         suda_size=size,
         diversity=tables.diversities(states["after"]),
-        steps=_steps(protection, k),
+        steps=_steps(protection, summary),
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
@@ -193,19 +200,11 @@ def analyse(
         released=columns,
         notes=protection.notes,
         parameters=shown_settings(config.shown),
-        seeds=_seeds(protection),
+        seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
         versions=_versions(),
         internal=internal,
-        office=internal_tables(protection, config.shown, of_risk) if internal else None,
+        office=Internal.of(protection, config.shown, of_risk) if internal else None,
     )
-
-
-def _opened(file: MicrodataFile | pd.DataFrame, name: str) -> tuple[pd.DataFrame, dict[str, Any], Mapping]:
-    """The frame, what is known of the file, and the labels of its codes."""
-    if isinstance(file, pd.DataFrame):
-        return file, {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
-    notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
-    return file.numbered, {**file.found, "notes": notes}, file.labels
 
 
 def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
@@ -213,27 +212,25 @@ def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: C
     recipe = config.recipe
     said("measuring the file as it came")
     recipe.check(file)
-    measured = {name: getattr(recipe, name) for name in ("k", "risks", "estimator", "indicators", "seed")}
-    protection = protect(file, recipe.spec, **measured)
+    protection = protect(file, recipe.spec, **recipe.measured)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
     return protection
 
 
-def _tables(protection: Protection) -> dict[str, ClassTable]:
+def _states(protection: Protection) -> dict[str, ClassTable]:
     """The classes before any step and after the last, with the sensitive variables that are still released."""
     found = {}
     for when, state in (("before", protection.start), ("after", protection.state)):
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
-        spec = replace(spec, sensitive_variables=sensitive)
-        found[when] = class_table(state.working, spec)
+        found[when] = class_table(state.working, replace(spec, sensitive_variables=sensitive))
     return found
 
 
-def _summary(protection: Protection, config: ReportConfig, name: str, k: int, least: int) -> dict[str, Any]:
-    spec = protection.spec
+def _summary(protection: Protection, config: ReportConfig, name: str, k: int) -> dict[str, Any]:
+    spec, step = protection.spec, -(-len(protection.original) // _MOST_SEARCHED)
     return {
         "records": len(protection.original),
         "keys": list(spec.key_variables),
@@ -241,54 +238,42 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int, le
         "household": spec.household,
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
-        "identifiers_searched": len(range(0, len(protection.original), _search_step(protection))),
-        "identifiers_found": _identifiers(protection, name),
+        "identifiers_searched": len(range(0, len(protection.original), step)),
+        "identifiers_found": _identifiers(protection, name, step),
         "missing": spec.missing,
+        "policy": "category" if spec.missing == "category" else "wildcard",
         "estimator": protection.estimator,
         "k": k,
         "risks": list(config.risks),
-        "least": least,
+        "least": max(config.least, k),
         "before": protection.start.measured.row(),
         "after": protection.state.measured.row(),
         "perturbed": [name for name in spec.key_variables if name in protection.state.truth.perturbed],
     }
 
 
-def _identifiers(protection: Protection, name: str) -> str | None:
-    """What is said against the release where it holds a direct identifier under another name."""
+def _identifiers(protection: Protection, name: str, step: int) -> str | None:
+    """What is said against the release where one of its records, at equal steps, holds a direct identifier."""
     spec, names = protection.spec, protection.spec.direct_identifiers
     if not names:
         return None
-    step = _search_step(protection)
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
     originals = protection.original.loc[order].reset_index(drop=True)
     held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
     return None if held is None else f"{name}: {held.told(rows=False)}"
 
 
-def _search_step(protection: Protection) -> int:
-    return -(-len(protection.original) // _MOST_SEARCHED)
-
-
-def _steps(protection: Protection, k: int) -> pd.DataFrame:
-    history = protection.history.reset_index()
-    means = "category" if protection.spec.missing == "category" else "wildcard"
-    settings = ["", *(_text(shown_settings(step.settings)) for step in protection.steps)]
-    return history.assign(settings=settings, below=history[f"violations_{k}_{means}"])
-
-
-def _text(settings: Mapping[str, Any]) -> str:
-    """Settings in a line, as YAML would have them."""
+def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
+    """The history of the steps, their settings in a line as YAML has them."""
     import yaml
 
-    return yaml.safe_dump(dict(settings), default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)[
-        1:-2
-    ]
+    def text(settings: Mapping[str, Any]) -> str:
+        shown = shown_settings(settings)
+        return yaml.safe_dump(shown, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)[1:-2]
 
-
-def _seeds(protection: Protection) -> pd.DataFrame:
-    rows = [(n, step.name, step.seed) for n, step in enumerate(protection.steps, 1) if step.seed is not None]
-    return pd.DataFrame(rows, columns=["step", "name", "seed"])
+    history = protection.history.reset_index()
+    below = history[f"violations_{summary['k']}_{summary['policy']}"]
+    return history.assign(settings=["", *(text(step.settings) for step in protection.steps)], below=below)
 
 
 def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
@@ -305,8 +290,6 @@ def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
 def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return found

@@ -23,8 +23,7 @@ from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_note
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.notebooks.running import in_one_line, without_values
 from kanon_lab.recipes.yaml_file import dump_yaml
-from kanon_lab.report.config import ReportConfig, names_only
-from kanon_lab.report.run import RELEASE, STEPS
+from kanon_lab.report.config import RELEASE, STEPS, ReportConfig, names_only
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures

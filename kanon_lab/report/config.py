@@ -1,28 +1,41 @@
-"""The configuration of a report: a recipe, and what the office wants said about the file."""
+"""The configuration of a report, and the run of the notebook by it: steps that let no value of the file out."""
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, chdir, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
-from kanon_lab.errors import KanonLabError, OptionError, inside, shortened
+from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.frontier import measure_of
 from kanon_lab.recipes.grid import planned
 from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.report.shapes import check_named
 from kanon_lab.settings import read
+
+if TYPE_CHECKING:
+    from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.recipes.chain import Protection
 
 _MOST_RECORDS = 1_000_000
 _OF_RECORDS = ("k", "k_required", "least")
 # More than a column of whole numbers can hold.
 _TOO_LARGE = 2**63
+#: File of the working folder to which the names of steps are written as they begin.
+STEPS = "steps.txt"
+#: Folder in it for the protected file.
+RELEASE = "release"
+_EXAMPLE_FILE, _EXAMPLE = "health-survey", "example.yml"
 _ROLES_OF_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
 
 
@@ -92,14 +105,10 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
     Parameters
     ----------
     path : str or Path
-        A YAML file of settings. Files of hierarchies are looked for in its folder.
+        A YAML file of settings. Files of hierarchies are looked for in its folder. Errors call files by their names.
     overrides : iterable of str
         Settings to put in place of the file's, such as ``language=es`` or ``limits.k=5``: what stands after the
         first ``=`` is YAML, and dots lead into mappings.
-
-    Notes
-    -----
-    Errors call files by their names only.
     """
     path = Path(path)
     with names_only(path, path.absolute()):
@@ -114,12 +123,12 @@ def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig
                 with inside(f"{path.name}: hierarchy file"), files.reading_errors(file):
                     files.check_file(file)
                     file.open("rb").close()
-            config = as_config(beside(settings, path.absolute()), where=path.name)
+            config = as_config(beside(settings, path.absolute()), name=path.name)
     recipe = replace(config.recipe, notes=tuple(dict.fromkeys([*notes, *config.notes])))
     return replace(config, recipe=recipe)
 
 
-def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") -> ReportConfig:
+def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -> ReportConfig:
     """A configuration from settings of plain types.
 
     Parameters
@@ -127,33 +136,31 @@ def as_config(settings: Mapping[str, Any], *, where: str = "the configuration") 
     settings : mapping
         As the chapter on reports lists them. Without ``limits: {k: ...}`` the limit is ``k_required``, and the other
         way round.
-    where : str
-        What to call the settings in messages.
+    name : str
+        What it is called in messages.
     """
-    with inside(where):
-        notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    with inside(name):
         if isinstance(settings, Mapping):
-            settings = {name: value for name, value in settings.items() if value is not None}
+            settings = {setting: value for setting, value in settings.items() if value is not None}
             if "grid" in settings:
                 raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
             settings, notes = in_new_words(settings)
             _check_plain(settings)
         given = read(ReportSettings, settings)
-    recipe = as_recipe({name: value for name, value in settings.items() if name not in OF_REPORTS}, name=where)
-    recipe = replace(recipe, notes=(*notes, *recipe.notes))
-    options: dict[str, Any] = {"title": given.title, "least": given.least}
-    if given.map is not None:
-        with inside(where), inside("map"):
-            of_recipe = {name: value for name, value in settings.items() if name in RecipeSettings.model_fields}
-            options |= _map(given.map.said, of_recipe)
+        of_recipe = {setting: value for setting, value in settings.items() if setting not in OF_REPORTS}
+        recipe = as_recipe(of_recipe, name="")
+        options: dict[str, Any] = {"title": given.title, "least": given.least}
+        if given.map is not None:
+            with inside("map"):
+                options |= _map(given.map.said, of_recipe)
+    recipe = replace(recipe, name=name, notes=(*notes, *recipe.notes))
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 
 
-@contextmanager
-def names_only(*paths: Path) -> Iterator[None]:
+def names_only(*paths: Path) -> AbstractContextManager[None]:
     """Let errors call files by their names: where a file lies is not for those who read what went wrong."""
-    with _called({path: path.name for path in paths}):
-        yield
+    return _called({path: path.name for path in paths})
 
 
 @contextmanager
@@ -177,8 +184,9 @@ def _check_plain(settings: Mapping[str, Any]) -> None:
             if isinstance(each, str) and any("\ud800" <= letter <= "\udfff" for letter in each):
                 raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
     limits = settings.get("limits")
-    of_limits = {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
-    for name, value in {**{name: settings.get(name) for name in _OF_RECORDS}, **of_limits}.items():
+    counts = {name: settings.get(name) for name in _OF_RECORDS}
+    counts |= {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
+    for name, value in counts.items():
         if any(isinstance(each, int) and each > _MOST_RECORDS for each in _parts(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
     for name in _ROLES_OF_SEVERAL:
@@ -214,11 +222,95 @@ def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
     return settings
 
 
-def _map(given: Mapping[str, Any], recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _map(given: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipes to compare, each of them checked, and the measures to compare them by."""
+    recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
     settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
     planned(settings)
     measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
     for kind, name in measures.items():
         measure_of(name, kind)
     return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}
+
+
+class StepError(KanonLabError):
+    """A step of a report that ended by an error which was not foreseen."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the notebook: a file, its configuration, and whether the report is for the office only.
+
+    Names of steps are written to the file `steps`, and the release to the file `protected`, where there are such.
+    """
+
+    file: MicrodataFile
+    config: ReportConfig
+    steps: Path | None = None
+    protected: Path | None = None
+    internal: bool = False
+
+    def say(self, step: str) -> None:
+        """Tell who waits for the report which step begins."""
+        _say(self.steps, step)
+
+    def write(self, protection: Protection) -> None:
+        """Write the protected file, where one is asked for."""
+        if self.protected is not None:
+            from kanon_lab.recipes.released import write_release
+
+            self.protected.parent.mkdir()
+            with names_only(self.protected):
+                write_release(protection, self.protected)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Do a step; of an error that was not foreseen only its type goes on, since its words may hold values."""
+        with about(self.file.found["name"]), names_only(*self.config.hierarchies), _step(self.steps, name):
+            yield
+
+
+def opened(request: str = "") -> Run:
+    """Read the file that a report is asked for.
+
+    `request` is the name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the
+    ``configuration`` as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the
+    release to in the folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead of its options.
+    "" is an embedded survey and a small configuration.
+    """
+    from kanon_lab.data.microdata import read_file
+
+    if not request:
+        text = resources.files(__package__).joinpath(_EXAMPLE).read_text("utf-8")
+        return Run(read_file(_EXAMPLE_FILE), as_config(parse_yaml(text, _EXAMPLE), name=_EXAMPLE))
+    warnings.simplefilter("ignore")  # some quote values
+    steps = Path(STEPS).absolute()
+    with _step(steps, "read the file"):
+        asked = json.loads(Path(request).read_text("utf-8"))
+        config = as_config(parse_yaml(asked["configuration"], asked["where"]), name=asked["where"])
+        with chdir(asked["folder"]):  # so that errors call the file by its name
+            file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
+        check_named(file, asked["name"])
+        with about(asked["name"]):
+            config.recipe.check(file)
+    protected = Path(RELEASE, asked["protected"]).absolute() if asked.get("protected") else None
+    return Run(file, config, steps, protected, internal=asked.get("internal", False))
+
+
+def _say(steps: Path | None, step: str) -> None:
+    if steps is not None:
+        with steps.open("a", encoding="utf-8") as told:
+            told.write(f"{' '.join(step.split())}\n")
+
+
+@contextmanager
+def _step(steps: Path | None, name: str) -> Iterator[None]:
+    _say(steps, name)
+    try:
+        yield
+    except KanonLabError:
+        raise
+    except MemoryError:
+        raise StepError("not enough memory; close other programs, or take fewer columns or records") from None
+    except Exception as error:
+        raise StepError(f"an unexpected {type(error).__name__}") from None

@@ -69,24 +69,21 @@ def public(analysis: Analysis) -> Analysis:
 
 
 def _digits(value: float, digits: int) -> float:
-    return value if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else value
 
 
 def sided(found: float, limit: float, met: bool, *, least: bool = False, digits: int = 2) -> float:
     """A value in some digits, on the side of its limit on which it is (`met`; at `least` the limit, or at most)."""
-    if found is None or not math.isfinite(found) or found == 0:
+    if not math.isfinite(found) or found == 0:
         return found
     unit = 10.0 ** (math.floor(math.log10(abs(found))) - digits + 1)
-    options = [
-        _digits(math.floor(found / unit) * unit, digits + 1),
-        _digits(math.ceil(found / unit) * unit, digits + 1),
-    ]
+    options = [_digits(round_to(found / unit) * unit, digits + 1) for round_to in (math.floor, math.ceil)]
     right = [each for each in options if (each >= limit if least else each <= limit) == met]
     return min(right or options, key=lambda each: abs(each - found))
 
 
 class _Rounding:
-    """How the numbers of one analysis are rounded."""
+    """How the numbers of one analysis are rounded: kinds of numbers, each of the release or of the file before."""
 
     def __init__(self, analysis: Analysis):
         self.records = analysis.summary["records"]
@@ -94,89 +91,86 @@ class _Rounding:
         self.step_of_categories = max(5, step_of(self.records, _PART_OF_CATEGORIES) if self.records >= 500 else 5)
         self.last = len(analysis.steps) - 1
 
+    def _stepped(self, value: int, released: bool, step: int) -> int:
+        if value == 0 and released:
+            return 0
+        return Few(step) if value < step else step * round(int(value) / step)
+
+    def count(self, value: int, released: bool = True) -> int:
+        """Records, cells or classes."""
+        return self._stepped(value, released, self.step)
+
+    def category(self, value: int, released: bool) -> int:
+        """Records of a category that is named."""
+        return self._stepped(value, released, self.step_of_categories)
+
+    def touched(self, value: int, released: bool) -> int:
+        """Records or cells that a step touched: none, where it is not made to touch them."""
+        return self.count(value)
+
+    def k(self, value: int, released: bool) -> int:
+        """Records of the smallest class: the office's promise about the release."""
+        return int(value) if released else self._stepped(value, False, _STEPS[0])
+
+    def distinct(self, value: int, released: bool) -> int:
+        return int(value) if value <= _MOST_CATEGORIES else int(_digits(float(value), 1))
+
+    def risk(self, value: float, released: bool) -> float:
+        """A mean risk, 0-1, or a number of persons that follows from it."""
+        return _digits(float(value), 2 if released else 1)
+
+    def whole(self, value: float, released: bool) -> float:
+        """A share of 0-1 in whole per cents."""
+        return round(float(value), 2)
+
+    def tenth(self, value: float, released: bool) -> float:
+        return round(float(value), 1)
+
+    def exact(self, value: Any, released: bool) -> Any:
+        return value
+
+    def several(self, value: int, released: bool) -> int:
+        """How many categories stand together: one or more."""
+        return min(int(value), 1)
+
+    def told(self, kind: _KIND, value: Any, released: bool = True) -> Any:
+        """A number as its kind is told; None of a missing one."""
+        return None if value is None or pd.isna(value) else kind(self, value, released)
+
     def frame(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns of a frame that may be shown, each rounded."""
-        kinds = _FRAMES[name]
-        released = self._released(name, frame)
-        shown = {
-            column: frame[column]
-            if kinds[column] is None
-            else pd.Series(
-                [kinds[column](self, value, out) for value, out in zip(frame[column], released, strict=True)],
-                index=frame.index,
-                dtype=object,
-            )
-            for column in frame
-            if column in kinds
-        }
-        found = pd.DataFrame(shown, index=frame.index)
+        found = frame[[column for column in frame if column in _FRAMES[name]]].copy()
+        # whether each row is about the release, whose own counts anyone who has it makes
+        released = [True] * len(frame)
+        if "version" in frame:
+            released = [*(frame["version"] == "after")]
+        elif name == "steps":
+            released = [*(frame["step"] == self.last)]
+        for column in found:
+            if (kind := _FRAMES[name][column]) is not None:
+                values = [self.told(kind, *pair) for pair in zip(frame[column], released, strict=True)]
+                found[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
             if share in found and count in found:
                 few = [isinstance(each, Few) or pd.isna(each) for each in found[count]]
                 found[share] = (found[count].mask(few).astype(float) / self.records).round(2)
         return found
 
-    def _released(self, name: str, frame: pd.DataFrame) -> list[bool]:
-        """Whether each row is about the release, whose own counts anyone who has it makes."""
-        if "version" in frame:
-            return [*(frame["version"] == "after")]
-        return [*(frame["step"] == self.last)] if name == "steps" else [True] * len(frame)
-
-    def count(self, value: Any, released: bool = True) -> Any:
-        """Records, cells or classes."""
-        return self._stepped(value, released, self.step)
-
-    def category(self, value: Any, released: bool = True) -> Any:
-        """Records of a category that is named."""
-        return self._stepped(value, released, self.step_of_categories)
-
-    def _stepped(self, value: Any, released: bool, step: int) -> Any:
-        if value is None or pd.isna(value):
-            return None
-        if value == 0 and released:
-            return 0
-        return Few(step) if value < step else step * round(int(value) / step)
-
-    def touched(self, value: Any, released: bool) -> Any:
-        """Records or cells that a step touched: none, where it is not made to touch them."""
-        return self._stepped(value, True, self.step)
-
-    def k(self, value: Any, released: bool) -> Any:
-        """Records of the smallest class: the office's promise about the release."""
-        return int(value) if released else self._stepped(value, False, _STEPS[0])
-
-    def distinct(self, value: Any, released: bool) -> Any:
-        return None if pd.isna(value) else int(value) if value <= _MOST_CATEGORIES else int(_digits(float(value), 1))
-
-    def risk(self, value: Any, released: bool) -> Any:
-        """A mean risk, 0-1, or a number of persons that follows from it."""
-        return None if value is None else _digits(float(value), 2 if released else 1)
-
-    def whole(self, value: Any, released: bool) -> Any:
-        """A share of 0-1 in whole per cents."""
-        return None if value is None or pd.isna(value) else round(float(value), 2)
-
-    def tenth(self, value: Any, released: bool) -> Any:
-        return None if value is None or pd.isna(value) else round(float(value), 1)
-
-    def exact(self, value: Any, released: bool) -> Any:
-        return value
-
-    def several(self, value: Any, released: bool) -> Any:
-        """How many categories stand together: one or more."""
-        return min(int(value), 1)
-
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
-        rounded = {when: self._measures(summary[when], released=when == "after") for when in ("before", "after")}
+        """The summary with the measures that may be shown, and the steps of its counts."""
+        kinds = {
+            name: next((k for start, k in _MEASURES.items() if name.startswith(start)), None)
+            for name in {**summary["before"], **summary["after"]}
+        }
+        rounded = {
+            when: {
+                name: self.told(kinds[name], value, when == "after")
+                for name, value in summary[when].items()
+                if kinds[name] is not None
+            }
+            for when in ("before", "after")
+        }
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
-
-    def _measures(self, row: Mapping[str, Any], *, released: bool) -> dict[str, Any]:
-        found = {}
-        for name, value in row.items():
-            kind = next((kind for start, kind in _MEASURES.items() if name.startswith(start)), None)
-            if kind is not None:
-                found[name] = None if value is None else kind(self, value, released)
-        return found
 
     def judged(self, judged: Judged) -> Judged:
         """Each limit as it was set, what was found on the right side of it, and cautions with their counts in steps."""
@@ -187,14 +181,12 @@ class _Rounding:
         return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
 
     def _limit(self, row: dict[str, Any]) -> dict[str, Any]:
-        name, found = row["name"], row["found"]
-        if pd.isna(found):
-            found = None
-        elif name in _COUNTED_LIMITS:
+        name, found = row["name"], None if pd.isna(row["found"]) else row["found"]
+        if found is not None and name in _COUNTED_LIMITS:
             found = self._beside(int(found), row["met"])
-        elif name not in _EXACT_LIMITS:
+        elif found is not None and name not in _EXACT_LIMITS:
             found = sided(found, row["limit"], row["met"], least=row["bound"] == "at least")
-        return {**row, "found": found, "records": self.count(row["records"])}
+        return {**row, "found": found, "records": self.told(_Rounding.count, row["records"])}
 
     def _beside(self, found: int, met: bool) -> int:
         """Records beside the most that a limit allows: rounded down where it is met, and up where it is not."""
@@ -203,7 +195,7 @@ class _Rounding:
         return self.step * (found // self.step if met else math.ceil(found / self.step))
 
     def _caution(self, caution: Caution) -> Caution:
-        return replace(caution, count=self.count(caution.count), text=self.note(caution.text))
+        return replace(caution, count=self.told(_Rounding.count, caution.count), text=self.note(caution.text))
 
     def map(self, found: Any, axes: tuple[str, str]) -> Any:
         """The map of recipes by its two measures."""
@@ -229,12 +221,12 @@ class _Rounding:
             return self.note(part)
         if name in _SHARED:
             return f"{round(100 * part, 1):.0f}%"
-        kinds = {**dict.fromkeys(_COUNTED, self.count), "values": self.distinct, "linked": self.whole}
-        return kinds[name](part, True) if name in kinds else part
+        kinds = {**dict.fromkeys(_COUNTED, _R.count), "values": _R.distinct, "linked": _R.whole}
+        return self.told(kinds[name], part) if name in kinds else part
 
 
-_KIND = Callable[[_Rounding, Any, bool], Any]
 _R = _Rounding
+_KIND = Callable[[_R, Any, bool], Any]
 #: Frame of an analysis -> its columns that may be shown, and how each is rounded.
 _FRAMES: dict[str, dict[str, _KIND | None]] = {
     "variables": {
@@ -243,16 +235,16 @@ _FRAMES: dict[str, dict[str, _KIND | None]] = {
     },
     "categories": {
         **dict.fromkeys(("variable", "category")),
-        **{"records": _R.category, "share": _R.exact, "pooled": _R.several},
+        **{"records": _R.category, "share": None, "pooled": _R.several},
     },
     "quantiles": dict.fromkeys(("variable", *QUANTILES)),
     "indicators": dict.fromkeys(("kind", "variable", "category", "by", "group", "overlap", "covered")),
     "sizes": {
         **dict.fromkeys(("version", "label", "size_from", "size_to")),
-        **{"classes": _R.count, "records": _R.count, "share": _R.exact},
+        **{"classes": _R.count, "records": _R.count, "share": None},
         **{"compatible": _R.count, "compatible_share": _R.exact},
     },
-    "risks": {**dict.fromkeys(("version", "low", "high")), "records": _R.count, "share": _R.exact},
+    "risks": {**dict.fromkeys(("version", "low", "high")), "records": _R.count, "share": None},
     "riskiest": {**dict.fromkeys(("f_k", "low", "high")), "classes": _R.count, "records": _R.count},
     "suda": {**dict.fromkeys(("version", "variable")), "contribution": _R.tenth},
     "unique_sets": {**dict.fromkeys(("version", "variables", "size")), "records": _R.count},
@@ -268,7 +260,7 @@ _FRAMES: dict[str, dict[str, _KIND | None]] = {
         **{"expected_reidentifications": _R.risk},
         **dict.fromkeys(("non_uniform_entropy", "table_distance", "known_cells"), _R.whole),
     },
-    "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": _R.exact},
+    "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": None},
     "released": {
         **{"column": None, "role": None, "distinct_values": _R.distinct},
         **{"cells_changed": _R.count, "cells_suppressed": _R.count},

@@ -19,9 +19,9 @@ from kanon_lab.report.words import Words
 
 # Words that a setting may be without being a category: methods, units, and what becomes of a value.
 _WORDS = {
-    *("wildcard", "category", "error", "benedetti-franconi", "exact", "inverse", "en", "es", "ca"),
-    *("left", "right", "raise", "keep", "even", "up", "month", "quarter", "year", "decade", "age"),
-    *("mdav", "optimal", "mean", "median", "robust", "leave", "additive", "correlated", "restricted", "outliers"),
+    *"wildcard category error benedetti-franconi exact inverse en es ca".split(),
+    *"left right raise keep even up month quarter year decade age".split(),
+    *"mdav optimal mean median robust leave additive correlated restricted outliers".split(),
 }
 _PLACEHOLDER = re.compile(r"\$\{?\w+\}?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|(?:%[a-zA-Z]|[-/. ])+")
@@ -37,18 +37,17 @@ def allowed(settings: Mapping[str, Any]) -> dict[str, Any]:
     out of pages until somebody has thought about it. ``seed`` is left out: with the seed of a step that is random its
     draws can be made again, and taken back.
     """
-    named = {each for name in ("variable", "variables", "key_variables") for each in _listed(settings.get(name))}
-    return {str(name): _one(str(name), value, named) for name, value in settings.items() if name != "seed"}
+    beside = [settings.get(name) for name in ("variable", "variables", "key_variables")]
+    named = {name for value in beside for name in (value if isinstance(value, (list, tuple)) else [value])}
+    return {
+        str(name): value if _placeholder(value) else _KINDS.get(name, _hidden)(value, named)
+        for name, value in settings.items()
+        if name != "seed"
+    }
 
 
-def _one(name: str, value: Any, named: set) -> Any:
-    """A setting as it may be shown; `named` are columns that stand beside it."""
-    kind = _KINDS.get(name, _hidden)
-    return value if _placeholder(value) else kind(value, named)
-
-
-def _listed(value: Any) -> list:
-    return [*value] if isinstance(value, (list, tuple)) else [value]
+# How a setting is shown: its value, and the columns that are named beside it -> what is shown of it.
+_Kind = Callable[[Any, set], Any]
 
 
 def _hidden(value: Any, named: set) -> str:
@@ -63,7 +62,7 @@ def _number(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float))
 
 
-def _each(fits: Callable[[Any], bool]) -> Callable[[Any, set], Any]:
+def _each(fits: Callable[[Any], bool]) -> _Kind:
     """The value where it, or all in its lists, may be shown."""
 
     def fitting(value: Any) -> bool:
@@ -74,32 +73,34 @@ def _each(fits: Callable[[Any], bool]) -> Callable[[Any, set], Any]:
     return lambda value, named: value if fitting(value) else _hidden(value, named)
 
 
-def _text(value: Any) -> bool:
-    return value is None or isinstance(value, str)
+def _text(fits: Callable[[str], Any]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and bool(fits(value))
 
 
-_names = _each(_text)
 _numbers = _each(_number)
-_words = _each(lambda value: _number(value) or (isinstance(value, str) and value in _WORDS))
-_measures = _each(lambda value: isinstance(value, str) and is_measure(value))
-_dates = _each(lambda value: _number(value) or (isinstance(value, str) and _DATE.fullmatch(value) is not None))
-_signs = _each(lambda value: isinstance(value, str) and _SIGN.fullmatch(value) is not None)
+_names = _each(lambda value: value is None or isinstance(value, str))
+_words = _each(lambda value: _number(value) or _text(_WORDS.__contains__)(value))
+_dates = _each(lambda value: _number(value) or _text(_DATE.fullmatch)(value))
+_measures = _each(_text(is_measure))
+_signs = _each(_text(_SIGN.fullmatch))
 
 
-def _by_name(value: Any, named: set) -> Any:
-    """Names of columns by names, or such names, or importance by name."""
-    if isinstance(value, Mapping):
-        return {
-            str(name): _words(each, named) if _number(each) else _names(each, named) for name, each in value.items()
-        }
-    return _names(value, named)
+def _mapped(each: _Kind, otherwise: _Kind) -> _Kind:
+    """By name, where it is a mapping, what stands under each; else as `otherwise` has it."""
+
+    def kind(value: Any, named: set) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name): each(part, named) for name, part in value.items()}
+        return otherwise(value, named)
+
+    return kind
 
 
-def _counted(value: Any, named: set) -> Any:
-    """Names alone of a mapping by column, with how many values stand under each."""
-    if isinstance(value, Mapping):
-        return {str(name): _hidden(each, named) for name, each in value.items()}
-    return _hidden(value, named)
+# Names of columns by names, or importance by name; and the names of what is hidden.
+_by_name = _mapped(lambda value, named: (_words if _number(value) else _names)(value, named), _names)
+_counted = _mapped(_hidden, _hidden)
+# Limits by their names; a limit may be one number, or numbers by level or by variable.
+_limits = _mapped(_mapped(_numbers, _numbers), _numbers)
 
 
 def _columns(value: Any, named: set) -> Any:
@@ -109,23 +110,8 @@ def _columns(value: Any, named: set) -> Any:
 
 def _of_columns(value: Any, named: set) -> Any:
     """Numbers by column: keys that are no column of the step may be categories."""
-    if not isinstance(value, Mapping):
-        return _words(value, named)
-    if not {*value} <= named:
-        return _hidden(value, named)
-    return {str(name): _numbers(each, named) for name, each in value.items()}
-
-
-def _limits(value: Any, named: set) -> Any:
-    """Limits by their names; a limit may be one number, or numbers by level or by variable."""
-    if not isinstance(value, Mapping):
-        return _numbers(value, named)
-    return {
-        str(name): {str(part): _numbers(each, named) for part, each in limit.items()}
-        if isinstance(limit, Mapping)
-        else _numbers(limit, named)
-        for name, limit in value.items()
-    }
+    hidden = isinstance(value, Mapping) and not {*value} <= named
+    return _hidden(value, named) if hidden else _mapped(_numbers, _words)(value, named)
 
 
 def _file(value: Any, named: set) -> Any:
@@ -143,38 +129,31 @@ def _steps(value: Any, named: set) -> Any:
     """A list of steps, each a name with its settings."""
     if isinstance(value, (list, tuple)):
         return [_steps(each, named) for each in value]
-    if not isinstance(value, Mapping):
-        return value if _placeholder(value) or value is None else _hidden(value, named)
-    return {str(name): _inner(each or {}, named) for name, each in value.items()}
+    if value is None or _placeholder(value):
+        return value
+    return _mapped(lambda settings, named: _inner(settings or {}, named), _hidden)(value, named)
 
 
-def _all(kind: Callable[[Any, set], Any], *names: str) -> dict[str, Callable[[Any, set], Any]]:
-    return dict.fromkeys(names, kind)
-
-
-#: Setting -> how it is shown.
-_KINDS: dict[str, Callable[[Any, set], Any]] = {
-    **_all(_names, "title", "key_variables", "weight", "household", "sensitive_variables", "numeric_variables"),
-    **_all(_names, "strata", "direct_identifiers", "variable", "variables", "given", "line_number", "keys", "text"),
-    **_all(_names, "means", "by", "sampling_unit"),
-    **_all(_by_name, "ghost_variables", "importance"),
-    **_all(_columns, "rates"),
-    **_all(_numbers, "k_required", "risks", "least", "base", "above", "below", "width", "start", "stop", "level"),
-    **_all(_numbers, "bands", "masks", "widths", "from", "to", "threshold", "size", "whole", "nested", "header"),
-    **_all(_numbers, "numbers", "invariant"),
-    **_all(_words, "k", "missing", "estimator", "language", "closed", "others", "outside", "half", "dates", "method"),
-    **_all(_words, "centre", "top"),
-    **_all(_measures, "risk", "loss"),
-    **_all(_of_columns, "keep", "strength", "window"),
-    **_all(_limits, "thresholds", "limits"),
-    **_all(_dates, "reference", "date_format"),
-    **_all(_signs, "encoding", "separator", "decimal", "mask"),
-    **_all(_counted, "missing_codes"),
-    **_all(_inner, "indicators", "household_level", "hierarchy", "hierarchies", "combinations", "map"),
-    **_all(_steps, "steps"),
-    "file": _file,
-    "grid": _counted,
+_SHOWN: dict[_Kind, str] = {
+    _names: """title key_variables weight household sensitive_variables numeric_variables strata direct_identifiers
+        variable variables given line_number keys text means by sampling_unit""",
+    _by_name: "ghost_variables importance",
+    _columns: "rates",
+    _numbers: """k_required risks least base above below width start stop level bands masks widths from to threshold
+        size whole nested header numbers invariant""",
+    _words: "k missing estimator language closed others outside half dates method centre top",
+    _measures: "risk loss",
+    _of_columns: "keep strength window",
+    _limits: "thresholds limits",
+    _dates: "reference date_format",
+    _signs: "encoding separator decimal mask",
+    _counted: "missing_codes grid",
+    _inner: "indicators household_level hierarchy hierarchies combinations map",
+    _steps: "steps",
+    _file: "file",
 }
+#: Setting -> how it is shown.
+_KINDS = {name: kind for kind, names in _SHOWN.items() for name in names.split()}
 
 
 #: Shares (0-1) of the records below which the quantiles of a report lie.

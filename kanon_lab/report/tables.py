@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import ClassTable, size_ranges
+from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import SIZE_RANGES
 from kanon_lab.columns import distinct
 from kanon_lab.errors import visible
@@ -42,28 +42,17 @@ _CODE = re.compile(
 _START = re.compile(r"[\[(<>=\s]*(-?\d+(?:\.\d+)?)")
 
 
-@dataclass(frozen=True)
 class Risks:
     """The classes of a state with the individual risk (0-1) of their records, one number a class."""
 
-    table: ClassTable
-    of_class: np.ndarray = field(repr=False)
-
-    @classmethod
-    def of(cls, table: ClassTable, estimator: str) -> Risks:
-        of_class = np.empty(table.n_classes)
-        of_class[table.class_of_record] = file_risk(table, estimator=estimator).risk
-        return cls(table, of_class)
+    def __init__(self, table: ClassTable, estimator: str):
+        self.table, self.of_class = table, np.empty(table.n_classes)
+        self.of_class[table.class_of_record] = file_risk(table, estimator=estimator).risk
 
     @property
     def ranges(self) -> np.ndarray:
         """Number of each class's range of risks: above one of the bounds, and up to the next."""
         return np.searchsorted(_RISKS, self.of_class * (1 - 1e-12)).clip(1) - 1
-
-
-def sizes(states: Mapping[str, ClassTable]) -> pd.DataFrame:
-    """`size_ranges` of each version."""
-    return pd.concat([size_ranges(table).assign(version=name) for name, table in states.items()], ignore_index=True)
 
 
 def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
@@ -84,38 +73,39 @@ def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
 
 def riskiest(each: Risks) -> pd.DataFrame:
     """Classes and records by f_k and range of individual risk, the riskiest first; key values are not told."""
-    table, labels = each.table, [part.label for part in as_ranges(SIZE_RANGES)]
-    starts = [part.k_from for part in as_ranges(SIZE_RANGES)]
-    size = np.searchsorted(starts, table.f_k, side="right") - 1
+    table, sizes, bounds = each.table, as_ranges(SIZE_RANGES), np.array(_RISKS)
+    size = np.searchsorted([part.k_from for part in sizes], table.f_k, side="right") - 1
     rows = pd.DataFrame({"size": size, "range": each.ranges, "records": table.records})
-    found = rows.groupby(["range", "size"])["records"].agg(["size", "sum"]).set_axis(["classes", "records"], axis=1)
-    found = found.reset_index().sort_values(["range", "size"], ascending=[False, True]).head(_MOST_LINES)
-    bounds = np.array(_RISKS)
+    found = rows.groupby(["range", "size"])["records"].agg(classes="size", records="sum").reset_index()
+    found = found.sort_values(["range", "size"], ascending=[False, True], ignore_index=True).head(_MOST_LINES)
     told = {
-        "f_k": [labels[n] for n in found["size"]],
+        "f_k": [sizes[n].label for n in found["size"]],
         "low": bounds[found["range"]],
         "high": bounds[found["range"] + 1],
     }
-    counts = {"classes": found["classes"].to_numpy(), "records": found["records"].to_numpy()}
-    if not (table.f_k == table.records).all():  # combinations are not classes of f_k records
-        del counts["classes"]
-    return pd.DataFrame({**told, **counts})
+    same = (table.f_k == table.records).all()  # else combinations are not classes of f_k records
+    return pd.DataFrame({**told, **found[["classes", "records"] if same else ["records"]]})
 
 
 def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.DataFrame, int]:
     """What each key adds to the uniqueness of records, the sets of keys behind it, and how many keys a set may have."""
-    contributions = [pd.DataFrame({"version": [], "variable": [], "contribution": [], "msus": []})]
-    sets = [pd.DataFrame({"version": [], "variables": [], "size": [], "records": []})]
     size = min(_SUDA_SIZE, *(len(table.spec.key_variables) for table in states.values()))
+    contributions, sets = [], []
     for name, table in states.items():
         if table.sample_uniques:
             found = suda(table, max_size=size)
             contributions.append(found.variables.assign(version=name))
-            sets.append(
-                found.msus.assign(version=name, variables=[" x ".join(each) for each in found.msus["variables"]])
-            )
-    frames = [pd.concat(parts[1:], ignore_index=True) if parts[1:] else parts[0] for parts in (contributions, sets)]
-    return *frames, size
+            keys = [" x ".join(each) for each in found.msus["variables"]]
+            sets.append(found.msus.assign(version=name, variables=keys))
+    return (
+        _joined(contributions, "version variable contribution msus"),
+        _joined(sets, "version variables size records"),
+        size,
+    )
+
+
+def _joined(frames: list[pd.DataFrame], columns: str) -> pd.DataFrame:
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({name: [] for name in columns.split()})
 
 
 def diversities(table: ClassTable) -> pd.DataFrame:
@@ -294,15 +284,15 @@ class Internal:
     a column for each key, ``records``, ``f_k``, ``F_k`` and ``risk`` (0-1).
     """
 
-    settings: dict[str, Any] = field(repr=False)
-    recodings: dict[tuple[int, str, str], pd.DataFrame] = field(repr=False)
-    riskiest: dict[str, pd.DataFrame] = field(repr=False)
+    settings: dict[str, Any]
+    recodings: dict[tuple[int, str, str], pd.DataFrame]
+    riskiest: dict[str, pd.DataFrame]
 
-
-def internal_tables(protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
-    """What an internal report shows of a protection, its settings, and the classes before and after."""
-    found = {(place, *step): table for place, *step, table in _recodings(protection)}
-    return Internal(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
+    @classmethod
+    def of(cls, protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
+        """That of a protection, its settings, and the classes before and after."""
+        found = {(place, *step): table for place, *step, table in _recodings(protection)}
+        return cls(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
 
 
 def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
@@ -333,8 +323,7 @@ def _as_labels(column: pd.Series) -> pd.Series:
 
 def _riskiest(each: Risks) -> pd.DataFrame:
     table: ClassTable = each.table
-    frame = table.classes
-    keys = {visible(name): _as_labels(frame[name]) for name in table.spec.key_variables}
+    keys = {visible(name): _as_labels(table.classes[name]) for name in table.spec.key_variables}
     counts = {"records": table.records, "f_k": table.f_k, "F_k": table.F_k, "risk": each.of_class}
     found = pd.DataFrame(keys).assign(**counts)
     return found.sort_values(["risk", "f_k"], ascending=[False, True], kind="stable").head(MOST_CLASSES)

@@ -68,12 +68,7 @@ class Markup:
 
 @dataclass(frozen=True)
 class Words:
-    """One language.
-
-    Attributes
-    ----------
-    language : {"en", "es"}
-    """
+    """One language: "en" or "es"."""
 
     language: str
 
@@ -99,13 +94,9 @@ class Words:
         return self._local(number(value, *beside)) if is_finite(value) else "\N{EN DASH}"
 
     def digits(self, values: pd.Series, power: int = 0) -> pd.Series:
-        """A column of numbers by `kanon_lab.digits.rounded`, times that power of ten."""
+        """A column of numbers by `kanon_lab.digits.rounded`, times that power of ten: 2 makes per cent of shares."""
         told = [rounded(each, power=power) if is_finite(each) else None for each in values]
         return type(values)(told, index=values.index, dtype=object)
-
-    def in_percent(self, shares: pd.Series) -> pd.Series:
-        """A column of shares (0-1) as numbers of per cent."""
-        return self.digits(shares, power=2)
 
     def listed(self, names: Iterable[object]) -> str:
         """Names between commas."""
@@ -121,13 +112,23 @@ class Words:
         named = f' class="{kind}"' if kind else ""
         return Markup(f"<p{named}>{escape(text)}</p>")
 
+    def text(self, key: str, /, kind: str = "", **parts: Any) -> Markup:
+        """A wording as a paragraph."""
+        return self.paragraph(self.say(key, **parts), kind=kind)
+
     def bullets(self, lines: Iterable[str]) -> Markup:
         """A list."""
         return Markup(f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
 
-    def table(self, frame: pd.DataFrame, caption: str) -> Markup:
-        """A table under its caption, its numbers in the language."""
-        html = scrolling_table(self._worded(frame), caption=caption)
+    def table(self, frame: pd.DataFrame, caption: str, *, heads: bool = True, **parts: Any) -> Markup:
+        """A table under the wording of its caption, its numbers and, unless they are names of the file, its heads too.
+
+        A head that has no wording stays as it is.
+        """
+        if heads:
+            named = {name: f"c_{name}" for name in frame if f"c_{name}" in texts()}
+            frame = frame.rename(columns={name: self.say(key, **parts) for name, key in named.items()})
+        html = scrolling_table(self._worded(frame), caption=self.say(caption, **parts))
         if self.language != "en":
             html = _NUMBER_CELL.sub(lambda cell: cell[1] + cell[2].translate(_SWAPPED), html)
         return Markup(html)
@@ -144,16 +145,14 @@ class Words:
             found[name] = frame[name].map(told) if some else frame[name].infer_objects()
         return found
 
-    def named(self, frame: pd.DataFrame, **parts: Any) -> pd.DataFrame:
-        """The frame with the heads of its columns in the language; a head that has no wording stays as it is."""
-        return frame.rename(columns={name: self.say(f"c_{name}", **parts) for name in frame if f"c_{name}" in texts()})
-
     def shares(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with shares in per cent, and versions of the file in words."""
-        frame = frame.assign(share=self.in_percent(frame["share"]))
-        if "version" in frame:
-            frame["version"] = [self.say(f"version_{each}") for each in frame["version"]]
-        return self.named(frame)
+        frame = frame.assign(share=self.digits(frame["share"], power=2))
+        return self.versions(frame) if "version" in frame else frame
+
+    def versions(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The same with versions of the file in words."""
+        return frame.assign(version=[self.say(f"version_{each}") for each in frame["version"]])
 
     def roles(self, roles: str) -> str:
         """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""

@@ -12,7 +12,7 @@ from scipy.stats import binomtest, t
 
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.measures import Design
-from kanon_lab.measures.survey_design import domains, mean_interval, rate_interval, ratios, read_survey
+from kanon_lab.measures.survey_design import Domains, Survey, mean_interval, rate_interval, ratios
 
 SURVEY = Design("w", ("stratum",), "unit")
 #: Stratum, unit, weight, group (None: in none), value.
@@ -33,8 +33,8 @@ def frame_of(records):
 def estimated(records, design=SURVEY, groups=2):
     """Estimate, standard error, degrees of freedom and lone strata of each group."""
     frame = frame_of(records)
-    survey = read_survey(frame, design)
-    within = domains(survey, frame["group"].fillna(-1).to_numpy(dtype=np.int64), groups)
+    survey = Survey(frame, design)
+    within = Domains(survey, frame["group"].fillna(-1).to_numpy(dtype=np.int64), groups)
     estimate, se = ratios(within, frame["y"].to_numpy(dtype=float))
     return [tuple(map(float, row)) for row in zip(estimate, se, within.df, within.lone)]
 
@@ -141,15 +141,15 @@ def test_what_is_outside_a_group_tells_only_how_many_units_there_are(records, ra
 
 def test_several_strata_are_crossed():
     frame = pd.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "u": [1, 1, 1, 1]})
-    survey = read_survey(frame, Design(strata=("a", "b"), sampling_unit="u"))
+    survey = Survey(frame, Design(strata=("a", "b"), sampling_unit="u"))
     assert survey.units.tolist() == [1, 1, 1, 1]
 
 
 def test_large_numbers_keep_their_spread():
     records = [("A", unit, 1.0, 0, float(y)) for unit, y in enumerate([1, 2, 4, 8, 16])]
     far = [(*record[:4], record[4] + 1e9) for record in records]
-    survey = read_survey(frame_of(far), SURVEY)
-    within = domains(survey, np.zeros(5, dtype=int), 1)
+    survey = Survey(frame_of(far), SURVEY)
+    within = Domains(survey, np.zeros(5, dtype=int), 1)
     _, se = ratios(within, frame_of(far)["y"].to_numpy(), shift=1e9)
     assert se[0] == pytest.approx(estimated(records, groups=1)[0][1])
     assert ratios(within, np.full(5, 0.1), shift=0.3)[1][0] == 0
@@ -201,7 +201,7 @@ def test_intervals_cover_the_truth_in_repeated_samples():
     for _ in range(400):
         drawn = np.concatenate([stratum * 60 + rng.choice(60, 8, replace=False) for stratum in range(5)])
         sample = people[people["unit"].isin(drawn)]
-        within = domains(read_survey(sample, SURVEY), np.zeros(len(sample), dtype=int), 1)
+        within = Domains(Survey(sample, SURVEY), np.zeros(len(sample), dtype=int), 1)
         y = sample["y"].to_numpy()
         lower, upper = mean_interval(*ratios(within, y), within.df, 0.95)
         covered[0] += lower[0] <= truth <= upper[0]
@@ -220,8 +220,8 @@ def test_intervals_of_a_rare_rate_cover_it_with_few_units(units):
         drawn = rng.integers(0, 60, units)
         unit = np.repeat(np.arange(units), sizes[drawn])
         case = np.concatenate([np.arange(sizes[i]) < cases[i] for i in drawn]).astype(float)
-        survey = read_survey(pd.DataFrame({"unit": unit}), Design(sampling_unit="unit"))
-        within = domains(survey, np.zeros(len(unit), dtype=int), 1)
+        survey = Survey(pd.DataFrame({"unit": unit}), Design(sampling_unit="unit"))
+        within = Domains(survey, np.zeros(len(unit), dtype=int), 1)
         estimate, se = ratios(within, case)
         lower, upper = rate_interval(estimate, se, within.df, within.units, 0.95)
         covered += lower[0] <= share <= upper[0]
@@ -245,15 +245,15 @@ def test_a_design_that_cannot_be_read_is_refused(column, values, told):
     frame = pd.DataFrame({"stratum": ["A", "A"], "unit": [1, 2], "w": [1.0, 2.0]}, index=["a", "b"])
     frame[column] = pd.Series(values, index=frame.index)
     with pytest.raises(DataError) as caught, about("test"):
-        read_survey(frame, SURVEY)
+        Survey(frame, SURVEY)
     assert str(caught.value).startswith(told)
 
 
 def test_a_design_without_columns_or_records_is_refused():
     with pytest.raises(DataError, match="^test: column stratum is not there; did you mean Stratum\\?$"), about("test"):
-        read_survey(pd.DataFrame({"w": [1.0], "Stratum": [1], "unit": [1]}), SURVEY)
+        Survey(pd.DataFrame({"w": [1.0], "Stratum": [1], "unit": [1]}), SURVEY)
     with pytest.raises(DataError, match="^test: has no records"), about("test"):
-        read_survey(pd.DataFrame({"w": []}), Design("w"))
+        Survey(pd.DataFrame({"w": []}), Design("w"))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.measures import Design, IndicatorSet, indicators
-from kanon_lab.measures.survey_design import domains, mean_interval, rate_interval, ratios, read_survey
+from kanon_lab.measures.survey_design import Domains, Survey, mean_interval, rate_interval, ratios
 from kanon_lab.recipes import as_indicators
 
 PEOPLE = pd.DataFrame(
@@ -82,11 +82,11 @@ def test_each_row_is_the_estimate_of_one_group_alone(records):
     frame = pd.DataFrame([*records, ("x", 1, 0.0)], columns=["a", "b", "y"], dtype=object)
     wanted = IndicatorSet(rates=["a"], means=["y"], by=["b"], design=Design("w", (), "unit"))
     frame["w"], frame["unit"] = np.arange(len(frame)) % 3 + 1.0, np.arange(len(frame)) // 2
-    survey = read_survey(frame, wanted.design)
+    survey = Survey(frame, wanted.design)
     for row in indicators(frame, wanted).to_dict("records"):
         value = frame["a"].eq(row["category"]) if row["kind"] == "rate" else frame["y"]
         inside = frame[row["variable"]].notna() & (frame["b"].map(str).eq(row["group"]) | (row["by"] == ""))
-        within = domains(survey, np.where(inside, 0, -1), 1)
+        within = Domains(survey, np.where(inside, 0, -1), 1)
         estimate, se = ratios(within, value.to_numpy(dtype=float))
         if row["kind"] == "rate":
             ends = rate_interval(estimate, se, within.df, within.units, 0.95)

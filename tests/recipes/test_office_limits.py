@@ -67,7 +67,7 @@ def test_every_fault_is_one_line_of_a_recipe_and_of_a_report(given, fault):
         as_limits(given, spec=SPEC, risks=(0.05, 0.1))
     assert str(caught.value).startswith(fault)
     settings = {**SETTINGS, "sensitive_variables": ["illness", "income"], "risks": [0.05, 0.1], "limits": given}
-    for read in (partial(as_recipe, name="r.yml"), partial(as_config, where="r.yml")):
+    for read in (partial(as_recipe, name="r.yml"), partial(as_config, name="r.yml")):
         with pytest.raises(OptionError) as caught:
             read(settings)
         assert str(caught.value).startswith(f"r.yml: {fault}")

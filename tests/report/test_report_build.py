@@ -75,7 +75,7 @@ def test_page_has_no_record_no_path_and_no_address_to_load(made, folder):
 
 
 def test_a_failed_step_is_named_and_its_notebook_kept_without_values(folder, tmp_path):
-    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, where="report.yml")
+    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, name="report.yml")
     with pytest.raises(NotebookError) as error:
         make_report(folder / "survey.csv", config, tmp_path / "r.html")
     line = str(error.value)
@@ -96,7 +96,7 @@ def test_a_file_of_the_user_is_not_taken_for_what_a_failed_run_left(folder, tmp_
     own = tmp_path / "r.failed.ipynb"
     nbformat.write(new_notebook(), own)
     before = own.read_bytes()
-    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, where="report.yml")
+    config = as_config(CONFIG | {"weight": "name", "direct_identifiers": []}, name="report.yml")
     with pytest.raises(NotebookError, match=r"its notebook was not kept, since r\.failed\.ipynb is another file"):
         make_report(folder / "survey.csv", config, tmp_path / "r.html")
     assert own.read_bytes() == before

@@ -100,7 +100,7 @@ FAULTS = {
 @pytest.mark.parametrize(("given", "fault"), FAULTS.values(), ids=FAULTS)
 def test_faults_are_one_line_that_names_the_configuration(given, fault):
     with pytest.raises(OptionError) as error:
-        as_config(KEYS | given, where="report.yml")
+        as_config(KEYS | given, name="report.yml")
     assert str(error.value).startswith(f"report.yml: {fault}" if "household" not in fault else "report.yml: ")
     assert fault in str(error.value)
     assert "\n" not in str(error.value)

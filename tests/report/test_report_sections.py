@@ -128,7 +128,9 @@ def test_numbers_are_written_as_in_the_language():
     assert (english.percent(0.0525), spanish.percent(0.0525)) == ("5.25%", "5,25%")
     assert english.percent(0.00001234) == "0.00123%" and english.percent(None) == "–"
     table = pd.DataFrame({"a, b": ["1,234.5"], "n": [1234.5]})
-    assert "1.234,5" in spanish.table(table, "x").html and "1,234.5" in spanish.table(table, "x").html
+    assert (
+        "1.234,5" in spanish.table(table, "map_caption").html and "1,234.5" in spanish.table(table, "map_caption").html
+    )
 
 
 def test_every_note_of_a_protection_is_known_in_spanish():
