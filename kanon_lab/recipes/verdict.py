@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,11 @@ from kanon_lab.measures import file_risk, measure, records_above, with_household
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
-from kanon_lab.methods.suppression import claims_of
+from kanon_lab.methods.suppression import claims_of, key_combinations
 from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
 from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec, check_k
-from kanon_lab.settings import names_in
 from kanon_lab.terms import Note
 
 #: By policy for missing keys, the claim that says whether k is met.
@@ -83,19 +81,10 @@ def claims_since(protection: Chain) -> pd.DataFrame:
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
     working = protection.state.working.loc[protection.original.index]
     known, shown = protection.state.truth.beside(working, keys)
-    sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
+    sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
     stratum = strata_codes(working, spec.strata)
     return claims_of(known, shown, stratum, wanted, keys)
-
-
-def _sets_of_keys(wanted: Iterable[Mapping], keys: Sequence[str]) -> Iterator[list[int]]:
-    """Positions of the keys in each combination that a suppression was asked for, in the order of its claims."""
-    for each in wanted:
-        if "keys" in each:
-            yield sorted({keys.index(name) for name in names_in(each["keys"], "keys")})
-        else:
-            yield from map(list, combinations(range(len(keys)), each["size"]))
 
 
 def final_indicators(protection: Chain) -> pd.DataFrame:
