@@ -302,19 +302,13 @@ def search(
     -------
     LatticeResult
         Of equal losses the node that removes fewer records is chosen, then that of the smaller weighted level, then
-        the one that comes first in the node table.
-
-    Raises
-    ------
-    OptionError
-        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
+        the one that comes first in the node table. Where no node protects enough, an error says how much the best one
+        removes; it also says where there are more than `MOST_NODES`.
 
     Notes
     -----
-    Every node is measured: after the file has been grouped once, a node costs about as much as deciding whether it may
-    be skipped, and l-diversity and t-closeness with removal do not grow steadily from node to node. Only where keys
-    are missing under ``wildcard`` and all levels nest, the nodes below one that removes too many records for k alone
-    are skipped: they remove no fewer.
+    Every node is measured; only where keys are missing under ``wildcard`` and all levels nest, the nodes below one that
+    removes too many records for k alone are skipped: they remove no fewer.
 
     With n records in the file and s removed, the discernibility is the sum of f_k over the records that stay, plus n s
     (Bayardo and Agrawal 2005, C_DM). The average class size is n - s by the sum of 1/f_k over them, by k_required.

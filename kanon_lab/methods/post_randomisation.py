@@ -161,17 +161,11 @@ def pram(
           value), ``fixed`` (records with a value that cannot change).
         - ``weight``: the name, or None.
 
-    Raises
-    ------
-    DataError
-        A column has more than 2000 categories, or two that read alike (1 and "1"); or nothing could change.
-
     Notes
     -----
     What an outsider may believe of a category that is seen is `posterior`. With what is drawn anew following the shares
-    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more, and hardly more: PRAM
-    does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
-    it is much less.
+    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more: PRAM does little to hide
+    it. With the two stages of `invariant_matrix`, or other categories equally likely, that is much less.
 
     References
     ----------
