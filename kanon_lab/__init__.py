@@ -2,25 +2,21 @@
 
 from importlib import import_module
 
-# Public name -> module that defines it. Modules load on first use, so that importing kanon_lab costs next to nothing.
-_PUBLIC = {
-    "KanonLabError": "kanon_lab.errors",
-    "KeySpec": "kanon_lab.roles",
-    "catalogue": "kanon_lab.data",
-    "check_counts": "kanon_lab.data",
-    "class_table": "kanon_lab.classes",
-    "fetch": "kanon_lab.data",
-    "load_counts": "kanon_lab.data",
-    "load_microdata": "kanon_lab.data",
-    "local_suppression": "kanon_lab.methods",
-    "measure": "kanon_lab.measures",
-    "national_totals": "kanon_lab.data",
-    "protect": "kanon_lab.recipes",
-    "read_counts": "kanon_lab.data",
-    "read_microdata": "kanon_lab.data",
-    "read_recipe": "kanon_lab.recipes",
-    "write_microdata": "kanon_lab.data",
-}
+from kanon_lab.loading import exports
+
+_load, _, _NAMES = exports(
+    __name__,
+    {
+        "classes": "class_table",
+        "data": """catalogue check_counts fetch load_counts load_microdata national_totals read_counts read_microdata
+            write_microdata""",
+        "errors": "KanonLabError",
+        "measures": "measure",
+        "methods": "local_suppression",
+        "recipes": "protect read_recipe",
+        "roles": "KeySpec",
+    },
+)
 
 # Rooms that are loaded when they are first named, as kanon_lab.methods.
 _ROOMS = "classes figures measures methods population recipes sample show studies".split()
@@ -34,7 +30,7 @@ _ALIASES = {
     **dict.fromkeys(("charts", "page", "widgets"), "show"),
 }
 
-__all__ = ["__version__", *_PUBLIC]
+__all__ = ["__version__", *_NAMES]
 
 
 def __getattr__(name: str):
@@ -42,11 +38,9 @@ def __getattr__(name: str):
         from importlib.metadata import version
 
         return version("kanon-lab")
-    if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
     if name in _ROOMS or name in _ALIASES:
         return import_module(f"{__name__}.{_ALIASES.get(name, name)}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _load(name)
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError, OptionError, about, meant, shortened
-from kanon_lab.roles import named_once
+from kanon_lab.roles import column_names, named_once
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
@@ -395,7 +395,7 @@ def numbers_of(
     frame: pd.DataFrame, variables: Iterable[str] | str | None, *, may_lack_values: bool = False
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names of variables, and their numbers, shape (n, variables), not a number where missing."""
-    names = tuple(frame.columns) if variables is None else names_of_quantities(variables)
+    names = tuple(frame.columns) if variables is None else column_names(variables, "variables")
     if not names:
         raise OptionError("variables: name at least one variable that is a quantity")
     if len(frame) == 0:
@@ -408,16 +408,6 @@ def numbers_of(
         found.refuse(np.abs(found.numbers) > _LARGEST_SQUARED, "a number too large to be squared; use a larger unit")
         columns.append(np.append(found.numbers, np.nan)[found.codes])
     return names, np.column_stack(columns)
-
-
-def names_of_quantities(variables: Iterable[str] | str) -> tuple[str, ...]:
-    """Names of columns, of any type that a frame has, as a tuple."""
-    try:
-        names = (variables,) if isinstance(variables, str) else tuple(variables)
-    except TypeError:
-        raise OptionError(f"variables must be names of columns, not {shortened(repr(variables))}") from None
-    named_once(names, "variables")
-    return names
 
 
 def spread_of(values: np.ndarray) -> np.ndarray:

@@ -17,12 +17,10 @@ from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageErr
 if TYPE_CHECKING:
     import pandas
 
+#: The memory that reading a file may take, unless `max_bytes` says otherwise.
 MAX_BYTES = 4_000_000_000
-"""The memory that reading a file may take, unless `max_bytes` says otherwise."""
-
+# Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns.
 _CELL = 40
-"""Bytes that a cell of a table takes while it is read, measured on csv and Parquet files of one to eight columns."""
-
 _BLOCK = 1 << 22
 # More than a kernel and what talks to it, or some processes of a map, ever had open when they were tried.
 _OPEN_FILES = 128
@@ -31,10 +29,8 @@ _limit: ContextVar[int | None] = ContextVar("max_bytes", default=None)
 
 def file_format(path: str | Path) -> str:
     """Format of a file as its extension says: ``"csv"`` for ``a.csv`` and ``a.CSV.gz``; ``""`` without an extension."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    return suffixes[-1][1:] if suffixes else ""
+    path = Path(path)
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix[1:].lower()
 
 
 @contextmanager
@@ -72,16 +68,20 @@ def read_bytes(path: str | Path) -> bytes:
     return content
 
 
+def _most() -> int:
+    return limit() or MAX_BYTES
+
+
 def fits(size: int) -> bool:
     """Whether a file that takes so many bytes may be read."""
-    return size <= (limit() or MAX_BYTES)
+    return size <= _most()
 
 
 def check_size(size: int) -> None:
     """Raise a `DataError` where reading a file takes more bytes than it may."""
     if not fits(size):
         raise DataError(
-            f"reading it would take more than {limit() or MAX_BYTES:,} bytes of memory; read fewer columns, or raise "
+            f"reading it would take more than {_most():,} bytes of memory; read fewer columns, or raise "
             "the limit (--max-bytes, in Python and configurations max_bytes)"
         )
 
@@ -89,6 +89,11 @@ def check_size(size: int) -> None:
 def check_table(rows: int, columns: int) -> None:
     """The same for a table of so many rows and columns."""
     check_size(rows * columns * _CELL)
+
+
+def most_rows(columns: int) -> int:
+    """Rows that a table of so many columns may have."""
+    return _most() // (max(columns, 1) * _CELL)
 
 
 @contextmanager
@@ -141,11 +146,6 @@ def reading_errors(path: str | Path) -> Iterator[None]:
         raise DataError(f"{path}: cannot be the path of a file; check the path") from None
 
 
-def most_rows(columns: int) -> int:
-    """Rows that a table of so many columns may have."""
-    return (limit() or MAX_BYTES) // (max(columns, 1) * _CELL)
-
-
 def _gunzip(content: bytes) -> bytes:
     import pyarrow  # a file of many small members takes it no time; the standard library a minute
 
@@ -179,7 +179,9 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
     """
     target = Path(target)
     with storage_errors(target):
-        mode = _mode(target) if mode is None else mode
+        if mode is None:
+            with suppress(FileNotFoundError):
+                mode = target.stat().st_mode & 0o777
         draft = new_path(target.parent, f".tmp{ending}")
         # nobody may read it who may not read the new file
         draft.touch(0o666 if mode is None else stat.S_IRUSR | stat.S_IWUSR, exist_ok=False)
@@ -198,14 +200,6 @@ def atomic_path(target: str | Path, *, ending: str = "", mode: int | None = None
 def new_path(folder: Path, ending: str) -> Path:
     """Path in a folder for a hidden file, with a name that is not there and that nobody can foresee."""
     return folder / f".kanon-lab-{secrets.token_hex(8)}{ending}"
-
-
-def _mode(path: Path) -> int | None:
-    """Permissions of a file, or None where nothing is there."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        return None
 
 
 def csv_gz(frame: "pandas.DataFrame") -> bytes:

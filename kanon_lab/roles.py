@@ -67,7 +67,7 @@ class KeySpec:
 
     def __post_init__(self):
         for role in _SEVERAL:
-            object.__setattr__(self, role, _names(getattr(self, role), role))
+            object.__setattr__(self, role, column_names(getattr(self, role), role))
         object.__setattr__(self, "ghost_variables", _ghosts(self.ghost_variables, self.key_variables))
         if not self.key_variables:
             raise OptionError("no key variables: name at least one variable that an intruder may know")
@@ -122,46 +122,39 @@ def check_seed(seed: object) -> int:
 
 def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
-    single = {"weight": _given(spec.weight), "household": _given(spec.household)}
-    exclusive = [
-        (
-            "a key variable",
-            spec.key_variables,
-            {**single, "sensitive": spec.sensitive_variables, "a ghost": spec.ghosts},
-        ),
-        ("the weight", _given(spec.weight), {"household": single["household"], "sensitive": spec.sensitive_variables}),
-        ("a direct identifier", spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),
-    ]
-    for role, names, others in exclusive:
+    weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
+    sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
+    exclusive = {
+        "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
+        "the weight": (weight, {"household": household, **sensitive}),
+        "a direct identifier": (spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),
+    }
+    for role, (names, others) in exclusive.items():
         for other, taken in others.items():
             if both := [name for name in names if name in taken]:
                 raise OptionError(f"{shortened(str(both[0]))} is {role} and {other}: give it one of the two roles")
 
 
-def _given(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (name,)
-
-
 def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if not isinstance(ghosts, Mapping):
         raise OptionError("ghost_variables: give a mapping of key variable to the variables that follow it")
-    for key in ghosts:
-        if key not in keys:
-            raise OptionError(
-                f"ghost_variables: {shortened(str(key))} is no key variable; name the key that they follow"
-            )
-    found = {key: _names(names, "ghost_variables") for key, names in ghosts.items()}
-    _names([name for names in found.values() for name in names], "ghost_variables")
+    if absent := [key for key in ghosts if key not in keys]:
+        name = shortened(str(absent[0]))
+        raise OptionError(f"ghost_variables: {name} is no key variable; name the key that they follow")
+    found = {key: column_names(names, "ghost_variables") for key, names in ghosts.items()}
+    named_once([name for names in found.values() for name in names], "ghost_variables")
     return found
 
 
-def _names(names: Iterable[str] | str | None, role: str) -> tuple[str, ...]:
-    if names is not None and not isinstance(names, Iterable):
-        raise OptionError(f"{role} must be names of columns, not {shortened(repr(names))}")
-    names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, ...]:
+    """Names of columns, of any type that a frame has, as a tuple; an `OptionError` where one stands twice."""
+    try:
+        names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    except TypeError:
+        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}") from None
     for name in names:
-        _check_name(name, role)
-    named_once(names, role)
+        _check_name(name, setting)
+    named_once(names, setting)
     return names
 
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,6 @@ def recode_dates(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> births = pd.Series(['2000-02-29', None])
     >>> kanon_lab.methods.recode_dates(births, to='quarter').tolist()
     ['2000-Q1', nan]
@@ -135,23 +134,21 @@ _EXACT = 2**53
 TEXT_IN_BANDS = "text, and bands are of numbers; one cell that is no number makes text of a whole column"
 
 
-class Rule(Protocol):
+class Rule:
     """One level: a label for each value that it covers."""
 
-    @property
-    def uncovered(self) -> str:
-        """What is wrong with a value that it does not cover, and what to do."""
-
-    @property
-    def anything(self) -> str | None:
-        """The label, where it says nothing: that of every value, and so of a missing one too. None elsewhere."""
+    #: What is wrong with a value that it does not cover, and what to do.
+    uncovered: ClassVar[str] = ""
+    #: The label, where it says nothing: that of every value, and so of a missing one too. None elsewhere.
+    anything: ClassVar[str | None] = None
 
     def labels(self, values: pd.Index) -> list[str | None]:
         """The label of each value, None where it is not covered."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Rule):
     """Labels from a list of values."""
 
     label_of: Mapping[object, str] = field(repr=False)
@@ -160,9 +157,8 @@ class Listed:
     @property
     def anything(self) -> str | None:
         # Values may also share a label that does say something; asterisks never do.
-        labels = set(self.label_of.values())
-        label = labels.pop()
-        return label if not labels and not label.strip("*") else None
+        label, *others = set(self.label_of.values())
+        return label if not others and not label.strip("*") else None
 
     def labels(self, values: pd.Index) -> list[str | None]:
         # Settings have composed letters, data may have others.
@@ -170,11 +166,10 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Alike:
+class Alike(Rule):
     """One label for every value."""
 
     label: str
-    uncovered = ""
 
     @property
     def anything(self) -> str:
@@ -185,7 +180,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Masked:
+class Masked(Rule):
     """The first `keep` characters; the others behind a mask."""
 
     keep: int
@@ -203,8 +198,7 @@ class Masked:
         return None if self.keep else self.mask * self.width
 
     def labels(self, values: pd.Index) -> list[str | None]:
-        texts = (self._text(value) for value in values)
-        masks = self.mask * (self.width - self.keep)
+        texts, masks = map(self._text, values), self.mask * (self.width - self.keep)
         return [text[: self.keep] + masks if len(text) == self.width else None for text in texts]
 
     def _text(self, value: object) -> str:
@@ -217,12 +211,11 @@ class Masked:
 
 
 @dataclass(frozen=True)
-class Dated:
+class Dated(Rule):
     """The month, quarter, year or decade of a date."""
 
     unit: str
     date_format: str
-    anything = None
 
     @property
     def uncovered(self) -> str:
@@ -233,8 +226,8 @@ class Dated:
 
 
 @dataclass(frozen=True)
-class Bands:
-    """Bands of numbers between edges that rise; the outer ones may be infinite."""
+class Bands(Rule):
+    """Bands of numbers between edges that rise; the outer ones may be infinite. Even a band of all says something."""
 
     edges: tuple[float, ...]
     closed: str  # The edge that belongs to a band
@@ -246,14 +239,11 @@ class Bands:
         cls, edges: Sequence[float | None], closed: str, whole: bool | None, names: Sequence[str] | None, what: str
     ) -> Bands:
         """Bands from edges as they are asked for: None at either end leaves that side open. Errors call them `what`."""
-        edges = list(edges)
         if closed not in ("left", "right"):
             raise OptionError(f"closed must be left or right, not {closed!r}")
-        if edges and edges[0] is None:
-            edges[0] = -math.inf
-        if edges and edges[-1] is None:
-            edges[-1] = math.inf
-        edges = [float_of(edge) for edge in edges]
+        edges = list(edges)
+        ends = {0: -math.inf, len(edges) - 1: math.inf}
+        edges = [ends.get(i, math.nan) if edge is None else float_of(edge) for i, edge in enumerate(edges)]
         if len(edges) < 2 or any(not low < high for low, high in zip(edges, edges[1:])):
             raise OptionError(
                 f"{what}: edges must be two numbers or more that rise; for an open side the first and the last "
@@ -270,10 +260,6 @@ class Bands:
         if not all(isinstance(n, str) for n in names) or len(names) != len(made) or len(set(names)) != len(names):
             raise OptionError(f"{what}: give a list of {len(made)} labels (text), another one for each band")
         return cls(tuple(edges), closed, whole, tuple(names))
-
-    @property
-    def anything(self) -> None:
-        """Never: even a band of all numbers says that there is one."""
 
     @property
     def uncovered(self) -> str:
@@ -297,12 +283,17 @@ class Bands:
 
 
 def _band_name(low: float, high: float, closed: str, whole: bool) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return "any"
     if not whole:
-        return _fraction_name(low, high, closed)
+        if math.isinf(low):
+            return f"{'<' if closed == 'left' else '<='} {shown(high)}"
+        if math.isinf(high):
+            return f"{'>=' if closed == 'left' else '>'} {shown(low)}"
+        brackets = "[)" if closed == "left" else "(]"
+        return f"{brackets[0]}{shown(low)}, {shown(high)}{brackets[1]}"
     # From the first to the last whole number of the band; infinite ends stay infinite.
     first, last = (low, high - 1) if closed == "left" else (low + 1, high)
-    if math.isinf(first) and math.isinf(last):
-        return "any"
     if math.isinf(first):
         return f"under {shown(last + 1)}"
     if math.isinf(last):
@@ -310,17 +301,6 @@ def _band_name(low: float, high: float, closed: str, whole: bool) -> str:
     if first == last:
         return shown(first)
     return f"{shown(first)}-{shown(last)}" if first >= 0 else f"{shown(first)} to {shown(last)}"
-
-
-def _fraction_name(low: float, high: float, closed: str) -> str:
-    if math.isinf(low) and math.isinf(high):
-        return "any"
-    if math.isinf(low):
-        return f"< {shown(high)}" if closed == "left" else f"<= {shown(high)}"
-    if math.isinf(high):
-        return f">= {shown(low)}" if closed == "left" else f"> {shown(low)}"
-    brackets = "[)" if closed == "left" else "(]"
-    return f"{brackets[0]}{shown(low)}, {shown(high)}{brackets[1]}"
 
 
 def shown(number: float) -> str:

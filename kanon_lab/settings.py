@@ -14,14 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    PlainValidator,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from kanon_lab.errors import KanonLabError, OptionError, meant, shortened
@@ -39,8 +32,8 @@ class Settings(BaseModel):
 
     #: Settings of which exactly one must be given, and which others each goes with; what is in none goes with all.
     kinds: ClassVar[dict[str, tuple[str, ...]]] = {}
-    #: A model whose settings it has without being one of it.
-    told_as: ClassVar[tuple[str, ...]] = ()
+    #: A model whose settings it has without being one of it: their rows in ``settings.csv`` are its own too.
+    described_as: ClassVar[tuple[str, ...]] = ()
     #: What the settings look like, for who gives something else.
     such_as: ClassVar[str] = "names with values"
 
@@ -60,8 +53,7 @@ class Settings(BaseModel):
         known = cls.fields()
         for name in given:
             if name not in known:
-                meant = _same_word(name, known)
-                raise _fault((not meant and cls.misplaced(str(name))) or unknown(name, known))
+                raise _fault((not _same_word(name, known) and cls.misplaced(str(name))) or unknown(name, known))
         given = {name: value for name, value in given.items() if value is not None}
         kind = [name for name in cls.kinds if name in given]
         if cls.kinds and len(kind) != 1:
@@ -71,7 +63,7 @@ class Settings(BaseModel):
                 raise _fault(f"{name} goes with {' or '.join(goes)}, not with {kind[0]}")
         for name, field in known.items():
             if name not in given and field.is_required():
-                raise _fault(f"{name} is not given; write it, such as {name}: {told(cls, name)['example']}")
+                raise _fault(f"{name} is not given; write it, such as {name}: {row_of(cls, name)['example']}")
         return given
 
     @model_validator(mode="after")
@@ -93,10 +85,10 @@ class Settings(BaseModel):
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The settings that are given."""
-        names = {name: field.alias or name for name, field in type(self).model_fields.items()}
-        return {names[name]: getattr(self, name) for name in names if name in self.model_fields_set}
+    def fields_set(self) -> dict[str, Any]:
+        """The settings that are given, by the names that they are written under."""
+        fields = type(self).model_fields.items()
+        return {field.alias or name: getattr(self, name) for name, field in fields if name in self.model_fields_set}
 
     @property
     def columns(self) -> list[str]:
@@ -114,9 +106,9 @@ def read(model: type[Model], given: Any) -> Model:
         return model.model_validate(given)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-    place, said = [part for part in fault["loc"] if isinstance(part, str)], fault.get("ctx", {})
-    if said.get("name") in place:  # the text names the setting itself
-        place = place[: len(place) - 1 - place[::-1].index(said["name"])]
+    place, setting = [part for part in fault["loc"] if isinstance(part, str)], fault.get("ctx", {}).get("name")
+    if setting in place:  # the text names the setting itself
+        place = place[: len(place) - 1 - place[::-1].index(setting)]
     raise OptionError(": ".join([*map(shortened, place), fault["msg"]]))
 
 
@@ -140,16 +132,16 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
 
 
 @cache
-def _texts() -> dict[tuple[str, str], dict[str, str]]:
+def _rows() -> dict[tuple[str, str], dict[str, str]]:
     """By model and setting its row in ``settings.csv``."""
     with files("kanon_lab").joinpath("settings.csv").open(encoding="utf-8", newline="") as rows:
         return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
 
 
-def told(model: type[Settings], name: str) -> dict[str, str]:
-    """What is told of a setting: its row in ``settings.csv``, under its model or one that this is made from."""
-    names = [*(each.__name__ for each in model.__mro__), *model.told_as]
-    return next(_texts()[each, name] for each in names if (each, name) in _texts())
+def row_of(model: type[Settings], name: str) -> dict[str, str]:
+    """The row of a setting in ``settings.csv``, under its model or one that this is made from."""
+    names = [*(each.__name__ for each in model.__mro__), *model.described_as]
+    return next(_rows()[each, name] for each in names if (each, name) in _rows())
 
 
 def checked(kind: Any, check: Check | None = None) -> Any:
@@ -195,41 +187,29 @@ def _one_or_more(value: object, setting: str) -> list[str]:
     return names
 
 
-def _one_name(value: object, setting: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise OptionError(f"{setting} must be the name of a column, not {shortened(repr(value))}")
-    return value
+def _that(holds: Callable[[Any], bool], what: str) -> Check:
+    """A check that something holds of a value, which must else be `what`."""
 
+    def check(value: Any, name: str) -> Any:
+        if not holds(value):
+            raise OptionError(f"{name} must be {what}, not {shortened(repr(value))}")
+        return value
 
-def _truth(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise OptionError(f"{name} must be true or false, not {shortened(repr(value))}")
-    return value
-
-
-def _text(value: object, name: str) -> str:
-    if not isinstance(value, str):
-        raise OptionError(f"{name} must be text (a number in quotes), not {shortened(repr(value))}")
-    return value
-
-
-def _list(value: object, name: str) -> Any:
-    if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__"):
-        raise OptionError(f"{name} must be a list, not {shortened(repr(value))}")
-    return value
+    return check
 
 
 _NAMES = "names columns"
 Several = list[str] | str
-COLUMN = Annotated[checked(str, _one_name), _NAMES]
+COLUMN = Annotated[checked(str, _that(lambda v: isinstance(v, str) and v != "", "the name of a column")), _NAMES]
 COLUMNS = Annotated[checked(Several, _one_or_more), _NAMES]
-TRUTH, TEXT = checked(bool, _truth), checked(str, _text)
-LIST = checked(list[Any], _list)
+TRUTH = checked(bool, _that(lambda value: isinstance(value, bool), "true or false"))
+TEXT = checked(str, _that(lambda value: isinstance(value, str), "text (a number in quotes)"))
+LIST = checked(list[Any], _that(lambda v: not isinstance(v, (str, Mapping)) and hasattr(v, "__len__"), "a list"))
 
 
 def _needed(model: type[Settings], name: str) -> bool:
     """Whether a setting must be given: not where that of the file stands in for it."""
-    return model.fields()[name].is_required() and not told(model, name)["unless"]
+    return model.fields()[name].is_required() and not row_of(model, name)["unless"]
 
 
 def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = None) -> str:
@@ -238,19 +218,17 @@ def table(model: type[Settings], more: Mapping[str, Mapping[str, str]] | None = 
     names = sorted(model.fields(), key=lambda name: (not _needed(model, name), name in ("strata", "seed")))
     found = []
     for name in names:
-        field, text = model.fields()[name], told(model, name)
+        field, text = model.fields()[name], row_of(model, name)
         usual = "" if field.is_required() or name in model.kinds else f"`{_yaml(field.default)}`"
         goes = [] if name in model.kinds else model.goes_with(name)
-        example = f"`{name}: {text['example']}`"
-        found.append(
-            {
-                "Setting": f"`{name}`",
-                "What it says": f"{text['says']}{'; required' if _needed(model, name) else ''}: {example}",
-                "Goes with": ", ".join(f"`{kind}`" for kind in goes),
-                "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
-                **{title: column[name] for title, column in (more or {}).items()},
-            }
-        )
+        required = "; required" if _needed(model, name) else ""
+        row = {
+            "Setting": f"`{name}`",
+            "What it says": f"{text['says']}{required}: `{name}: {text['example']}`",
+            "Goes with": ", ".join(f"`{kind}`" for kind in goes),
+            "Unless given": "" if text["unless"] == "-" else text["unless"] or usual,
+        }
+        found.append(row | {title: column[name] for title, column in (more or {}).items()})
     titles = [title for title in found[0] if any(row[title] for row in found)]
     lines = [titles, ["---"] * len(titles), *([row[title] for title in titles] for row in found)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -304,7 +282,7 @@ def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     """The schema of one model with what is told of each setting, in plain text; any may be null."""
     properties = {}
     for name, part in found["properties"].items():
-        text = told(model, name)
+        text = row_of(model, name)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
         says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
         shape = {key: value for key, value in part.items() if key not in ("title", "default")}

@@ -1,15 +1,22 @@
 """What all tests share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from canaries import Reports
+from hypothesis import settings
 
 from kanon_lab.loading import load_jsonschema
 
 load_jsonschema()  # before anything else does, which would take a second or two
+
+# So many random files for each property; a test that says another number says it for itself.
+EXAMPLES = 300 if "KANON_LAB_SLOW" in os.environ else 30
+settings.register_profile("tests", settings(), max_examples=EXAMPLES, deadline=None)
+settings.load_profile("tests")
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("KANON_LAB_SHARED", ROOT.parent / "shared"))
@@ -26,6 +33,20 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def audited_once() -> Iterator[None]:
+    """Each source is audited once in a process, unless counts are given; what a caller gets is its own."""
+    from kanon_lab.studies import verdicts
+
+    afresh = verdicts._audit_source
+    once = cache(lambda source: afresh(source, None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            verdicts, "_audit_source", lambda source, counts: once(source) if counts is None else afresh(source, counts)
+        )
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pages import PAGES, blocks
@@ -18,7 +18,7 @@ from kanon_lab.recipes.plan import MODELS, config_schema, filled, household_plan
 from kanon_lab.recipes.settings import HouseholdLevel, RecipeSettings
 from kanon_lab.recipes.yaml_file import parse_yaml
 from kanon_lab.report import as_config
-from kanon_lab.settings import _texts, read, told
+from kanon_lab.settings import _rows, read, row_of
 
 # What else must be said for a setting to stand beside it; by model, and by its kinds.
 BESIDE = {
@@ -138,8 +138,8 @@ def test_the_household_level_has_the_settings_that_the_table_says():
     recipe = {"key_variables": ["age"], "household": "home", "missing": "category", "k": [7], "risks": [0.5]}
     recipe |= {"estimator": "exact", "k_required": 9, "household_level": level}
     plan = household_plan(as_recipe(recipe).steps[0][1])
-    assert (plan["spec"].missing, plan["k"], plan["risks"]) == ("category", (7, 9), (0.5,))
-    assert (plan["estimator"], plan["k_required"]) == ("exact", 9)
+    assert (plan.spec.missing, plan.k, plan.risks) == ("category", (7, 9), (0.5,))
+    assert (plan.estimator, plan.k_required) == ("exact", 9)
 
 
 FAULTY_STEPS = {
@@ -247,7 +247,6 @@ plain = st.recursive(
 
 @pytest.mark.parametrize("model", MODELS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
 def test_whatever_is_given_is_taken_or_refused_in_one_line(model, data):
     fields = list(MODELS[model].fields())
     tried = data.draw(st.dictionaries(st.sampled_from(fields), plain, max_size=3))
@@ -302,12 +301,12 @@ def test_an_editor_shows_what_would_be_refused(wrong):
 def test_every_text_is_that_of_a_setting():
     models = {each for model in MODELS.values() for each in model.__mro__}
     named = {(each.__name__, name) for each in models for name in getattr(each, "fields", dict)()}
-    assert set(_texts()) <= named | {("Settings", "seed")}
+    assert set(_rows()) <= named | {("Settings", "seed")}
     choices = re.compile(r"`([a-z][a-z-]+)`")
     for model in MODELS.values():
         for name, part in model.model_json_schema()["properties"].items():
             if "enum" in part and name != "language":
-                said = set(choices.findall(told(model, name)["says"])) - {"microaggregate"}
+                said = set(choices.findall(row_of(model, name)["says"])) - {"microaggregate"}
                 assert said <= set(part["enum"]) and (said or name in ("estimator", "missing", "decimal")), name
 
 

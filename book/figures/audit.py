@@ -6,10 +6,21 @@ import json
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import GREY, LIGHT_GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.show.style import (
+    COUNT,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    SHARE,
+    alt,
+    check_columns,
+    finish,
+    inline,
+    title,
+    tooltips,
+)
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # What needs a reader's eye comes first, as in the audit. Every count is also written out: colour carries nothing alone.
@@ -27,17 +38,9 @@ _VERDICTS = {
 def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     """How many figures of each published table got which verdict.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row per pair that occurs;
-        tables are drawn in the order of the frame.
-
-    Returns
-    -------
-    altair.LayerChart
-        A grid of table by verdict with the counts written in it; the stronger the colour, the larger the share of the
-        table's figures.
+    A grid of table by verdict with the counts written in it; the stronger the colour, the larger the share of the
+    table's figures. `frame`: ``table``, ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one row
+    per pair that occurs; tables are drawn in the order of the frame.
     """
     rows, shown = _checked(frame, "table")
     tables = list(dict.fromkeys(rows["table"]))
@@ -53,17 +56,10 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
 def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     """What the figures of each source were set against, and with which verdict.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's verdicts) and ``figures`` (how many), one
-        row per combination that occurs; sources and kinds are drawn in the order of the frame.
-
-    Returns
-    -------
-    altair.LayerChart
-        For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
-        share of the kind's figures.
+    For each source a grid of kind by verdict with the counts written in it; the stronger the colour, the larger the
+    share of the kind's figures. `frame`: ``source``, ``kind`` (of evidence), ``verdict`` (one of the audit's verdicts)
+    and ``figures`` (how many), one row per combination that occurs; sources and kinds are drawn in the order of the
+    frame.
     """
     rows, shown = _checked(frame, "source", "kind")
     # A line of its own, in bold and without counts, heads the kinds of each source: all lines need different names.
@@ -78,8 +74,7 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     return finish(
         _grid(cells, lines, shown, "kind", heads),
         title=title(
-            "What each published figure was set against, and the verdict",
-            "Numbers: figures; colour: the verdict",
+            "What each published figure was set against, and the verdict", "Numbers: figures; colour: the verdict"
         ),
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
@@ -118,7 +113,6 @@ def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
 
 def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, heads: list[str] = ()) -> alt.LayerChart:
     """Counts by line and verdict. Of lines other than `heads` only what follows a colon is written."""
-    alt = altair()
     told = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
     if heads:
         is_head = f"indexof({json.dumps(list(heads))}, datum.value) >= 0"
@@ -141,12 +135,12 @@ def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, head
             title=None,
             axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **told),
         ),
-        tooltip=[
-            alt.Tooltip("line:N", title=by),
-            alt.Tooltip("verdict:N", title="verdict"),
-            alt.Tooltip("figures:Q", title="figures", format=","),
-            alt.Tooltip("share:Q", title=f"of the {by}'s figures", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("line:N", by),
+            ("verdict:N", "verdict"),
+            ("figures:Q", "figures", COUNT),
+            ("share:Q", f"of the {by}'s figures", SHARE),
+        ),
     )
     grounds = base.mark_rect(stroke="white", strokeWidth=2).encode(color=alt.Color("fill:N", scale=None))
     counts = base.mark_text(fontSize=13).encode(
@@ -158,19 +152,9 @@ def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, head
 def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> alt.LayerChart:
     """Cell sizes rebuilt from a published anonymity table against the real ones, both in order of size.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``rank`` (1, 2, ...), ``real`` and ``reconstructed`` (persons in the cell of that rank).
-    name : str
-        The place, for the title.
-
-    Returns
-    -------
-    altair.LayerChart
-        Bars for the real sizes, diamonds for the reconstructed ones.
+    Bars for the real sizes, diamonds for the reconstructed ones. `frame`: ``rank`` (1, 2, ...), ``real`` and
+    ``reconstructed`` (persons in the cell of that rank). `name`: the place, for the title.
     """
-    alt = altair()
     check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
     rows = frame[["rank", "real", "reconstructed"]].assign(difference=frame["reconstructed"] - frame["real"])
     base = alt.Chart(inline(rows)).encode(
@@ -179,12 +163,12 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
             title="Cells of sex and age group, in order of size",
             axis=alt.Axis(labelAngle=0, labelOverlap=True),
         ),
-        tooltip=[
-            alt.Tooltip("rank:O", title="rank"),
-            alt.Tooltip("real:Q", title="real persons", format=","),
-            alt.Tooltip("reconstructed:Q", title="reconstructed persons", format=","),
-            alt.Tooltip("difference:Q", title="difference", format="+,"),
-        ],
+        tooltip=tooltips(
+            ("rank:O", "rank"),
+            ("real:Q", "real persons", COUNT),
+            ("reconstructed:Q", "reconstructed persons", COUNT),
+            ("difference:Q", "difference", "+,"),
+        ),
     )
     series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, ORANGE])
     color = alt.Color("series:N", scale=series, title=None)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, altair, check_columns, finish, inline, title
-
-if TYPE_CHECKING:
-    import altair as alt
+from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title, tooltips
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),
@@ -30,19 +25,11 @@ _LINE = 30
 def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     """The intervals of one indicator in each group, before and after protection, with their overlap.
 
-    Parameters
-    ----------
-    compared : DataFrame
-        Rows of `kanon_lab.measures.compare_indicators` of one variable and category, with an interval before.
-
-    Returns
-    -------
-    altair.LayerChart
-        Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
-        interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as
-        the median end in an arrow where the others, and the estimates, end.
+    Two lines a group, one below the other, with a mark at the estimate; behind them the overlap, ``lost``, or ``no
+    interval``. A group that is lost, or has no interval after, has one line. Intervals more than twice as wide as the
+    median end in an arrow where the others, and the estimates, end. `compared`: rows of
+    `kanon_lab.measures.compare_indicators` of one variable and category, with an interval before.
     """
-    alt = altair()
     check_columns(compared, _NEEDED, "compare_indicators(before, after)")
     named = list(dict.fromkeys(zip(compared["kind"], compared["variable"], compared["category"])))
     if len(named) > 1:
@@ -78,15 +65,15 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(data).encode(
         y=y,
         yOffset=alt.YOffset("side:N", sort=sides),
-        tooltip=[
-            alt.Tooltip("by:N", title="group of"),
-            alt.Tooltip("group:N", title="group"),
-            alt.Tooltip("side:N", title="file"),
-            alt.Tooltip("estimate:Q", title="estimate", format=number),
-            alt.Tooltip("lower:Q", title="from", format=number),
-            alt.Tooltip("upper:Q", title="to", format=number),
-            alt.Tooltip("words:N", title="overlap"),
-        ],
+        tooltip=tooltips(
+            ("by:N", "group of"),
+            ("group:N", "group"),
+            ("side:N", "file"),
+            ("estimate:Q", "estimate", number),
+            ("lower:Q", "from", number),
+            ("upper:Q", "to", number),
+            ("words:N", "overlap"),
+        ),
     )
     lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=color)
     lines.encoding.x.shorthand = "start:Q"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,16 +28,16 @@ from kanon_lab.show.style import (
     GREEN,
     GREY,
     ORANGE,
-    altair,
+    SHARE,
+    alt,
     by_name,
     check_columns,
     finish,
+    hover,
     inline_rounded,
     title,
+    tooltips,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.
@@ -60,21 +59,11 @@ _SERIES = ((BLACK, [1, 0]), (BLUE, [6, 3]), (ORANGE, [2, 2]), (GREY, [9, 3, 2, 3
 def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str = "age") -> alt.LayerChart:
     """The probability of identification of each scenario, by detail of age and of geography.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row a scenario: its labels in the columns `geography` (up to four) and `age`, in the order in which they are
-        to be shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low``
-        and ``high``, between which the computed one lies in repeated subsamples.
-    geography, age : str
-        Names of these columns.
-
-    Returns
-    -------
-    altair.LayerChart
-        On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said.
+    On a logarithmic axis; how many scenarios have no place there, as their risk is 0 or unknown, is said. `table`: one
+    row a scenario: its labels in the columns `geography` (up to four) and `age`, in the order in which they are to be
+    shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low`` and
+    ``high``, between which the computed one lies in repeated subsamples. `geography`, `age`: names of these columns.
     """
-    alt = altair()
     check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
     if table.duplicated([geography, age]).any():
         raise OptionError("a scenario stands twice in the table: give each geography and age one row")
@@ -111,7 +100,6 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
 def _scenarios(
     rows: pd.DataFrame, geography: str, places: list[str], age: str, ages: list[str], extra: list[str]
 ) -> list[alt.Chart]:
-    alt = altair()
     shown = rows[["p_identification", *extra]].stack()
     shown = shown[drawable(shown)]
     low, high = shown.min() / 1.35, shown.max() * 1.35
@@ -133,12 +121,12 @@ def _scenarios(
         x=x,
         y=y,
         color=alt.Color("geography:N", scale=by_name(places, colors), legend=legend),
-        tooltip=[
-            alt.Tooltip("geography:N", title=geography),
-            alt.Tooltip("age:N", title=age),
-            alt.Tooltip("p_identification:Q", title="computed", format=".3~p"),
-            *(alt.Tooltip(f"{name}:Q", title=name, format=".3~p") for name in extra),
-        ],
+        tooltip=tooltips(
+            ("geography:N", geography),
+            ("age:N", age),
+            ("p_identification:Q", "computed", SHARE),
+            *((f"{name}:Q", name, SHARE) for name in extra),
+        ),
     )
     layers = [base.mark_line(strokeWidth=1, opacity=0.7)]
     if {"low", "high"} <= set(extra):
@@ -164,23 +152,11 @@ def fraction_effect(
 ) -> alt.LayerChart:
     """The probability of identification and its factors by sampling fraction.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of `kanon_lab.sample.expected_study`, and
-        ``true_p_identification`` where it is known.
-    ceiling : float, optional
-        The largest fraction allowed, drawn as a line; the study's is 5% (section 1).
-    chosen : float, optional
-        Another fraction to be marked.
-
-    Returns
-    -------
-    altair.LayerChart
-        A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0
-        is left out, and said how often.
+    A line for each factor on logarithmic axes, on which the heights of factors add up to their product's. What is 0 is
+    left out, and said how often. `frame`: ``fraction``, ``p_b``, ``p_c``, ``p_d`` and ``p_identification`` of
+    `kanon_lab.sample.expected_study`, and ``true_p_identification`` where it is known. `ceiling`: the largest fraction
+    allowed, drawn as a line; the study's is 5% (section 1). `chosen`: another fraction to be marked.
     """
-    alt = altair()
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
     check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
     looks = {name: look for name, look in _FACTORS.items() if look[0] in frame}
@@ -199,10 +175,7 @@ def fraction_effect(
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
     told = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
-        alt.layer(
-            *rules(marked, x, "fraction", ends),
-            *_factors(rows, looks, x),
-        ),
+        alt.layer(*rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
         title=title(
             "What a larger sample does to the risk",
             "Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
@@ -219,23 +192,15 @@ def fraction_effect(
 
 def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[alt.Chart]:
     """A line a factor, and unseen points that carry the tooltips."""
-    alt = altair()
     _, colors, dashes = zip(*looks.values(), strict=True)
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x,
         y=log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
         color=alt.Color("what:N", scale=by_name(looks, colors), legend=legend_of_lines()),
     )
-    hover = [
-        alt.Tooltip("what:N", title="factor"),
-        alt.Tooltip("fraction:Q", title="sampling fraction", format=".3~p"),
-        alt.Tooltip("p:Q", title="probability", format=".3~p"),
-    ]
+    told = tooltips(("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE))
     dash = alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend_of_lines())
-    return [
-        lines.mark_line(strokeWidth=2.5).encode(strokeDash=dash),
-        lines.mark_point(size=110, opacity=0, filled=True, aria=False).encode(tooltip=hover),
-    ]
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=dash), hover(lines, told)]
 
 
 def area_threshold(
@@ -243,21 +208,10 @@ def area_threshold(
 ) -> alt.LayerChart:
     """The share of an area's persons who are unique in it, by its population.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``population`` (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`.
-    marks : mapping of str to float, optional
-        Populations to be marked, by their names; their shares are read off the lines.
-    series : str, optional
-        The column that tells up to four lines apart.
-
-    Returns
-    -------
-    altair.LayerChart
-        On logarithmic axes; where nobody is unique an area is left out, and said how often.
+    On logarithmic axes; where nobody is unique an area is left out, and said how often. `frame`: ``population``
+    (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`. `marks`: populations to be
+    marked, by their names; their shares are read off the lines. `series`: the column that tells up to four lines apart.
     """
-    alt = altair()
     check_columns(
         frame, ("population", "true_p_c", *([series] if series else [])), "subsample.area_threshold(sizes, ...)"
     )
@@ -279,10 +233,7 @@ def area_threshold(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
     )
     return finish(
-        alt.layer(
-            *rules(marks, x, "population", ends),
-            *_areas(rows, read, x, names, series),
-        ),
+        alt.layer(*rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
         title=title(
             "The larger the area, the fewer stand out",
             "Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
@@ -298,7 +249,6 @@ def area_threshold(
 
 def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], series: str | None) -> list[alt.Chart]:
     """A line a series, and marks with words at the marked populations."""
-    alt = altair()
     colors, dashes = zip(*_SERIES, strict=True)
     legend = legend_of_lines() if series else None
     y = log_axis(
@@ -314,11 +264,11 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
         y=y,
         color=alt.Color("what:N", scale=by_name(names, colors), legend=legend),
         strokeDash=alt.StrokeDash("what:N", scale=by_name(names, dashes), legend=legend),
-        tooltip=[
-            *([alt.Tooltip("what:N", title=series)] if series else []),
-            alt.Tooltip("population:Q", title="persons in the area", format=",.0f"),
-            alt.Tooltip("share:Q", title="unique in it", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            *([("what:N", series)] if series else []),
+            ("population:Q", "persons in the area", ",.0f"),
+            ("share:Q", "unique in it", SHARE),
+        ),
     )
     if read.empty:
         return [drawn]

@@ -18,7 +18,8 @@ from kanon_lab.show.style import (
     BLACK,
     LIGHT_GREY,
     ORANGE,
-    altair,
+    SHARE,
+    alt,
     by_name,
     check_columns,
     inline_rounded,
@@ -26,11 +27,11 @@ from kanon_lab.show.style import (
     params,
     share_expression,
     signals,
+    tooltips,
     words_at,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
     from kanon_lab.roles import KeySpec
@@ -134,22 +135,11 @@ class _State:
 def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **start: str) -> alt.LayerChart:
     """The probability of identification by sampling fraction, with controls for the detail of each variable.
 
-    Parameters
-    ----------
-    grid : DataFrame
-        From `kanon_lab.sample.detail_grid`.
-    fraction : float, optional
-        Shown first, a fraction of the grid; by default the middle one.
-    **start : str
-        By variable the label shown first, by default its first one.
-
-    Returns
-    -------
-    altair.LayerChart
-        Estimate and truth of the chosen combination, the estimates of the others in grey, and marks at the chosen
-        fraction, with the result in words as its title. It carries a row a combination and fraction.
+    Estimate and truth of the chosen combination, the estimates of the others in grey, and marks at the chosen fraction,
+    with the result in words as its title. It carries a row a combination and fraction. `grid`: from
+    `kanon_lab.sample.detail_grid`. `fraction`: shown first, a fraction of the grid; by default the middle one.
+    `**start`: by variable the label shown first, by default its first one.
     """
-    alt = altair()
     state = _State.of(grid, fraction, start)
     # With a name of its own, altair leaves the data where the words find them.
     data = alt.InlineData(name="detail", values=state.rows())
@@ -177,18 +167,10 @@ def explore_detail(
 ) -> Explorer:
     """An explorer of the detail and the sampling fraction of a release, for JupyterLab.
 
-    Parameters
-    ----------
-    cells, spec, levels, fractions, persons
-        A population that is known; as in `kanon_lab.sample.detail_grid`. Without `spec`, `cells` is a finished grid.
-    fraction, **start
-        Shown first, as in `detail_explorer`.
-
-    Returns
-    -------
-    Explorer
-        Of ``level0``, ``level1`` ... for the variables in order, and ``step``, the position of the fraction. As the
-        last line of a cell it shows itself.
+    Of ``level0``, ``level1`` ... for the variables in order, and ``step``, the position of the fraction. As the last
+    line of a cell it shows itself. `cells`, `spec`, `levels`, `fractions`, `persons`: A population that is known; as in
+    `kanon_lab.sample.detail_grid`. Without `spec`, `cells` is a finished grid. `fraction`, `**start`: shown first, as
+    in `detail_explorer`.
     """
     ipywidgets()
     grid = cells if spec is None else detail_grid(cells, spec, levels or {}, fractions, persons=persons)
@@ -229,7 +211,6 @@ def _table(row: pd.Series) -> str:
 
 def _controls(state: _State) -> list[alt.Parameter]:
     """Lists of levels and fractions, and the result in words."""
-    alt = altair()
     bindings, place, count = {}, "0", len(state.fractions)
     for number, (name, labels) in enumerate(state.levels.items()):
         bindings[f"level{number}"] = alt.binding_select(
@@ -260,7 +241,6 @@ def _told(name: str, column: str) -> tuple[str, str]:
 
 
 def _drawn(state: _State) -> list[alt.Chart]:
-    alt = altair()
     kinds = {"p_identification": _ESTIMATE, "true_p_identification": _TRUTH}
     shares = state.grid[list(kinds)].stack()
     check_some(drawable(shares), "p(identification)")
@@ -285,12 +265,12 @@ def _drawn(state: _State) -> list[alt.Chart]:
             x=x,
             y=y,
             color=color,
-            tooltip=[
-                alt.Tooltip("name:N", title="detail"),
-                alt.Tooltip("what:N", title="shown"),
-                alt.Tooltip("fraction:Q", title="sampling fraction", format=".3~p"),
-                alt.Tooltip("p:Q", title="p(identification)", format=".3~p"),
-            ],
+            tooltip=tooltips(
+                ("name:N", "detail"),
+                ("what:N", "shown"),
+                ("fraction:Q", "sampling fraction", SHARE),
+                ("p:Q", "p(identification)", SHARE),
+            ),
         )
     )
     now = chosen.transform_filter("datum.at == step")

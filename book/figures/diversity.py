@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.style import BLUE, GREY, ORANGE, altair, check_columns, finish, inline, title
+from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, check_columns, finish, inline, title, tooltips
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # From the worst outcome to the best: they differ in lightness, and outlines keep the lightest visible.
@@ -22,18 +21,10 @@ _TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 def attack(frame: pd.DataFrame) -> alt.LayerChart:
     """What a linkage attack finds out about the persons it looks for, in several versions of a release.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``version`` (of the release, drawn in the order given), ``outcome`` (what the outsider learns about a person),
-        ``persons`` (how many) and ``order`` (of the outcomes, the worst first); at most four outcomes.
-
-    Returns
-    -------
-    altair.LayerChart
-        One bar a version, cut into the outcomes, and under it a line for each of them.
+    One bar a version, cut into the outcomes, and under it a line for each of them. `frame`: ``version`` (of the
+    release, drawn in the order given), ``outcome`` (what the outsider learns about a person), ``persons`` (how many)
+    and ``order`` (of the outcomes, the worst first); at most four outcomes.
     """
-    alt = altair()
     check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
     rows = frame.sort_values("order", kind="stable")
     outcomes, versions = list(dict.fromkeys(rows["outcome"])), list(dict.fromkeys(frame["version"]))
@@ -69,12 +60,12 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
                 y=y,
                 order="rank:Q",
                 color=color,
-                tooltip=[
-                    alt.Tooltip("version:N", title="version"),
-                    alt.Tooltip("outcome:N", title="outcome"),
-                    alt.Tooltip("persons:Q", title="persons", format=","),
-                    alt.Tooltip("share:Q", title="share", format=".3~p"),
-                ],
+                tooltip=tooltips(
+                    ("version:N", "version"),
+                    ("outcome:N", "outcome"),
+                    ("persons:Q", "persons", COUNT),
+                    ("share:Q", "share", SHARE),
+                ),
             ),
             names.mark_text(align="left", fontSize=13, fontWeight="bold").encode(x=alt.value(0), y=y, text="version:N"),
             labels.mark_point(shape="square", size=90, filled=True, opacity=1, **outlined).encode(
@@ -94,18 +85,10 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
 def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     """The values of a sensitive variable in some classes, against the whole file.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``class_label``, ``value``, ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and
-        values are drawn in the order given.
-
-    Returns
-    -------
-    altair.LayerChart
-        For each class a bar per value, and a diamond for the share in the whole file.
+    For each class a bar per value, and a diamond for the share in the whole file. `frame`: ``class_label``, ``value``,
+    ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and values are drawn in the order
+    given.
     """
-    alt = altair()
     check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
     rows = frame[["class_label", "value", "share", "overall"]].astype({"class_label": str, "value": str})
     rows["row"] = rows["class_label"] + "\n" + rows["value"]
@@ -122,12 +105,12 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     )
     base = alt.Chart(inline(rows)).encode(
         y=y,
-        tooltip=[
-            alt.Tooltip("class_label:N", title="class"),
-            alt.Tooltip("value:N", title="value"),
-            alt.Tooltip("share:Q", title="in the class", format=".3~p"),
-            alt.Tooltip("overall:Q", title="in the whole file", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("class_label:N", "class"),
+            ("value:N", "value"),
+            ("share:Q", "in the class", SHARE),
+            ("overall:Q", "in the whole file", SHARE),
+        ),
     )
     domain = ["in the class", "in the whole file"]
     color = alt.Color("series:N", scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]), title=None)

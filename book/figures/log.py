@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.arguments import check_positive
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.show.style import GREY, altair, ticks
+from kanon_lab.show.style import GREY, alt, ticks
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 #: A short piece of line, for legends whose symbols are shapes, and what every legend of lines has.
@@ -25,7 +24,6 @@ LEAST = 1e-15
 
 def log_axis(channel: str, field: str, ends: tuple[float, float], text: str, *, grid: bool = True, **look: Any) -> Any:
     """A logarithmic axis ("X" or "Y") from end to end, its words in per cent unless `look` has a format."""
-    alt = altair()
     look = look if "format" in look else look | {"labelExpr": "format(100 * datum.value, '~r') + '%'"}
     return getattr(alt, channel)(
         f"{field}:Q",
@@ -69,12 +67,11 @@ def check_marks(marks: object) -> dict[str, float]:
 
 def legend_of_lines() -> alt.Legend:
     """A line a name: what a telephone has room for."""
-    return altair().Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
+    return alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
 
 
 def rules(marks: Mapping[str, float], x: alt.X, field: str, ends: tuple[float, float]) -> list[alt.Chart]:
     """A vertical line with its name at the top for each mark: of several, the first one's left, the others' right."""
-    alt = altair()
     layers = []
     for number, (name, place) in enumerate(sorted(marks.items(), key=lambda mark: mark[1])):
         if not ends[0] <= place <= ends[1]:

@@ -14,8 +14,9 @@ from kanon_lab.show.style import (
     GREY,
     LIGHT_GREY,
     ORANGE,
+    SHARE,
     SUBTITLE_WIDTH,
-    altair,
+    alt,
     check_columns,
     finish,
     inline,
@@ -24,10 +25,10 @@ from kanon_lab.show.style import (
     share_expression,
     signals,
     title,
+    tooltips,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _COLORS, _SHAPES = (BLACK, BLUE, ORANGE, GREY), ("diamond", "circle", "square", "triangle-up")
@@ -40,20 +41,9 @@ _MARKS = ("circle", "square", "triangle-up", "triangle-down", "cross")
 def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str, note: str = "") -> alt.LayerChart:
     """What an attack achieves by the strength of the protection, for one to four series.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1).
-    heading, strength, share : str
-        The title, and what the two axes show.
-    note : str
-        A line below the title.
-
-    Returns
-    -------
-    altair.LayerChart
+    `frame`: ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1). `heading`,
+    `strength`, `share`: the title, and what the two axes show. `note`: A line below the title.
     """
-    alt = altair()
     check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
     rows = frame[["series", "strength", "share"]]
     names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
@@ -73,11 +63,7 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
         x=alt.X("strength:O", sort=steps, title=strength, axis=alt.Axis(labelAngle=0, format="~g", labelOverlap=True)),
         y=alt.Y("share:Q", title=share, axis=alt.Axis(format="~%", tickCount=6)),
         color=alt.Color("series:N", **color),
-        tooltip=[
-            alt.Tooltip("series:N", title="series"),
-            alt.Tooltip("strength:Q", title="strength", format="~g"),
-            alt.Tooltip("share:Q", title="share", format=".3~p"),
-        ],
+        tooltip=tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("series:N", **shape))
     said = "; ".join(
@@ -95,17 +81,9 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
 def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     """Points in groups, and the mean of each group: how microaggregation works, for invented points.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``x``, ``y`` and ``group`` of each point. Never points of records: a page would give them away.
-
-    Returns
-    -------
-    altair.LayerChart
-        Each point, a line from there to the mean of its group, and the means.
+    Each point, a line from there to the mean of its group, and the means. `frame`: ``x``, ``y`` and ``group`` of each
+    point. Never points of records: a page would give them away.
     """
-    alt = altair()
     check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
     rows = frame[["x", "y"]].assign(group=frame["group"].map("group {}".format))
     names = sorted(set(rows["group"]))
@@ -122,7 +100,7 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(inline(rows)).encode(color=color, y=y)
     lines = base.mark_rule(strokeWidth=1, opacity=0.6).encode(x=x, x2="mean_x", y2="mean_y")
     points = base.mark_point(size=60, strokeWidth=1.8).encode(
-        x=x, shape=shape, tooltip=[alt.Tooltip("x:Q"), alt.Tooltip("y:Q"), alt.Tooltip("group:N")]
+        x=x, shape=shape, tooltip=tooltips(("x:Q",), ("y:Q",), ("group:N",))
     )
     centres = (
         alt.Chart(inline(rows.drop_duplicates("group")))
@@ -144,26 +122,12 @@ def perturbation_explorer(
 ) -> alt.LayerChart:
     """Right links and loss of several methods by strength, with controls for both.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and ``outlying`` (shares of right links,
-        0-1, of all records and of a few that are far out) and ``il1s``; each method's strengths in order. A method with
-        fewer strengths than others stays at its last one.
-    few : str
-        What to call the few.
-    method : str, optional
-        The method shown first, by default the first one.
-    step : int
-        The strength shown first, from 1.
-
-    Returns
-    -------
-    altair.LayerChart
-        A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
-        result in words as the title.
+    A line for each method, a second one for the few under the chosen method, marks at the chosen strength, and the
+    result in words as the title. `frame`: ``method``, ``label`` (of the strength, such as ``k = 3``), ``linked`` and
+    ``outlying`` (shares of right links, 0-1, of all records and of a few that are far out) and ``il1s``; each method's
+    strengths in order. A method with fewer strengths than others stays at its last one. `few`: what to call the few.
+    `method`: the method shown first, by default the first one. `step`: the strength shown first, from 1.
     """
-    alt = altair()
     check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
     methods = list(dict.fromkeys(frame["method"]))
     if len(methods) > len(_MARKS):
@@ -213,7 +177,6 @@ def _words(steps: list[int], few: str) -> dict[str, str]:
 
 
 def _explored(methods: list[str]) -> list:
-    alt = altair()
     scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
     columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
     shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=columns, labelLimit=220))
@@ -222,13 +185,13 @@ def _explored(methods: list[str]) -> list:
         y=_links("linked"),
         order="step:Q",
         detail="method:N",
-        tooltip=[
-            alt.Tooltip("method:N", title="method"),
-            alt.Tooltip("label:N", title="strength"),
-            alt.Tooltip("linked:Q", title="right links", format=".3~p"),
-            alt.Tooltip("outlying:Q", title="of the few", format=".3~p"),
-            alt.Tooltip("il1s:Q", title="loss", format=".3f"),
-        ],
+        tooltip=tooltips(
+            ("method:N", "method"),
+            ("label:N", "strength"),
+            ("linked:Q", "right links", SHARE),
+            ("outlying:Q", "of the few", SHARE),
+            ("il1s:Q", "loss", ".3f"),
+        ),
     )
     chosen = base.transform_filter("datum.number == method")
     few = chosen.encode(y=_links("outlying"))
@@ -247,5 +210,4 @@ def _explored(methods: list[str]) -> list:
 
 
 def _links(share: str) -> alt.Y:
-    alt = altair()
     return alt.Y(f"{share}:Q", title=_RIGHT, axis=alt.Axis(format="~%", tickCount=6))

@@ -10,12 +10,15 @@ from kanon_lab.errors import OptionError
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
+    COUNT,
     GREY,
     ORANGE,
-    altair,
+    SHARE,
+    alt,
     by_name,
     check_columns,
     finish,
+    hover,
     inline,
     live,
     params,
@@ -23,10 +26,10 @@ from kanon_lab.show.style import (
     signals,
     ticks,
     title,
+    tooltips,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 # Series in the order given; what is known for certain comes first, in black.
@@ -50,22 +53,12 @@ _WORDS = {
 def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.LayerChart:
     """Individual risk against the estimate of F_k, with sliders for f_k and for the weight of each record.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
-        `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order,
-        for all f_k equally many.
-    f, weight : int
-        Shown first: a sample frequency and the weight F_k/f_k, both of the frame.
-
-    Returns
-    -------
-    altair.LayerChart
-        For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation,
-        and a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays.
+    For the chosen f_k the curves of one over the estimate, of the exact risk and, from 3 on, of its approximation, and
+    a mark at the chosen weight with its result in words. It carries one row an f_k, its curves as arrays. `frame`:
+    ``f_k``, ``F_k`` and the risks of these two numbers by the estimators ``exact`` and ``benedetti-franconi`` of
+    `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for all
+    f_k equally many. `f`, `weight`: shown first: a sample frequency and the weight F_k/f_k, both of the frame.
     """
-    alt = altair()
     check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
     rows = [_curve(number, part) for number, part in frame.groupby("f_k")]
     weights, numbers = len(rows[0]["exact"]), [row["f"] for row in rows]
@@ -107,7 +100,6 @@ def _curve(f: int, part: pd.DataFrame) -> dict:
 
 
 def _explored(largest: int) -> list:
-    alt = altair()
     x = alt.X(
         "F:Q",
         scale=alt.Scale(type="log", domain=[1, largest], nice=False),
@@ -130,16 +122,7 @@ def _explored(largest: int) -> list:
         .transform_calculate(series=f"({json.dumps(_CURVES)})[datum.name]")
     )
     lines = curves.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=color, strokeDash=dash)
-    hover = curves.mark_point(size=110, opacity=0, filled=True, aria=False).encode(
-        x=x,
-        y=y,
-        tooltip=[
-            alt.Tooltip("series:N", title="measure"),
-            alt.Tooltip("f:Q", title="f_k"),
-            alt.Tooltip("F:Q", title="estimated F_k", format=","),
-            alt.Tooltip("risk:Q", title="risk", format=".3~p"),
-        ],
-    )
+    told = ("series:N", "measure"), ("f:Q", "f_k"), ("F:Q", "estimated F_k", COUNT), ("risk:Q", "risk", SHARE)
     chosen = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -147,24 +130,16 @@ def _explored(largest: int) -> list:
     )
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="inverse:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
-    return [lines, rule, point.encode(x=x, y=y), hover]
+    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), tooltips(*told))]
 
 
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the records by their f_k, for up to four measures.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``f_k`` (a label such as 1, 2 or 9+, in order), ``measure`` (its name, in the order of the legend, what is known
-        first), ``risk`` (mean over records, 0-1) and ``records``.
-
-    Returns
-    -------
-    altair.LayerChart
-        A line with marks for each measure, on a logarithmic axis.
+    A line with marks for each measure, on a logarithmic axis. `frame`: ``f_k`` (a label such as 1, 2 or 9+, in order),
+    ``measure`` (its name, in the order of the legend, what is known first), ``risk`` (mean over records, 0-1) and
+    ``records``.
     """
-    alt = altair()
     check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
     measures = list(dict.fromkeys(frame["measure"]))
     if len(measures) > len(_COLORS):
@@ -177,12 +152,9 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
         y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)"),
         color=color,
-        tooltip=[
-            alt.Tooltip("measure:N", title="measure"),
-            alt.Tooltip("f_k:N", title="f_k"),
-            alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("risk:Q", title="mean risk", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("measure:N", "measure"), ("f_k:N", "f_k"), ("records:Q", "records", COUNT), ("risk:Q", "mean risk", SHARE)
+        ),
     )
     firsts = rows[rows["f_k"] == labels[0]]
     said = ", ".join(f"{percent(row.risk)} by {row.measure}" for row in firsts.itertuples())
@@ -207,18 +179,10 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
 def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     """Mean risk of the households of each size, between the bounds that need no independence.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``members`` (a label), ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of
-        `kanon_lab.measures.household_risks`, and ``person``, the mean risk of their members.
-
-    Returns
-    -------
-    altair.LayerChart
-        A bar from bound to bound a size, with marks for the household and the person.
+    A bar from bound to bound a size, with marks for the household and the person. `frame`: ``members`` (a label),
+    ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of `kanon_lab.measures.household_risks`,
+    and ``person``, the mean risk of their members.
     """
-    alt = altair()
     check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
     rows = frame.astype({"members": str})
     labels = rows["members"].tolist()
@@ -228,13 +192,13 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     shape = alt.Shape("what:N", scale=by_name(names, ("square", "circle")), title=None)
     base = alt.Chart(inline(rows[["members", "households", "person", "lower", "risk", "upper"]])).encode(
         y=alt.Y("members:N", sort=labels, title="Members in the file", axis=alt.Axis(ticks=False, labelPadding=5)),
-        tooltip=[
-            alt.Tooltip("members:N", title="members"),
-            alt.Tooltip("households:Q", title="households", format=","),
-            *(alt.Tooltip(f"{name}:Q", title=f"{name}, mean", format=".3~p") for name in ("person", "lower")),
-            alt.Tooltip("risk:Q", title="if independent, mean", format=".3~p"),
-            alt.Tooltip("upper:Q", title="upper, mean", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("members:N", "members"),
+            ("households:Q", "households", COUNT),
+            *((f"{name}:Q", f"{name}, mean", SHARE) for name in ("person", "lower")),
+            ("risk:Q", "if independent, mean", SHARE),
+            ("upper:Q", "upper, mean", SHARE),
+        ),
     )
     x = alt.X(
         "value:Q",
@@ -268,7 +232,6 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
 
 def _log_risk(field: str, least: float, text: str) -> alt.Y:
     """An axis of risks up to 1, on a logarithmic scale."""
-    alt = altair()
     return alt.Y(
         field,
         scale=alt.Scale(type="log", domain=[min(0.8 * least, 0.5), 1], nice=False),
@@ -279,4 +242,4 @@ def _log_risk(field: str, least: float, text: str) -> alt.Y:
 
 def _legend(**look: str | int) -> alt.Legend:
     """Two names a line, at most: what a telephone has room for."""
-    return altair().Legend(columns=2, labelLimit=230, **look)
+    return alt.Legend(columns=2, labelLimit=230, **look)

@@ -10,9 +10,11 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import KRange
 from kanon_lab.show.style import (
+    COUNT,
     GREY,
     LIGHT_GREY,
-    altair,
+    SHARE,
+    alt,
     check_columns,
     check_dates,
     date_color,
@@ -24,10 +26,10 @@ from kanon_lab.show.style import (
     share_expression,
     shares_axis,
     title,
+    tooltips,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 _ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
@@ -36,22 +38,13 @@ _ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
 def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChart:
     """Share of persons who are alone against the population of their municipality (Figura 1 of the study).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.population.anonymity` with ``by="municipality"``; its rows of k = 1 are drawn.
-    named : iterable of str
-        Codes of municipalities to draw on top, each as a point of its own.
-
-    Returns
-    -------
-    altair.LayerChart
-        One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number:
-        some 700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %.
+    One mark for the municipalities that would be drawn on one another (`thin_places`), its area by their number: some
+    700 marks for the 8,114 municipalities of Spain. Lines at 20 % and 80 %. `frame`: from
+    `kanon_lab.population.anonymity` with ``by="municipality"``; its rows of k = 1 are drawn. `named`: codes of
+    municipalities to draw on top, each as a point of its own.
     """
     from kanon_lab.population.places import thin_places
 
-    alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='municipality')")
     alone = _alone(frame)
     alone = alone[alone["population"] > 0]
@@ -73,13 +66,13 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             color=color,
             shape=shape,
             size=alt.Size("municipalities:Q", scale=alt.Scale(type="sqrt", range=[9, 260]), legend=None),
-            tooltip=[
+            tooltip=tooltips(
                 date_tooltip(),
-                alt.Tooltip("municipalities:Q", title="municipalities"),
-                alt.Tooltip("population_from:Q", title="population from", format=","),
-                alt.Tooltip("population_to:Q", title="population to", format=","),
-                alt.Tooltip("share:Q", title="alone, mean share", format=".3~p"),
-            ],
+                ("municipalities:Q", "municipalities"),
+                ("population_from:Q", "population from", COUNT),
+                ("population_to:Q", "population to", COUNT),
+                ("share:Q", "alone, mean share", SHARE),
+            ),
         )
     )
     highlighted = alone[alone["place"].isin(list(named))][["name", "population", "dates", "share"]]
@@ -91,12 +84,12 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             y=y,
             color=color,
             shape=shape,
-            tooltip=[
-                alt.Tooltip("name:N", title="municipality"),
-                alt.Tooltip("population:Q", title="population", format=","),
+            tooltip=tooltips(
+                ("name:N", "municipality"),
+                ("population:Q", "population", COUNT),
                 date_tooltip(),
-                alt.Tooltip("share:Q", title="alone", format=".3~p"),
-            ],
+                ("share:Q", "alone", SHARE),
+            ),
         )
     )
     layers = [_share_lines(0.2, 0.8), places] + ([points] if len(highlighted) else [])
@@ -119,17 +112,9 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
 def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     """How the persons of one place are spread over ranges of k, by granularity of the date of birth (Cuadro 1).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.population.anonymity`, one place: one row per date and range, with ``share`` and ``half_width``.
-
-    Returns
-    -------
-    altair.LayerChart
-        Bars with their 95 % intervals, which are too short to see in a large population.
+    Bars with their 95 % intervals, which are too short to see in a large population. `frame`: from
+    `kanon_lab.population.anonymity`, one place: one row per date and range, with ``share`` and ``half_width``.
     """
-    alt = altair()
     check_columns(frame, (*_ANONYMITY, "half_width"), "anonymity(counts)")
     if frame["place"].nunique() > 1:
         raise OptionError("the chart shows one place: choose the rows of one place, or measure with by='all'")
@@ -143,12 +128,12 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     base = alt.Chart(inline(rows[["k", "dates", "share", "spread", "low", "high"]], 6)).encode(
         y=alt.Y("k:N", sort=None, title="k: persons in the group", axis=alt.Axis(ticks=False)),
         yOffset=alt.YOffset("dates:N", sort=dates),
-        tooltip=[
-            alt.Tooltip("k:N", title="k"),
+        tooltip=tooltips(
+            ("k:N", "k"),
             date_tooltip(),
-            alt.Tooltip("share:Q", title="share of persons", format=".3~p"),
-            alt.Tooltip("spread:Q", title="half-width of the 95 % interval", format=".2~%"),
-        ],
+            ("share:Q", "share of persons", SHARE),
+            ("spread:Q", "half-width of the 95 % interval", ".2~%"),
+        ),
     )
     # Above 100 % there is room for the words behind the longest bar.
     x = alt.X(
@@ -180,17 +165,9 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
 def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     """The provinces in order of the share of persons who are alone: a ranking in place of a map.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.population.anonymity` with ``by="province"``; its rows of k = 1 are drawn.
-
-    Returns
-    -------
-    altair.LayerChart
-        A row per province, ordered by the share at the finest granularity, with a point per granularity.
+    A row per province, ordered by the share at the finest granularity, with a point per granularity. `frame`: from
+    `kanon_lab.population.anonymity` with ``by="province"``; its rows of k = 1 are drawn.
     """
-    alt = altair()
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
     alone = _alone(frame).dropna(subset="share")
     dates = check_dates(alone["dates"])
@@ -202,7 +179,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
             sort=order,
             title=None,
             axis=alt.Axis(labelLimit=150, labelPadding=9, grid=True, ticks=False, domain=False),
-        ),
+        )
     )
     # The list is long: the axis stands at both ends of it.
     above = alt.Axis(orient="top", format="~%", tickCount=5, grid=False, title=None)
@@ -218,12 +195,9 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
         ),
         color=date_color(dates),
         shape=date_shape(dates),
-        tooltip=[
-            alt.Tooltip("name:N", title="province"),
-            alt.Tooltip("population:Q", title="population", format=","),
-            date_tooltip(),
-            alt.Tooltip("share:Q", title="alone", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("name:N", "province"), ("population:Q", "population", COUNT), date_tooltip(), ("share:Q", "alone", SHARE)
+        ),
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
     return finish(
@@ -244,16 +218,8 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
 def alone(frame: pd.DataFrame) -> alt.LayerChart:
     """The birthday argument: the probability of being alone falls with the number of persons in the cell.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
-
-    Returns
-    -------
-    altair.LayerChart
+    `frame`: from `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
     """
-    alt = altair()
     check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
     dates = check_dates(frame["dates"])
     base = alt.Chart(inline(frame[["dates", "periods", "n", "probability"]])).encode(
@@ -267,12 +233,12 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     )
     lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
-        tooltip=[
-            alt.Tooltip("n:Q", title="persons in the cell", format=","),
+        tooltip=tooltips(
+            ("n:Q", "persons in the cell", COUNT),
             date_tooltip(),
-            alt.Tooltip("periods:Q", title="days, months or years in the age group", format=","),
-            alt.Tooltip("probability:Q", title="probability of being alone", format=".3~p"),
-        ],
+            ("periods:Q", "days, months or years in the age group", COUNT),
+            ("probability:Q", "probability of being alone", SHARE),
+        )
     )
     halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)
     return finish(
@@ -293,20 +259,9 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
 def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places") -> alt.LayerChart:
     """The share of persons who are alone by age, and what one open age group makes of the oldest.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.population.places.alone_by_age`.
-    pooled : DataFrame
-        The same of the same counts, the oldest added up to an open group: its open group is drawn, as a level line.
-    name : str
-        Of the place or places, for the title.
-
-    Returns
-    -------
-    altair.LayerChart
+    `frame`: from `kanon_lab.population.places.alone_by_age`. `pooled`: the same of the same counts, the oldest added up
+    to an open group: its open group is drawn, as a level line. `name`: of the place or places, for the title.
     """
-    alt = altair()
     for rows in (frame, pooled):
         check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
     dates = check_dates(frame["dates"])
@@ -325,11 +280,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     base = alt.Chart(inline(rows)).encode(x=x, y=shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
     lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
-        tooltip=[
-            alt.Tooltip("age_group:N", title="age"),
-            date_tooltip(),
-            alt.Tooltip("share:Q", title="alone", format=".3~p"),
-        ],
+        tooltip=tooltips(("age_group:N", "age"), date_tooltip(), ("share:Q", "alone", SHARE))
     )
     levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
     levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))
@@ -361,7 +312,6 @@ def _alone(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _share_lines(*shares: float) -> Any:
-    alt = altair()
     lines = alt.Chart(alt.InlineData(values=[{"share": share} for share in shares]))
     return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
 

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.bars import (
-    LINE_OF_BARS,
-    axis_with_room,
-    bars_by_version,
-    lines_of,
-    versions_of,
-    words_of_bars,
-)
+from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, bars_by_version, lines_of, versions_of, words_of_bars
 from kanon_lab.show.style import (
     BLUE,
+    COUNT,
     LIGHT_GREY,
     ORANGE,
-    altair,
+    SHARE,
+    alt,
     check_columns,
     finish,
     inline,
@@ -28,10 +23,10 @@ from kanon_lab.show.style import (
     share_expression,
     signals,
     title,
+    tooltips,
 )
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 #: The claims of `kanon_lab.methods.protection_claims`, and the file as it came, in the order of their bars.
@@ -62,24 +57,11 @@ def banded(
 ) -> alt.LayerChart:
     """A numeric variable before and after it was recoded into bands: records per value.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        ``version`` ("before" or "after"), ``start``, ``end`` (of a value or band, in units of the variable; the end
-        is left out) and ``records`` in it.
-    variable : str
-        Its name, with the unit.
-    unit : str
-        One of it, such as ``year of age``: the height of a bar is the records in it.
-    heading : str
-        The title; charts on one page need titles that differ.
-
-    Returns
-    -------
-    altair.LayerChart
-        Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records.
+    Single values as filled bars, bands as outlines whose height is the mean per unit: areas are records. `frame`:
+    ``version`` ("before" or "after"), ``start``, ``end`` (of a value or band, in units of the variable; the end is left
+    out) and ``records`` in it. `variable`: its name, with the unit. `unit`: one of it, such as ``year of age``: the
+    height of a bar is the records in it. `heading`: the title; charts on one page need titles that differ.
     """
-    alt = altair()
     check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
     versions = ["before", "after"]
     if set(frame["version"]) != set(versions):
@@ -99,12 +81,9 @@ def banded(
         y2="floor:Q",
         fill=alt.Fill("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
         stroke=alt.Stroke("version:N", scale=alt.Scale(domain=versions, range=[LIGHT_GREY, BLUE]), title=None),
-        tooltip=[
-            alt.Tooltip("version:N", title="version"),
-            alt.Tooltip("start:Q", title="from"),
-            alt.Tooltip("end:Q", title="to below"),
-            alt.Tooltip("records:Q", title="records", format=","),
-        ],
+        tooltip=tooltips(
+            ("version:N", "version"), ("start:Q", "from"), ("end:Q", "to below"), ("records:Q", "records", COUNT)
+        ),
     )
     looks = ({"fillOpacity": 0.55, "strokeWidth": 0.5}, {"fillOpacity": 0.12, "strokeWidth": 2})
     layers = [
@@ -128,17 +107,9 @@ def banded(
 def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     """Cells that local suppression took from each key variable, for one way of doing it or up to four side by side.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
-        ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
-
-    Returns
-    -------
-    altair.LayerChart
+    `frame`: `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
+    ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
     """
-    alt = altair()
     check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
     rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
     versions, names = versions_of(rows, "variable", "a variable"), list(dict.fromkeys(rows["variable"]))
@@ -148,11 +119,9 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
         versions,
         x=axis_with_room("Cells suppressed (% of the records)", rows["share"].max(), rows["words"].str.len().max()),
         y=lines_of(names),
-        tooltip=[
-            alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("cells:Q", title="cells suppressed", format=","),
-            alt.Tooltip("share:Q", title="of the records", format=".3~p"),
-        ],
+        tooltip=tooltips(
+            ("variable:N", "variable"), ("cells:Q", "cells suppressed", COUNT), ("share:Q", "of the records", SHARE)
+        ),
     )
     said = "; ".join(
         f"{f'{version}: ' if version else ''}{', '.join(f'{row.variable} {row.words}' for row in part.itertuples())}"
@@ -171,27 +140,12 @@ def suppression_explorer(
 ) -> alt.LayerChart:
     """Local suppression for each k and order of importance, with controls for both.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        `Suppression.cells` of every k and order, one below the other, with columns ``k``, ``order`` (its name) and
-        ``touched`` (records with a suppressed cell).
-    claims : DataFrame
-        ``k``, ``order``, ``claim`` (of `CLAIMS`) and ``records``: those below k in the file as it came (``before``)
-        and after, by each claim of `Suppression.claims`.
-    records : int
-        Records of the file.
-    k : int
-        The k shown first.
-    order : str, optional
-        The order shown first, by default the first one.
-
-    Returns
-    -------
-    altair.LayerChart
-        A bar for each key variable, below them one for each claim, and the result in words as the title.
+    A bar for each key variable, below them one for each claim, and the result in words as the title. `cells`:
+    `Suppression.cells` of every k and order, one below the other, with columns ``k``, ``order`` (its name) and
+    ``touched`` (records with a suppressed cell). `claims`: ``k``, ``order``, ``claim`` (of `CLAIMS`) and ``records``:
+    those below k in the file as it came (``before``) and after, by each claim of `Suppression.claims`. `records`:
+    records of the file. `k`: the k shown first. `order`: the order shown first, by default the first one.
     """
-    alt = altair()
     check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
     check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
     names, orders = list(dict.fromkeys(cells["variable"])), list(dict.fromkeys(cells["order"]))
@@ -253,7 +207,6 @@ def _states(
 
 
 def _explored(names: list[str], records: int, states: list[dict]) -> list:
-    alt = altair()
     lines = [*names, *CLAIMS.values()]
     every = [f"head\n{_HEADS[0]}", *(f"0\n{name}" for name in names), f"head\n{_HEADS[1]}"]
     every += [f"1\n{name}" for name in CLAIMS.values()]
@@ -282,12 +235,7 @@ def _explored(names: list[str], records: int, states: list[dict]) -> list:
             words=f"format(datum.count, ',') + ' (' + {share_expression('datum.share')} + ')'",
         )
         .encode(
-            y=y,
-            tooltip=[
-                alt.Tooltip("name:N", title="bar"),
-                alt.Tooltip("count:Q", title="records", format=","),
-                alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-            ],
+            y=y, tooltip=tooltips(("name:N", "bar"), ("count:Q", "records", COUNT), ("share:Q", "of the file", SHARE))
         )
     )
     most = max(max(state["counts"]) for state in states) / records

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,26 +22,21 @@ from kanon_lab.show.style import (
     GRID,
     ORANGE,
     PURPLE,
-    altair,
+    SHARE,
+    alt,
     by_name,
     check_columns,
     finish,
     inline_rounded,
     title,
+    tooltips,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
 
 # What the curve chart shows -> colour, dash.
-_LAID = {
-    "curve": (BLACK, [1, 0]),
-    "ruler": (ORANGE, [7, 4]),
-    "tangent": (BLUE, [2, 3]),
-}
+_LAID = {"curve": (BLACK, [1, 0]), "ruler": (ORANGE, [7, 4]), "tangent": (BLUE, [2, 3])}
 # What is at a place -> the line whose colour it has, shape of its mark.
 _PLACES = {
     "subsample": ("ruler", "circle"),
@@ -68,32 +62,19 @@ _METHODS = {
 # A bar for the legend, whose symbols are filled shapes.
 _TRUTH, _BAR = "truth", "M-1.6,-0.3H1.6V0.3H-1.6Z"
 _LINES = "Lines: means over samples; bands: one standard deviation to either side"
-_QUANTITIES = {
-    "p_c": "p(c): unique in the population",
-    "p_d": "p(d): sample unique, unique in all",
-}
+_QUANTITIES = {"p_c": "p(c): unique in the population", "p_d": "p(d): sample unique, unique in all"}
 
 
 def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool = False) -> alt.LayerChart:
     """The share of unique records by sampling fraction, and the ruler laid through it to the whole population.
 
-    Parameters
-    ----------
-    curve : DataFrame
-        ``fraction`` (above 0, at most 1) and ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`.
-    study : DataFrame
-        One row of `kanon_lab.sample.expected_study`: the fraction of the study, and where its lines end.
-    tangent : bool
-        Whether the tangent at the sample is drawn too, up to fraction 1.
-
-    Returns
-    -------
-    altair.LayerChart
-        On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
-        study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
-        factor between the two. What lies below the axis is cut off.
+    On logarithmic axes: the curve; the points that subsample and sample see; the ruler through them, which is the
+    study's estimator, in two steps that are alike, to the sample and to fraction 1; and the truth there, with the
+    factor between the two. What lies below the axis is cut off. `curve`: ``fraction`` (above 0, at most 1) and
+    ``share`` (0-1) from `kanon_lab.sample.uniqueness_curve`. `study`: one row of `kanon_lab.sample.expected_study`: the
+    fraction of the study, and where its lines end. `tangent`: whether the tangent at the sample is drawn too, up to
+    fraction 1.
     """
-    alt = altair()
     check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
     check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
     if len(study) != 1:
@@ -159,7 +140,6 @@ def _reading(study: pd.Series) -> pd.DataFrame:
 
 def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[float, float]]:
     """Ticks along at subsample, sample and population only; room for the spans below; the limits upwards."""
-    alt = altair()
     places = sorted(set(read["fraction"]))
     x = alt.X(
         "fraction:Q",
@@ -175,7 +155,6 @@ def _axes(curve: pd.DataFrame, read: pd.DataFrame) -> tuple[alt.X, alt.Y, tuple[
 
 def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
     """What lies beyond the sample, on a ground of its own."""
-    alt = altair()
     f = read.loc["sample", "fraction"]
     data = alt.Chart(alt.InlineData(values=[{"fraction": f, "end": 1, "text": "unseen"}]))
     word = data.mark_text(align="right", baseline="top", dx=-6, fontStyle="italic", color=GREY)
@@ -187,7 +166,6 @@ def _unseen(read: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
 
 def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The ruler's two steps: as far along, and as far down."""
-    alt = altair()
     corners = read.loc[["subsample", "sample", "ruler"], ["fraction", "share"]].to_numpy()
     rows = []
     for (left, above), (right, below) in zip(corners, corners[1:], strict=False):
@@ -208,7 +186,6 @@ def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """The curve, the ruler from subsample to population, the tangent from before the sample to there; marks."""
-    alt = altair()
     parts = {"curve": curve, "ruler": read.loc[["subsample", "sample", "ruler"]]}
     if "tangent" in read.index:
         (f, at_f), (_, end) = read.loc[["sample", "tangent"], ["fraction", "share"]].to_numpy()
@@ -230,7 +207,6 @@ def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[
 
 def _factor(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A bracket from the ruler's end to the truth."""
-    alt = altair()
     ends = read.loc[["ruler", "truth"], ["fraction", "share"]].assign(other=read.loc["truth", "share"])
     data = alt.Chart(inline_rounded(ends))
     return [
@@ -243,7 +219,6 @@ def _labels(
     curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y, limits: tuple[float, float]
 ) -> list[alt.Chart]:
     """Words at the places, in the colours of their lines; those at fraction 1 apart by the heights that they need."""
-    alt = altair()
     low, high = limits
     ends = read.iloc[2:].assign(share=lambda each: each["share"].clip(lower=low)).sort_values("share", ascending=False)
     # The factor goes where most room is between the ruler and the truth.
@@ -287,16 +262,13 @@ def _apart(shares: list[float], factor: float, low: float) -> list[float]:
 def _of_line(channel: str) -> alt.Stroke | alt.Color:
     """The colour of a line, for what belongs to it; words say which is which, so no legend does."""
     colors = by_name(_LAID, [color for color, _ in _LAID.values()])
-    return getattr(altair(), channel)("line:N", scale=colors, legend=None)
+    return getattr(alt, channel)("line:N", scale=colors, legend=None)
 
 
 def _curve_tooltip(name: str) -> list:
-    alt = altair()
-    return [
-        alt.Tooltip(f"{name}:N", title="shown"),
-        alt.Tooltip("fraction:Q", title="share sampled", format=".3~p"),
-        alt.Tooltip("share:Q", title="unique among them", format=".3~p"),
-    ]
+    return tooltips(
+        (f"{name}:N", "shown"), ("fraction:Q", "share sampled", SHARE), ("share:Q", "unique among them", SHARE)
+    )
 
 
 def estimates_against_truth(
@@ -304,23 +276,12 @@ def estimates_against_truth(
 ) -> alt.LayerChart:
     """What methods estimate from samples of several fractions, beside the truth.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From `kanon_lab.sample.study_trials`: a row a fraction and method.
-    quantity : {"p_c", "p_d"}
-        The share of population uniques, or the chance that a sample unique is one.
-    methods : iterable of str, optional
-        Which of them, in the order of the legend; by default all.
-
-    Returns
-    -------
-    altair.LayerChart
-        On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
-        standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left
-        out, and said how often.
+    On logarithmic axes the truth as a thick line, and for each method the mean of its estimates, in a band of one
+    standard deviation to either side. Where no sample gives an estimate, or the mean or the truth is 0, it is left out,
+    and said how often. `frame`: from `kanon_lab.sample.study_trials`: a row a fraction and method. `quantity`: the
+    share of population uniques, or the chance that a sample unique is one. `methods`: which of them, in the order of
+    the legend; by default all.
     """
-    alt = altair()
     quantity = check_choice(quantity, "quantity", _QUANTITIES)
     columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
     check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
@@ -363,7 +324,6 @@ def _against(
     heights: tuple[float, float],
     text: str,
 ) -> list[alt.Chart]:
-    alt = altair()
     looks = {_TRUTH: (BLACK, [1, 0], _BAR), **{name: _METHODS[name] for name in names}}
     colors, dashes, shapes = zip(*looks.values(), strict=True)
     legend = alt.Legend(title=None, columns=2, **SYMBOLS | {"symbolStrokeWidth": 0})
@@ -374,14 +334,14 @@ def _against(
         x=x,
         y=y,
         color=color,
-        tooltip=[
-            alt.Tooltip("what:N", title="method"),
-            alt.Tooltip("fraction:Q", title="sampling fraction", format=".3~p"),
-            alt.Tooltip("mean:Q", title="mean estimate", format=".3~p"),
-            alt.Tooltip("sd:Q", title="standard deviation", format=".3~p"),
-            alt.Tooltip("truth:Q", title="truth", format=".3~p"),
-            alt.Tooltip("failures:Q", title="samples without estimate", format=".0%"),
-        ],
+        tooltip=tooltips(
+            ("what:N", "method"),
+            ("fraction:Q", "sampling fraction", SHARE),
+            ("mean:Q", "mean estimate", SHARE),
+            ("sd:Q", "standard deviation", SHARE),
+            ("truth:Q", "truth", SHARE),
+            ("failures:Q", "samples without estimate", ".0%"),
+        ),
     )
     return [
         base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q"), y2="high:Q"),

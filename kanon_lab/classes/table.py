@@ -25,16 +25,12 @@ class ValueCounts:
 
     Attributes
     ----------
-    values : Index, length m
-        The distinct values in canonical order. A missing value is the last of them under the policy ``category`` and
-        left out under ``wildcard``: it might be any value, and so adds no diversity.
-    class_, value, count : ndarray of int
-        The counts that are not zero, sorted by class and then by value (a position in `values`). Under ``wildcard``
-        those of all records compatible with the class's pattern.
-    overall : ndarray of int, shape (m,)
-        The counts in the whole file, every record once.
-    n_classes : int
-        A class without any known value has no count.
+    values : the distinct values in canonical order, m of them. A missing value is the last under the policy
+        ``category`` and left out under ``wildcard``: it might be any value, and so adds no diversity
+    class_, value, count : the counts that are not zero, sorted by class and then by value (a position in `values`).
+        Under ``wildcard`` those of all records compatible with the class's pattern
+    overall : the counts in the whole file, every record once, shape (m,)
+    n_classes : a class without any known value has no count
     """
 
     values: pd.Index
@@ -92,17 +88,11 @@ class ClassTable:
 
     Attributes
     ----------
-    spec : KeySpec
-    index : Index, length n
-        That of the frame.
-    class_of_record : ndarray of int, shape (n,)
-        Row of each record's class, 0 to n_classes - 1.
-    records : ndarray of int, shape (n_classes,)
-        Records that have exactly these key values. Sums over records weigh classes by it.
-    f_k : ndarray of int, shape (n_classes,)
-        Sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``.
-    F_k : ndarray of float, shape (n_classes,)
-        Population frequency: the sum of the weights of those records (of ones without a weight variable).
+    spec, index : the roles of the variables, and the index of the frame
+    class_of_record : row of each record's class, 0 to n_classes - 1, shape (n,)
+    records : records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it
+    f_k : sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``
+    F_k : population frequency: the sum of the weights of those records (of ones without a weight variable)
     """
 
     spec: KeySpec

@@ -132,8 +132,7 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
 
 def _result(found, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
-    from kanon_lab.recipes.frontier import measure_of
-    from kanon_lab.recipes.risk_map import seeing
+    from kanon_lab.recipes.frontier import measure_of, seeing
 
     frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
     caution = None

@@ -13,10 +13,8 @@ from kanon_lab.data.sets import DATA_SETS, data_path
 from kanon_lab.data.tables import TABLE_FORMATS, read_table
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about
 
+# Extensions of the files that `read_counts` reads; .gz may follow.
 COUNTS_FORMATS = ("px", *TABLE_FORMATS)
-"""Extensions of the files that `read_counts` reads; .gz may follow."""
-
-
 # So many places and age groups in which one sex is the sum of the others are no accident.
 _NO_ACCIDENT = 10
 
@@ -99,11 +97,9 @@ def pool_ages(counts: pd.DataFrame, pool_from: int) -> pd.DataFrame:
         raise OptionError(
             f"ages cannot be pooled from {pool_from} (--pool-ages): groups start at multiples of {labels.GROUP_YEARS}"
         )
-    lowest = {group: labels.lowest_age(group) for group in counts["age_group"].unique()}
-    pooled = {group: f"{pool_from}+" if low >= pool_from else group for group, low in lowest.items()}
-    counts = counts.assign(age_group=counts["age_group"].map(pooled).astype(str))
-    sums = counts.groupby(CELL, sort=False)["persons"].sum()
-    return counts.drop_duplicates(CELL).assign(persons=sums.to_numpy()).reset_index(drop=True)
+    groups = counts["age_group"].unique()
+    pooled = {group: f"{pool_from}+" if labels.lowest_age(group) >= pool_from else group for group in groups}
+    return labels.added_up(counts, pooled).reset_index(drop=True)
 
 
 def _cells(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> tuple[pd.DataFrame, list[str]]:

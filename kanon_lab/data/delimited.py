@@ -4,6 +4,7 @@ import codecs
 import csv
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,8 +17,8 @@ from kanon_lab import files
 from kanon_lab.data.values import MissingCodes, composed
 from kanon_lab.errors import DataError, OptionError, shortened
 
+# What messages say of a file without a header.
 NO_NAMES = "row 1: no column names; put them in the first row"
-"""What messages say of a file without a header."""
 
 DELIMITERS = ",;\t|"
 # Longer marks first: that of UTF-16 begins that of UTF-32.
@@ -42,29 +43,15 @@ _QUOTED = re.compile(r'"[^"]*"')
 _ROWS, _START = 20, 2**16
 
 
-def is_encoding(name: str) -> bool:
-    """Whether Python can read files in an encoding of this name."""
-    try:
-        "".encode(name)
-        return codecs.lookup(name).name not in _OF_NAMES
-    except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
-        return False
-
-
-def without_declaration(content: bytes) -> tuple[bytes, str | None]:
+def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
     """A csv file in UTF-8 with a blank line for one like ``sep=;`` at its start, and the separator that it declares."""
-    if (found := _DECLARATION.match(content)) is None:
-        return content, None
-    sign = found[1].decode("ascii", "replace")
-    return (b"\n" + content[found.end() :], sign) if sign.isascii() else (content, None)
+    found = _DECLARATION.match(content)
+    sign = found[1].decode("ascii", "replace") if found else ""
+    return (b"\n" + content[found.end() :], sign) if sign and sign.isascii() else (content, None)
 
 
 def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
-    """A csv file in UTF-8 without a byte-order mark, and the encoding that it had.
-
-    By default UTF-8, UTF-16 and UTF-32 by their byte-order marks, UTF-8 where it is that, and else Windows-1252
-    (``cp1252``, which has latin-1's letters) where most of what is not ASCII would be letters.
-    """
+    """A csv file in UTF-8 without a byte-order mark, and the encoding that it had: found, or the one that is given."""
     if encoding is None:
         encoding = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
     if encoding is None:
@@ -116,11 +103,9 @@ def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
 
 
 def separator_of(text: str) -> str:
-    """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1.
-
-    Not between quotation marks. Of two alike the comma is not it: numbers and words have commas too.
-    """
+    """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1."""
     rows = _first_rows(text)
+    # Of two alike the comma is not it: numbers and words have commas too.
     often = {sign: rows[0].count(sign) for sign in DELIMITERS if sign in rows[0]}
     return max(often, key=lambda sign: (_even(rows, sign), often[sign], sign != ","), default=",")
 
@@ -171,18 +156,14 @@ _DECIMALS = {",": "decimal comma", ".": "decimal point", ",.": "decimal comma in
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a csv file is written: encoding as Python names it, the sign between cells, and the one before decimals.
-
-    The latter is ``","``, ``"."``, or ``",."`` where one column has the one and another the other; None where no
-    number has decimals. Of a dialect to read by, None says that this is to be found.
-    """
+    """How a csv file is written. Of a dialect to read by, None says that this is to be found."""
 
     encoding: str | None = None
     separator: str | None = None
-    decimal: str | None = None
+    decimal: str | None = None  # ",." where one column has the one and another the other; None without decimals
 
     def __post_init__(self) -> None:
-        if not is_encoding(self.encoding or "utf-8"):
+        if not _is_encoding(self.encoding or "utf-8"):
             unknown = f"encoding {shortened(self.encoding)!r}: there is none such for files"
             raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
         sign = self.separator
@@ -201,6 +182,15 @@ class Dialect:
         return ", ".join(parts) or None
 
 
+def _is_encoding(name: str) -> bool:
+    """Whether Python can read files in an encoding of this name."""
+    try:
+        "".encode(name)
+        return codecs.lookup(name).name not in _OF_NAMES
+    except (LookupError, ValueError):  # a zero byte in the name, or an encoding that does nothing but fail
+        return False
+
+
 def read_delimited(
     content: bytes,
     choose: Callable[[list[str]], list[str]],
@@ -209,15 +199,10 @@ def read_delimited(
     na: Sequence[str],
     codes: MissingCodes,
 ) -> tuple[pd.DataFrame, Dialect]:
-    """The columns of a csv file that `choose` picks out of its header, and how it is written.
-
-    Row 1 is the header, or declares the separator (``sep=;``), which makes row 2 the header. The columns are Int64,
-    float64 or str; the index, named row, holds the numbers of rows in the file. Columns of `text` stay text though
-    they look like numbers; cells of `na`, and of `codes` in some columns, are missing as empty ones are.
-    """
+    """The columns of a csv file that `choose` picks out of its header, under its numbers of rows; how it is written."""
     files.check_size(_COPIES * len(content))
     content, encoding = as_utf8(content, dialect.encoding)
-    content, declared = without_declaration(content)
+    content, declared = _without_declaration(content)
     decoded_text, delimiter = decoded(content, declared is not None)
     delimiter = dialect.separator or declared or delimiter
     content = content.rstrip(b"\r\n") + b"\n"
@@ -252,10 +237,7 @@ def _header(text: str, delimiter: str) -> list[str]:
 
 
 def _check_quotes(content: bytes, delimiter: str) -> None:
-    """Raise a `DataError` where a quoted cell goes on after its quotation, or the quotation never ends.
-
-    The parser takes the first for text, and so a stray mark that pairs with another hides the rows between them.
-    """
+    """Refuse a stray quotation mark: one that pairs with another would hide the rows between them from the parser."""
     sign = re.escape(delimiter).encode()
     cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
     whole = rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign)
@@ -274,13 +256,12 @@ def _check_quotes(content: bytes, delimiter: str) -> None:
 
 def _cells(content: bytes, delimiter: str, positions: list[int], quoted: bool) -> tuple[pa.Table, pd.Index]:
     """Columns of text without the header, and the row number of each record. Blank lines are no records."""
-    try:
-        table, faulty = _parsed(content, delimiter, positions, quoted, _LONG if quoted else _SHORT)
-    except pa.ArrowInvalid:
-        try:
-            table, faulty = _parsed(content, delimiter, positions, quoted, _LONG)
-        except pa.ArrowInvalid:
-            raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8") from None
+    for block in (_LONG,) if quoted else (_SHORT, _LONG):
+        with suppress(pa.ArrowInvalid):
+            table, faulty = _parsed(content, delimiter, positions, quoted, block)
+            break
+    else:
+        raise DataError("cannot be split into rows and cells; save it as CSV in UTF-8")
     rows = _row_numbers(content, table.num_rows + len(faulty))
     if faulty:
         row = faulty[0]
@@ -338,10 +319,7 @@ def _known(cells: pa.ChunkedArray, name: str, na: Sequence[str], codes: MissingC
 
 
 def _typed(cells: pa.ChunkedArray, stays: bool, signs: str) -> tuple[pa.ChunkedArray, str | None]:
-    """Cells as numbers where that loses nothing, else as text; and the sign before their decimals, if they have any.
-
-    `signs` are those that may stand there.
-    """
+    """Cells as numbers where that loses nothing, else as text; and which of the `signs` stands before decimals."""
     if stays:
         return cells, None
     if _all_match(cells, _WHOLE):

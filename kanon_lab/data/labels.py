@@ -4,6 +4,7 @@ import math
 import numbers
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +12,10 @@ import pandas as pd
 
 from kanon_lab.errors import DataError, UnfitOptionError
 
+# What every label of a total (both sexes, all ages, all places) is read as.
 TOTAL = "total"
-"""What every label of a total (both sexes, all ages, all places) is read as."""
-
+# What the label of the national total is read as.
 NATION = "nation"
-"""What the label of the national total is read as."""
 
 _SEXES = {
     **dict.fromkeys(("total", "ambos sexos", "both sexes"), TOTAL),
@@ -33,7 +33,7 @@ _NATIONS = {"total nacional", "nacional", "total espana", "espana"}
 _PLACE = re.compile(r"(\d{2}|\d{5})(?:\s*-\s*|\s+)(\S.*)")
 GROUP_YEARS = 5
 _OLDEST = 130
-
+# What a column of counts is usually called, in lower case.
 COLUMN_NAMES = {
     "place": {"place", "municipality", "municipio", "municipi", "code", "codigo", "código"},
     "name": {"name", "nombre", "nom"},
@@ -43,7 +43,6 @@ COLUMN_NAMES = {
     "persons": {"persons", "count", "n", "population", "personas", "poblacion", "población", "població", "total"},
     "year": {"year", "año", "periodo", "any"},
 }
-"""What a column of counts is usually called, in lower case."""
 
 
 class Place(NamedTuple):
@@ -107,22 +106,18 @@ def _plain(label: str) -> str:
     return " ".join(bare.lower().split())
 
 
+# Columns of a counts frame, in order.
 COLUMNS = ("place", "name", "province", "sex", "age_group", "persons")
-"""Columns of a counts frame, in order."""
-
+# Columns that together name a cell.
 CELL = ["place", "sex", "age_group"]
-"""Columns that together name a cell."""
-
 # A municipality as INE codes it, or a synthetic one of the embedded population: two digits of province first.
 _INE_CODE = r"\d{2}(\d{3}|S\d+)"
-
 # Floating-point numbers below this are exact to the unit.
 _EXACT = 2**53
 
 _THOUSANDS = r"\s*\d{1,3}(\.\d{3})+\s*"
-
+# No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits.
 MOST_PERSONS = 10**10
-"""No count can exceed this: it is more than there are people, and sums of such counts still fit 64 bits."""
 
 
 def check_counts(frame: pd.DataFrame) -> pd.DataFrame:
@@ -274,10 +269,15 @@ def in_five_year_groups(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         return cells, []
     _check_codes(groups)
     _check_whole(into)
-    named = cells.assign(age_group=cells["age_group"].map(into | {TOTAL: TOTAL}).astype(str))
+    notes = [f"{len(finer):,} single years or parts of age groups are added up to five-year groups"]
+    return added_up(cells, into | {TOTAL: TOTAL}), notes
+
+
+def added_up(cells: pd.DataFrame, into: Mapping[str, str]) -> pd.DataFrame:
+    """Cells by other age groups, each cell at the place of the first that is added up in it."""
+    named = cells.assign(age_group=cells["age_group"].map(into).astype(str))
     sums = named.groupby(CELL, sort=False)["persons"].sum()
-    named = named.drop_duplicates(CELL).assign(persons=sums.to_numpy())
-    return named, [f"{len(finer):,} single years or parts of age groups are added up to five-year groups"]
+    return named.drop_duplicates(CELL).assign(persons=sums.to_numpy())
 
 
 def _start(group: str) -> int:

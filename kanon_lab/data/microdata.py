@@ -12,17 +12,28 @@ import pandas as pd
 from kanon_lab import files
 from kanon_lab.data.delimited import Dialect, read_delimited
 from kanon_lab.data.sets import DATA_SETS, data_path
-from kanon_lab.data.statistical import STATISTICAL_FORMATS, Labels, Missing, read_statistical
 from kanon_lab.data.tables import NO_PARQUET, check_cells, check_parquet, check_signature, read_sheet
-from kanon_lab.data.values import Code, MissingCodes, chosen, composed, listed, settled, spelt, wanting
+from kanon_lab.data.values import (
+    STATISTICAL_FORMATS,
+    Code,
+    Labels,
+    Missing,
+    MissingCodes,
+    chosen,
+    composed,
+    listed,
+    read_statistical,
+    settled,
+    spelt,
+    wanting,
+)
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.terms import Note
 
+# Extensions of the files that are read and written; .gz may follow.
 FORMATS = ("csv", "parquet", "xlsx", "sav", "dta")
-"""Extensions of the files that are read and written; .gz may follow."""
-
+# Extensions of the files that are read.
 READ_FORMATS = (*FORMATS, "sas7bdat")
-"""Extensions of the files that are read."""
 
 _CATALOGUE = "labels of codes of {}: in a SAS catalogue (.sas7bcat), which is not read"
 # Data sets of persons are of this kind; all digits though they are, their postcodes are text.
@@ -109,37 +120,29 @@ def read_file(
     >>> read_file("health-survey").found["records"]
     1521
     """
-    options = {"columns": columns, "na": na, "missing_codes": missing_codes}
-    dialect = Dialect(encoding, separator, decimal)
+    dialect, name = Dialect(encoding, separator, decimal), str(path_or_name)
     with files.limited(max_bytes):
-        return _read_named(path_or_name, dialect, text, options)
+        if name in DATA_SETS:
+            if DATA_SETS[name].kind != _KIND:
+                raise OptionError(f"{name}: holds no records of persons; choose from {_offered()}")
+            path, text = data_path(name), [*_CODES, *listed(text)]
+        else:
+            path, name = path_or_name, Path(path_or_name).name
+            if files.file_format(path) not in READ_FORMATS and files.status(path) is None:
+                raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
+        with about(str(path)):
+            return _read(path, name, dialect, columns, text, na, missing_codes)
 
 
-def _read_named(
-    path_or_name: str | Path, dialect: Dialect, text: Iterable[str] | str, options: dict[str, object]
-) -> MicrodataFile:
-    data_set = DATA_SETS.get(str(path_or_name))
-    offered = ", ".join(name for name, other in DATA_SETS.items() if other.kind == _KIND)
-    if data_set is None:
-        if files.file_format(path_or_name) not in READ_FORMATS and files.status(path_or_name) is None:
-            raise OptionError(f"{path_or_name}: neither a data set ({offered}) nor a file; check the name or path")
-        return read_path(path_or_name, Path(path_or_name).name, dialect, text=text, **options)
-    if data_set.kind != _KIND:
-        raise OptionError(f"{data_set.name}: holds no records of persons; choose from {offered}")
-    return read_path(data_path(data_set.name), data_set.name, dialect, text=[*_CODES, *listed(text)], **options)
-
-
-def read_path(path: str | Path, name: str, dialect: Dialect, **options: object) -> MicrodataFile:
-    """Read the file at a path, which is called `name` in what was found; else as `read_file`."""
-    with about(str(path)):
-        return _read(path, name, dialect, **options)
+def _offered() -> str:
+    """The data sets of persons."""
+    return ", ".join(name for name, data_set in DATA_SETS.items() if data_set.kind == _KIND)
 
 
 def _read(
     path: str | Path,
     name: str,
     dialect: Dialect,
-    *,
     columns: Iterable[str] | str | None,
     text: Iterable[str] | str,
     na: Iterable[str] | str,
@@ -251,8 +254,8 @@ def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_axis(pd.RangeIndex(1, len(frame) + 1, name="row"), axis=0)
 
 
+#: Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise.
 USUAL_MARKS = ("NA", "N/A", "<NA>", "NaN", "nan", "NULL", "null", ".", "*", "-", "?")
-"""Texts that often mean missing; `read_microdata` takes them as values unless `na` says otherwise."""
 
 _EXACT_DIGITS = 16
 
@@ -310,9 +313,8 @@ def read_microdata(
     *Labels* of SPSS and Stata codes, which `read_file` gives, are not applied: two codes may bear one label, and would
     become one value.
     """
-    options = {"columns": columns, "text": text, "na": na, "missing_codes": missing_codes}
-    with files.limited(max_bytes):
-        return read_path(path, Path(path).name, Dialect(), **options).frame
+    with files.limited(max_bytes), about(str(path)):
+        return _read(path, Path(path).name, Dialect(), columns, text, na, missing_codes).frame
 
 
 def load_microdata(
@@ -353,31 +355,26 @@ def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
     >>> usual_marks(pd.DataFrame({"sex": ["f", "NA"], "age": [30, 41]}))
     {'sex': ['NA']}
     """
-    found = {name: _marks(column) for name, column in frame.items()}
+    texts = {name: column for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}
+    found = {name: [mark for mark in USUAL_MARKS if (column == mark).any()] for name, column in texts.items()}
     return {name: marks for name, marks in found.items() if marks}
 
 
 def nearly_numbers(frame: pd.DataFrame) -> dict[str, int]:
     """For each text column in which nine of ten cells or more are numbers, but not all, how many are none."""
-    texts = {name: column.dropna() for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}
+    texts = {name: column.dropna() for name, column in _of_text(frame).items()}
     others = {name: int(pd.to_numeric(column, errors="coerce").isna().sum()) for name, column in texts.items()}
     return {name: count for name, count in others.items() if 0 < count <= len(texts[name]) / 10}
 
 
 def double_spellings(frame: pd.DataFrame) -> list[str]:
     """Columns of text that spell some number in two ways, such as 1 and 1.0; they are two values."""
-    return [name for name, column in frame.items() if _spells_twice(column)]
+    texts = {name: pd.Series(column.dropna().unique(), dtype="str") for name, column in _of_text(frame).items()}
+    numbers = {
+        name: pd.to_numeric(column[column.str.len() < _EXACT_DIGITS], errors="coerce") for name, column in texts.items()
+    }
+    return [name for name, column in numbers.items() if column.dropna().duplicated().any()]
 
 
-def _spells_twice(column: pd.Series) -> bool:
-    if not isinstance(column.dtype, pd.StringDtype):
-        return False
-    texts = pd.Series(column.dropna().unique(), dtype="str")
-    texts = texts[texts.str.len() < _EXACT_DIGITS]
-    return bool(pd.to_numeric(texts, errors="coerce").dropna().duplicated().any())
-
-
-def _marks(column: pd.Series) -> list[str]:
-    if pd.api.types.is_numeric_dtype(column):
-        return []
-    return [mark for mark in USUAL_MARKS if (column == mark).any()]
+def _of_text(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    return {name: column for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}

@@ -35,25 +35,17 @@ _MISREAD = re.compile("[\x80-\x9f¢£¤€]")
 
 @dataclass(frozen=True)
 class Table:
-    """A PC-Axis table: labels as `labels` reads them, in file order; no years where it has no such dimension.
-
-    Cells are persons, int64 of shape (places, sexes, ages, years or 1): -1 where the file has an empty symbol, -2 where
-    it has another one.
-    """
+    """A PC-Axis table: labels as `labels` reads them, in file order, and persons."""
 
     sexes: list[str]
     ages: list[str]
     places: list[labels.Place]
-    years: list[int]
-    cells: np.ndarray
+    years: list[int]  # none where it has no such dimension
+    cells: np.ndarray  # (places, sexes, ages, years or 1): -1 where the file has an empty symbol, -2 where another one
 
 
 def read_px(path: str | Path) -> Table:
-    """Read a PC-Axis file of counts by sex, place, age group and possibly year.
-
-    Dimensions are recognised by their labels, and codes are read from the labels: in files cut from larger ones
-    ``CODES`` is longer than ``VALUES``.
-    """
+    """Read a PC-Axis file of counts by sex, place, age group and possibly year, all of them known by their labels."""
     with about(str(path)):
         return _table(files.read_bytes(path))
 
@@ -69,10 +61,7 @@ def _table(content: bytes) -> Table:
 
 
 def year_frame(table: Table, year: int | None) -> pd.DataFrame:
-    """Cells of one year, place by place, with columns place, name, sex, age_group and persons, totals included.
-
-    A place without a single figure in that year did not exist then and is left out.
-    """
+    """Cells of one year, totals included, place by place; a place without any figure did not exist then."""
     cells = table.cells[..., _year_position(table, year)]
     existing = (cells != _ABSENT).any(axis=(1, 2))
     cells = cells[existing]
@@ -147,6 +136,7 @@ def _metadata(header: str) -> dict[str, list[str]]:
 
 def _dimensions(metadata: dict[str, list[str]]) -> dict[str, list[str]]:
     """Dimension to labels, in the order in which the numbers vary (the last one fastest)."""
+    # Codes are read from the labels: in files cut from larger ones CODES is longer than VALUES.
     if any(key.startswith("KEYS(") for key in metadata):
         raise DataError("leaves out empty cells (KEYS); save it in full")
     names = [*metadata.get("STUB", []), *metadata.get("HEADING", [])]
@@ -239,5 +229,5 @@ def _known_sex(label: str) -> str | None:
     return sex if sex in ("men", "women", labels.TOTAL) else None
 
 
+# Readers of labels; where labels fit several kinds ("01 de enero de 2010" looks like a place), the first is meant.
 _READERS = {"sex": _known_sex, "age": labels.ages, "year": labels.year, "place": labels.place}
-"""Readers of labels; where labels fit several kinds ("01 de enero de 2010" looks like a place), the first is meant."""

@@ -25,35 +25,31 @@ if TYPE_CHECKING:
     import requests
 
 
-def _read() -> dict[str, str]:
-    with (Path(__file__).parent / "provinces.csv").open(encoding="utf-8", newline="") as table:
-        return {row["code"]: row["name"] for row in csv.DictReader(table)}
+_FOLDER = Path(__file__).parent
+EMBEDDED_FOLDER = _FOLDER / "embedded"
 
 
-PROVINCES = _read()
-"""Name by two-digit code; the autonomous cities Ceuta and Melilla count as provinces, as in INE's tables."""
+def _rows(name: str) -> list[dict[str, str]]:
+    with (_FOLDER / name).open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table))
 
 
-EMBEDDED_FOLDER = Path(__file__).parent / "embedded"
+#: Name by two-digit code; the autonomous cities Ceuta and Melilla count as provinces, as in INE's tables.
+PROVINCES = {row["code"]: row["name"] for row in _rows("provinces.csv")}
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set of the catalogue, as ``catalogue.csv`` has it.
-
-    Its kind is ``"reconstructed and synthetic"``, ``"synthetic"`` (persons that do not exist), ``"facts"``,
-    ``"fetched"``, or parameters that persons are made from. A fetched file comes from an address, and has roughly so
-    many bytes; an embedded one may have a year. Some hold counts: persons by place, sex and age group.
-    """
+    """A data set of the catalogue, as ``catalogue.csv`` has it."""
 
     name: str
     kind: str
     licence: str
     file: str
-    size: int | None = None
-    address: str | None = None
-    year: int | None = None
-    counts: bool = True
+    size: int | None  # roughly, of one to fetch
+    address: str | None
+    year: int | None
+    counts: bool  # whether it has persons by place, sex and age group
 
     @property
     def path(self) -> Path:
@@ -61,17 +57,12 @@ class DataSet:
         return (files.cache_folder() if self.address else EMBEDDED_FOLDER) / self.file
 
 
-def _known() -> dict[str, DataSet]:
-    with (Path(__file__).parent / "catalogue.csv").open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(table))
-    numbers = [{name: int(row[name]) if row[name] else None for name in ("size", "year")} for row in rows]
-    return {
-        row["name"]: DataSet(**{**row, **given, "address": row["address"] or None, "counts": row["counts"] == "yes"})
-        for row, given in zip(rows, numbers, strict=True)
-    }
+def _data_set(row: dict[str, str]) -> DataSet:
+    numbers = {name: int(row[name]) if row[name] else None for name in ("size", "year")}
+    return DataSet(**{**row, **numbers, "address": row["address"] or None, "counts": row["counts"] == "yes"})
 
 
-DATA_SETS = _known()
+DATA_SETS = {row["name"]: _data_set(row) for row in _rows("catalogue.csv")}
 
 
 def find(name: str) -> DataSet:
@@ -129,21 +120,16 @@ def catalogue() -> pd.DataFrame:
     return frame.astype({"size": "Int64"})
 
 
+# Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table.
 TIMEOUT = (10.0, 60.0)
-"""Seconds to connect, and to wait for the next bytes: INE takes a while to make the national table."""
-
+# Spain has had more than this in every year of the table.
 FEWEST_MUNICIPALITIES = 8000
-"""Spain has had more than this in every year of the table."""
-
+# Bytes a second, on average over the time to wait for the next bytes, below which a download is given up.
 SLOWEST = 500
-"""Bytes a second, on average over the time to wait for the next bytes, below which a download is given up."""
-
+# Connections that an answer may take, redirections included, each as slow as the limits allow.
 _REDIRECTIONS = 3
-"""Connections that an answer may take, redirections included, each as slow as the limits allow."""
-
+# Most bytes read at a time.
 _BLOCK = 1 << 16
-"""Most bytes read at a time."""
-
 # what zipfile lets through of encryption, unknown methods and damaged contents
 _ZIP_FAULTS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 
@@ -284,8 +270,10 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     length = _length(response)
     total = None if length is None else have + length
     with storage_errors(part):
-        # without a buffer a full disk shows at the block that does not fit
-        file = os.fdopen(_opened(part, os.O_APPEND if resumed else os.O_TRUNC), "wb", buffering=0)
+        # no link that somebody may have put at its known name; without a buffer a full disk shows at the block
+        how = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if resumed else os.O_TRUNC)
+        number = os.open(part, how | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        file = os.fdopen(number, "wb", buffering=0)
     try:
         with file, tqdm(total=total, initial=have, unit="B", unit_scale=True, desc=part.stem, disable=None) as bar:
             for block in _blocks(response, patience):
@@ -297,11 +285,6 @@ def _write(response: "requests.Response", part: Path, patience: float) -> None:
     # older versions of the http library take a short answer for a whole one
     if total is not None and part.stat().st_size != total:
         raise _broken_off(response.url, part)
-
-
-def _opened(part: Path, how: int) -> int:
-    """Open a file to write to, but no link that somebody may have put at its known name."""
-    return os.open(part, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | how)
 
 
 def _blocks(response: "requests.Response", patience: float) -> Iterator[bytes]:

@@ -3,29 +3,23 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-from kanon_lab import files
-from kanon_lab.errors import DataError, shortened
-
-if TYPE_CHECKING:
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from kanon_lab import files
 from kanon_lab.data import labels
 from kanon_lab.data.delimited import NO_NAMES, decoded
 from kanon_lab.data.labels import COLUMNS, check_year, first_row
-from kanon_lab.errors import OptionError
+from kanon_lab.errors import DataError, OptionError, shortened
 
 if TYPE_CHECKING:
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     from pyarrow.parquet import FileMetaData
-
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ZIP = b"PK\x03\x04"
@@ -65,8 +59,10 @@ def _locked(content: bytes) -> bool:
         return False
 
 
+# What messages say of a damaged file.
 NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
-"""What messages say of a damaged file."""
+NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
+_NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
 
 _ROWS, _COLUMNS = 2**20, 2**14
 # Elements of XML that a row can need, and the fewest bytes of so many.
@@ -80,10 +76,7 @@ _SIGNS = re.compile(rb"""<(?:\w+:)?(?:f|mergeCell)[\s/>]|\st\s*=\s*["']e["']""")
 
 
 def check_workbook(content: bytes) -> None:
-    """Raise a `DataError` where parts of a workbook would take more memory than they may, before they are unpacked.
-
-    A row may have no more than its cells: its reader keeps it whole. Merged cells are kept one by one.
-    """
+    """Refuse a workbook that would take more memory than it may, a row more than its cells, before it is unpacked."""
     from openpyxl.utils.cell import coordinate_to_tuple
 
     with zipfile.ZipFile(io.BytesIO(content)) as book:
@@ -101,10 +94,7 @@ def check_workbook(content: bytes) -> None:
 
 
 def bounded(sheet: "ReadOnlyWorksheet") -> None:
-    """Let a sheet raise a `DataError` as soon as its rows, each as long as the longest, would be too many cells.
-
-    What its XML says of its extent may be wrong, and its reader fills all gaps.
-    """
+    """Let a sheet refuse too many cells as they come: its XML may not say how many, and its reader fills all gaps."""
     rows_of = sheet._cells_by_row
 
     def rows(*args: object, **options: object) -> Iterator[tuple]:
@@ -154,29 +144,19 @@ def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 _NAMED = (*COLUMNS, "year")
-NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
-"""What messages say of a damaged file."""
-
-_NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
 # INE's municipal totals: what the columns of its spreadsheets are called, below a row with their title.
 _MUNICIPAL = {"cpro", "cmun", "mujeres"}
 _TITLE_ROWS = 5
-
+# Column names that a message lists at most.
 _MOST_NAMES = 8
-"""Column names that a message lists at most."""
 
 
 def read_table(path: str | Path, year: int | None, columns: Mapping[str, str] | None) -> pd.DataFrame:
-    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file.
-
-    The header of a CSV file or sheet is row 1; rows of Parquet count from 1. For a column that has another name in
-    the file, `columns` has that; usual ones, such as municipio and edad, are known (`labels.COLUMN_NAMES`).
-    """
+    """Those columns of counts that the file has, of one year, as they stand in it; numbered by rows of the file."""
     form, content = files.file_format(path), files.read_bytes(path)
     if form in _SHEETS:
         check_signature(content, form)
-    frame = _READERS[form](content)
-    frame = _named(frame, columns or {})
+    frame = _named(_READERS[form](content), columns or {})
     if len(frame) == 0:
         raise DataError("has no rows; make or download it again")
     return _of_year(frame, year)
@@ -244,10 +224,7 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
 
 
 def check_parquet(content: bytes, metadata: "FileMetaData", names: Sequence[str]) -> None:
-    """Raise a `DataError` where columns of a Parquet file would take more memory than they may.
-
-    A few bytes of it may stand for any number of cells, and each for the same long text.
-    """
+    """Refuse columns of a Parquet file that take more memory than they may: a few bytes may stand for many cells."""
     files.check_table(metadata.num_rows, len(names))
     parts = [
         metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)
@@ -284,7 +261,7 @@ def read_sheet(content: bytes, form: str = "xlsx") -> pd.DataFrame:
     return _headed(frame)
 
 
-def _read_xlsx(content: bytes, form: str = "xlsx") -> pd.DataFrame:
+def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
     frame = read_sheet(content, form).dropna(how="all")
     first = [frame.columns, *frame.head(_TITLE_ROWS).to_numpy()]
     if any({str(cell).strip().casefold() for cell in row} >= _MUNICIPAL for row in first):
@@ -293,10 +270,6 @@ def _read_xlsx(content: bytes, form: str = "xlsx") -> pd.DataFrame:
             "use its table 33570 (kanon-lab data fetch ine-33570), or spain-2010"
         )
     return frame
-
-
-def _read_xls(content: bytes) -> pd.DataFrame:
-    return _read_xlsx(content, "xls")
 
 
 def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
@@ -329,7 +302,7 @@ def _xls_value(cell, xlrd) -> object:
 
 # How the cells of the first sheet are read, and what is said of a damaged file.
 _SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, "xlsx": _read_xlsx, "xls": _read_xls}
+_READERS = {"csv": _read_csv, "parquet": _read_parquet, **{form: partial(_read_sheet, form=form) for form in _SHEETS}}
 TABLE_FORMATS = tuple(_READERS)
 
 
@@ -364,10 +337,7 @@ def _usual_names(names: list[str]) -> dict[str, str]:
 
 
 def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
-    """Raise a `DataError` unless names are there, one a column; a file without a header has data where names should be.
-
-    So names are quoted only where one of them is known.
-    """
+    """Refuse names that cannot be: quoted only where one is known, since a file without a header has data there."""
     names = names[names != ""]
     if names.empty:
         raise DataError(NO_NAMES)

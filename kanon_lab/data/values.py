@@ -1,22 +1,25 @@
-"""Names of columns, and values in the type that they have in every format, with codes that mean missing."""
+"""Names and values of columns as every format has them, codes that mean missing, and files of SPSS, Stata and SAS."""
 
+import io
 import numbers
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from kanon_lab import files
+from kanon_lab.columns import composed
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.terms import Note
 
+Code = str | int | float
+# Names that a message lists, at most.
 _MOST = 8
-
-
-def composed(name: str) -> str:
-    """A name with composed letters (Unicode's NFC): one letter for the e and the accent of café."""
-    return unicodedata.normalize("NFC", name)
+# Floating-point numbers below this are exact to the unit.
+_EXACT = 2**53
 
 
 def listed(names: Iterable[str] | str) -> list[str]:
@@ -25,10 +28,7 @@ def listed(names: Iterable[str] | str) -> list[str]:
 
 
 def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> list[str]:
-    """The columns to read, as they stand in the file, or an error that quotes names only where they surely are names.
-
-    A file without a header has data in row 1, where names should be.
-    """
+    """The columns to read, as the file has them; an error quotes names only if none of them can be data of row 1."""
     place = "put them in the first row" if in_row_1 else "write it again with names"
     names, own = list(map(composed, names)), names
     named = [name for name in names if name]
@@ -46,30 +46,17 @@ def chosen(names: list[str], wanted: list[str] | None, *, in_row_1: bool) -> lis
 
 def wanting(absent: str, names: list[str], *, sure: bool) -> DataError:
     """The error for a column that is not there: with the nearest of the names, where it is sure that they are names."""
-    remedy = "; check that names of columns stand in the first row"
+    remedy = "check that names of columns stand in the first row"
     alike = [name for name in names if name.casefold() == absent.casefold()]
     if sure or alike:
-        remedy = _remedy(absent, alike or names)
-    return DataError(f"no column {shortened(absent)}{remedy}")
-
-
-def _remedy(absent: str, names: list[str]) -> str:
-    few = ", ".join(map(shortened, names[:_MOST]))
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    return f"; {meant(absent, names, f'it has {few}{more}')}"
-
-
-# Floating-point numbers below this are exact to the unit.
-_EXACT = 2**53
-
-Code = str | int | float
+        offered = alike or names
+        more = f" and {len(offered) - _MOST} more" if len(offered) > _MOST else ""
+        remedy = meant(absent, offered, f"it has {', '.join(map(shortened, offered[:_MOST]))}{more}")
+    return DataError(f"no column {shortened(absent)}; {remedy}")
 
 
 class MissingCodes:
-    """Codes that mean missing, by variable, and which of them were met.
-
-    One alone need not stand in a list. A number and its text are the same code.
-    """
+    """Codes that mean missing, by variable, and which of them were met; a number and its text are the same code."""
 
     def __init__(self, declared: Mapping[str, Iterable[Code] | Code] | None):
         if declared is not None and not isinstance(declared, Mapping):
@@ -94,16 +81,13 @@ class MissingCodes:
         both = {name: (*missing.get(name, ()), *self.codes.get(name, ())) for name in names}
         return {name: tuple(dict.fromkeys(codes)) for name, codes in both.items() if codes}
 
-    def notes(self, names: Iterable[str]) -> list[str]:
+    def notes(self, names: Iterable[str]) -> Iterator[Note]:
         """What was done in the variables that were read."""
-        return [note for name in names if name in self.codes for note in self._notes(name)]
-
-    def _notes(self, name: str) -> Iterable[str]:
-        met = [code for code in self.codes[name] if code in self._met[name]]
-        others = [code for code in self.codes[name] if code not in met]
-        for key, codes in (("codes_missing", met), ("codes_in_no_record", others)):
-            if codes:
-                yield Note(key, codes=spelt(codes), variable=shortened(name))
+        for name in names:
+            codes, met = self.codes.get(name, ()), self._met.get(name, ())
+            for key, found in (("codes_missing", True), ("codes_in_no_record", False)):
+                if of_key := [code for code in codes if (code in met) == found]:
+                    yield Note(key, codes=spelt(of_key), variable=shortened(name))
 
 
 def spelt(codes: Sequence[Code]) -> str:
@@ -207,3 +191,98 @@ def _whole(column: pd.Series) -> pd.Series:
     if isinstance(column.dtype, np.dtype) or column.isna().any() or isinstance(column.dtype, pd.CategoricalDtype):
         return column
     return column.astype(column.dtype.numpy_dtype)
+
+
+# Extensions of these files.
+STATISTICAL_FORMATS = ("sav", "dta", "sas7bdat")
+
+Labels = dict[str, dict[Code, str]]
+Missing = dict[str, tuple[Code, ...]]
+_NO_LIMIT = 1e300
+# Formats that come with SAS; those of its users are defined in a catalogue.
+_OF_SAS = re.compile(
+    r"\$?(|BEST|BESTD|D|E|F|Z|N|NUMX|COMMAX?|DOLLARX?|EUROX?|NEGPAREN|PERCENTN?|FRACT|ROMAN|WORDS|WORDF|SSN|PVALUE|"
+    r"CHAR|VARYING|QUOTE|UPCASE|ASCII|EBCDIC|REVERJ|REVERS|BASE64X|S370F[A-Z]+|[PZ]D|[IP]?IB|RB|BINARY|HEX|OCTAL|"
+    r"DATE|DATETIME|DATEAMPM|DT[A-Z]+|TIME|TIMEAMPM|TOD|HHMM|HOUR|MMSS|DAY|DOWNAME|WEEK(DAY|DATE|DATX|[UVW])?|WORDDAT[EX]|"
+    r"MONNAME|MONTH|MONYY|YEAR|YYMON|QTRR?|JULIAN|JULDAY|PDJUL[GI]|(YYQR?|YYMM|MMYY|DDMMYY|MMDDYY|YYMMDD)[BCDNPSX]?|"
+    r"(IS|[BE])8601[A-Z]{2})\d*(\.\d*)?"
+)
+
+
+class Statistical(NamedTuple):
+    """What a file holds: a row a record, labels of codes and of variables, and what its user defined as missing."""
+
+    frame: pd.DataFrame
+    labels: Labels
+    variable_labels: dict[str, str]
+    missing: Missing  # codes and ranges of SPSS, such as "90 to 99", and letters of Stata and SAS, such as "a" for .a
+    encoding: str | None
+    formatted: tuple[str, ...]  # variables with a format of the user's, whose labels SAS keeps in another file
+
+
+def read_statistical(
+    content: bytes,
+    form: str,
+    choose: Callable[[Iterable[str]], list[str]],
+    encoding: str | None = None,
+) -> Statistical:
+    """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
+    import pyreadstat
+
+    read = {"sav": pyreadstat.read_sav, "dta": pyreadstat.read_dta, "sas7bdat": pyreadstat.read_sas7bdat}[form]
+
+    def parts(**options: object) -> tuple:
+        try:
+            return read(io.BytesIO(content), encoding=encoding, **options)
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged file makes the reader fail in ways that it does not list
+            raise _fault(str(error), form) from None
+
+    head = parts(metadataonly=True, user_missing=True)[1]
+    chosen = choose(head.column_names)
+    # a file may say nothing of how many records it has, or something else; more than are allowed are not read
+    most = files.most_rows(len(chosen))
+    frame = parts(usecols=chosen, dates_as_pandas_datetime=True, row_limit=most + 1)[0][chosen]
+    files.check_table(len(frame), len(chosen))
+    if form == "sav":
+        missing = {composed(name): tuple(map(_range, head.missing_ranges.get(name, ()))) for name in chosen}
+    else:  # their letters stand among the values; the reader that tells them makes 0 of some other missing values
+        some = [name for name in chosen if head.readstat_variable_types[name] != "string" and frame[name].isna().any()]
+        with_letters = {"usecols": some, "user_missing": True, "disable_datetime_conversion": True}
+        found = parts(**with_letters)[1].missing_user_values if some else {}
+        missing = {composed(name): tuple(sorted(found.get(name) or ())) for name in some}
+    labels = {
+        composed(name): {_as_code(code): label for code, label in head.variable_value_labels[name].items()}
+        for name in chosen
+        if name in head.variable_value_labels
+    }
+    named = {composed(name): label for name in chosen if (label := head.column_names_to_labels.get(name))}
+    formats = {name: head.original_variable_types.get(name) or "" for name in chosen if form == "sas7bdat"}
+    formatted = tuple(composed(name) for name, kind in formats.items() if not _OF_SAS.fullmatch(kind.upper()))
+    missing = {name: codes for name, codes in missing.items() if codes}
+    return Statistical(frame, labels, named, missing, head.file_encoding, formatted)
+
+
+def _fault(reason: str, form: str) -> DataError:
+    if "unsupported character set" in reason:
+        return DataError("its texts are in an encoding that is unknown here; export it again in UTF-8")
+    if "convert string" in reason:
+        return DataError("its texts are in another encoding than it says; export it again in UTF-8")
+    return DataError(f"is not a .{form} file, or is damaged; export it again")
+
+
+def _as_code(code: Code) -> Code:
+    """A code as the frame has it: a whole number where it can be."""
+    return int(code) if isinstance(code, float) and code.is_integer() else code
+
+
+def _range(limits: Mapping[str, Code]) -> Code:
+    """One code, or a range of them in words."""
+    low, high = limits["lo"], limits["hi"]
+    if low == high:
+        return _as_code(low)
+    # the lowest and the highest number there is stand for no limit
+    if low < -_NO_LIMIT:
+        return f"to {_as_code(high)}"
+    return f"from {_as_code(low)}" if high > _NO_LIMIT else f"{_as_code(low)} to {_as_code(high)}"

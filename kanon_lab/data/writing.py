@@ -10,7 +10,7 @@ import math
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.data.microdata import FORMATS, read_microdata
-from kanon_lab.data.statistical import Labels
-from kanon_lab.data.values import Code
+from kanon_lab.data.values import Code, Labels
 from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
 
 #: Formats that have labels.
@@ -33,16 +32,12 @@ _WHOLE = {"sav": 2.0**1023, "dta": 2.0**31 - 100}
 
 
 class Fitted(NamedTuple):
-    """Labels that a format can hold, by variable.
-
-    Some codes of the variables `lost` have labels that it cannot hold; `cut` labels are longer than it keeps, and are
-    cut.
-    """
+    """Labels that a format can hold, by variable."""
 
     labels: Labels
     variable_labels: dict[str, str]
-    lost: tuple[str, ...] = ()
-    cut: int = 0
+    lost: tuple[str, ...] = ()  # variables with codes whose labels it cannot hold
+    cut: int = 0  # labels that are longer than it keeps
 
     def notes(self, form: str) -> Iterator[str]:
         """What became of labels, without quoting them."""
@@ -62,20 +57,19 @@ def fitted(frame: pd.DataFrame, form: str, labels: Labels, variable_labels: Mapp
     of_value, of_variable = _LONGEST[form]
     kept, lost, cut = {}, [], 0
     for name, each in labels.items():
-        if name not in frame or not each:
+        if name not in frame:
             continue
         text = not pd.api.types.is_numeric_dtype(frame[name])
         held = {code: label for code, label in each.items() if _holds(code, form, text=text)}
         if any(not isinstance(code, str) or text for code in each.keys() - held.keys()):
             lost.append(name)
-        kept[name] = {code: _cut(label, of_value) for code, label in held.items()}
-        cut += sum(kept[name][code] != label for code, label in held.items())
-    of_names = {name: label for name, label in variable_labels.items() if name in frame and label}
-    short = {name: label[:of_variable] for name, label in of_names.items()}
-    if form == "sav":
-        short = {name: _cut(label, of_variable) for name, label in of_names.items()}
-    cut += sum(short[name] != label for name, label in of_names.items())
-    return Fitted({name: each for name, each in kept.items() if each}, short, tuple(lost), cut)
+        if held:
+            kept[name] = {code: _cut(label, of_value) for code, label in held.items()}
+            cut += sum(kept[name][code] != label for code, label in held.items())
+    named = {name: label for name, label in variable_labels.items() if name in frame and label}
+    short = {name: _cut(label, of_variable) if form == "sav" else label[:of_variable] for name, label in named.items()}
+    cut += sum(short[name] != label for name, label in named.items())
+    return Fitted(kept, short, tuple(lost), cut)
 
 
 def _holds(code: Code, form: str, *, text: bool) -> bool:
@@ -109,13 +103,7 @@ _FORMULA = re.compile(
 
 
 def neutralised(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Put an apostrophe before each sign that a spreadsheet would take for the beginning of a formula.
-
-    Texts and names of columns with ``=``, ``+``, ``-`` or ``@`` (full-width ones too) get one where one begins, or
-    where a cell would begin if ``;``, ``,``, ``|``, a tab or the end of a line parted them; behind blanks, quotation
-    marks and what is not seen, too. Plain numbers such as -1.5 stay. The second result is the number of cells that
-    have one now or more, by column, its name one of them; columns of none are left out.
-    """
+    """Put an apostrophe before signs that a spreadsheet would take for a formula; and in how many cells, by column."""
     columns, cells = [], {}
     for name, column in frame.items():
         count = int(_neutral(name) != name)
@@ -248,66 +236,55 @@ def _without_categories(column: pd.Series) -> pd.Series:
 
 def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
     """Write the frame, or say which column cannot be kept."""
-    zipped = draft.suffix == ".gz"
-    _check_texts(frame, form)
-    _check_numbers(frame, form)
-    if form == "xlsx":
-        _check_sheet(frame)
+    _check_values(frame, form)
     try:
-        content = _WRITERS[form](frame, draft, **_labelled(form, labels))
+        content = _WRITERS[form](frame, draft, labels)
     except (MemoryError, OSError, DataError):
         raise
     except Exception:  # writers of other packages refuse names and values in ways that they do not list
-        name = next(_unwritable(frame, draft, form), None)
-        place = "a column" if name is None else f"column {shortened(name)}"
+        columns = (f"column {shortened(name)}" for name in frame if not _can_be_written(frame[[name]], draft, form))
         raise DataError(
-            f"{place} has a name or values that .{form} cannot hold; rename or recode it, or write .csv"
+            f"{next(columns, 'a column')} has a name or values that .{form} cannot hold; rename or recode it, or write "
+            ".csv"
         ) from None
-    draft.write_bytes(gzip.compress(content, mtime=0) if zipped else content)
+    draft.write_bytes(gzip.compress(content, mtime=0) if draft.suffix == ".gz" else content)
 
 
-def _unwritable(frame: pd.DataFrame, draft: Path, form: str) -> Iterator[str]:
-    for name in frame:
-        try:
-            _WRITERS[form](frame[[name]], draft)
-        except (MemoryError, OSError):
-            raise
-        except Exception:
-            yield name
+def _can_be_written(column: pd.DataFrame, draft: Path, form: str) -> bool:
+    try:
+        _WRITERS[form](column, draft, Fitted({}, {}))
+    except (MemoryError, OSError):
+        raise
+    except Exception:
+        return False
+    return True
 
 
-def _check_numbers(frame: pd.DataFrame, form: str) -> None:
-    """Refuse whole numbers that a format of floating-point numbers would change."""
-    if form in ("csv", "parquet"):
-        return
+def _check_values(frame: pd.DataFrame, form: str) -> None:
+    """Refuse what a format would cut or change: texts and names, whole numbers, and what a sheet has no place for."""
+    sheet = form == "xlsx"
     for name, column in frame.items():
-        if not pd.api.types.is_integer_dtype(column):
-            continue
-        known = column.dropna()
-        large = (known > _EXACT) | (known < -_EXACT)
-        _refuse(large, name, f"a number with more digits than .{form} keeps; write .csv or .parquet")
-
-
-def _check_texts(frame: pd.DataFrame, form: str) -> None:
-    """Refuse texts that a format would cut, or that end where they should not."""
-    for name, texts in _texts(frame):
-        if "\0" in name or (form == "xlsx" and len(name) > _CELL):
+        if "\0" in name or (sheet and len(name) > _CELL):
             raise DataError(f"the name {shortened(name)} of a column is too long or has a zero byte; rename it")
+        texts = _texts(column)
         _refuse(texts.str.contains("\0", regex=False), name, "a text with a zero byte; take it out")
-        if form == "xlsx":
-            long = texts.str.len() > _CELL
-            _refuse(long, name, f"a text of more than {_CELL:,} characters; write .csv or .parquet")
+        if sheet:
+            fault = f"a text of more than {_CELL:,} characters; write .csv or .parquet"
+            _refuse(texts.str.len() > _CELL, name, fault)
+    whole = [name for name, column in frame.items() if pd.api.types.is_integer_dtype(column)]
+    for name in whole if form not in ("csv", "parquet") else ():
+        known = frame[name].dropna()
+        fault = f"a number with more digits than .{form} keeps; write .csv or .parquet"
+        _refuse((known > _EXACT) | (known < -_EXACT), name, fault)
+    if sheet:
+        _check_sheet(frame)
 
 
-def _texts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
-    """Texts of each column by its name."""
-    for name, column in frame.items():
-        if isinstance(column.dtype, pd.StringDtype):
-            yield name, column.dropna()
-        elif column.dtype == object:
-            yield name, column[[isinstance(value, str) for value in column]]
-        else:
-            yield name, pd.Series(dtype="str")
+def _texts(column: pd.Series) -> pd.Series:
+    """The texts of a column."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.dropna()
+    return column[[isinstance(value, str) for value in column]] if column.dtype == object else pd.Series(dtype="str")
 
 
 def _check_sheet(frame: pd.DataFrame) -> None:
@@ -331,20 +308,20 @@ def _refuse(which: pd.Series, name: str, fault: str) -> None:
         raise DataError(f"column {shortened(name)}: row {row}: {fault}")
 
 
-def _csv(frame: pd.DataFrame, draft: Path) -> bytes:
+def _csv(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     text = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in text:  # which ends a row for readers, and Python's writer need not put quotation marks around it
         text = frame.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return text.encode()
 
 
-def _parquet(frame: pd.DataFrame, draft: Path) -> bytes:
+def _parquet(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     buffer = io.BytesIO()
     frame.to_parquet(buffer, index=False, engine="pyarrow")
     return buffer.getvalue()
 
 
-def _xlsx(frame: pd.DataFrame, draft: Path) -> bytes:
+def _xlsx(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
 
@@ -395,44 +372,34 @@ def _without_clock(book: io.BytesIO) -> bytes:
     return plain.getvalue()
 
 
-def _sav(frame: pd.DataFrame, draft: Path, **labels: dict) -> bytes:
+def _sav(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     import pyreadstat
 
-    with _disk_errors():
-        pyreadstat.write_sav(frame, draft, **labels)
-    content = bytearray(draft.read_bytes())
+    content = bytearray(_statistical(pyreadstat.write_sav, frame, draft, labels))
     place, clock = _SAV_CLOCK
     content[place] = clock
     return bytes(content)
 
 
-def _dta(frame: pd.DataFrame, draft: Path, **labels: dict) -> bytes:
+def _dta(frame: pd.DataFrame, draft: Path, labels: Fitted) -> bytes:
     import pyreadstat
 
-    with _disk_errors():
-        pyreadstat.write_dta(frame, draft, version=_STATA_14, **labels)
     pattern, clock = _DTA_CLOCK
-    return pattern.sub(clock, draft.read_bytes(), count=1)
+    content = _statistical(pyreadstat.write_dta, frame, draft, labels, version=_STATA_14)
+    return pattern.sub(clock, content, count=1)
 
 
-def _labelled(form: str, labels: Fitted) -> dict[str, dict]:
-    """What writers of formats with labels take."""
-    if form not in LABELLED:
-        return {}
-    return {"variable_value_labels": labels.labels, "column_labels": labels.variable_labels}
-
-
-@contextmanager
-def _disk_errors() -> Iterator[None]:
-    """Tell a full disk from values that the format cannot hold, which pyreadstat reports alike."""
+def _statistical(write: Callable, frame: pd.DataFrame, draft: Path, labels: Fitted, **options: object) -> bytes:
+    """What pyreadstat writes; it reports a full disk as it does values that the format cannot hold."""
     import pyreadstat
 
     try:
-        yield
+        write(frame, draft, variable_value_labels=labels.labels, column_labels=labels.variable_labels, **options)
     except pyreadstat.ReadstatError as error:
         if str(error) != "Unable to write data":
             raise
         raise OSError(errno.EIO, "no space left, or a fault of the disk") from None
+    return draft.read_bytes()
 
 
 _WRITERS = {"csv": _csv, "parquet": _parquet, "xlsx": _xlsx, "sav": _sav, "dta": _dta}

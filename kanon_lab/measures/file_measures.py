@@ -29,20 +29,14 @@ class FileRisk:
 
     Attributes
     ----------
-    estimator : str
-        Behind every individual risk (`kanon_lab.measures.ESTIMATORS`).
-    risk : ndarray of float, shape (n,)
-        Individual risk of each record, in (0, 1], in the order of the frame.
-    global_risk, expected_reidentifications : float
-        Its mean (0-1) and its sum over records.
-    household_risk : float or None
-        Mean over records of the risk of their household, 0-1.
-    expected_household_reidentifications : float or None
-        Households with some member who is re-identified: sum over households, each once, of their risk.
-    expected_persons_in_reidentified_households : float or None
-        The persons in those households: sum over records of the risk of their household.
-    sum_population_frequency : float
-        Sum over records of F_k.
+    estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
+    risk : individual risk of each record, in (0, 1], in the order of the frame, shape (n,)
+    global_risk, expected_reidentifications : its mean (0-1) and its sum over records
+    household_risk : mean over records of the risk of their household, 0-1
+    expected_household_reidentifications : households with some member who is re-identified: sum over households, each
+        once, of their risk
+    expected_persons_in_reidentified_households : the persons in those: sum over records of the risk of their household
+    sum_population_frequency : sum over records of F_k
     """
 
     estimator: str
@@ -99,13 +93,11 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
 
     Parameters
     ----------
-    table : ClassTable
-        F_k from weights, or from a known population.
-    threshold : float
-        Records with a risk strictly above it are counted, 0-1.
-    estimator : {"inverse", "benedetti-franconi", "exact"}
-        Of the expected 1/F_k; ``inverse`` takes F_k as known, the others for negative binomial with a mean that the
-        weights give, so that the expected 1/F_k is larger; where F_k is distributed otherwise it may be smaller.
+    table : F_k from weights, or from a known population
+    threshold : records with a risk strictly above it are counted, 0-1
+    estimator : of the expected 1/F_k, one of `ESTIMATORS`; ``inverse`` takes F_k as known, the others for negative
+        binomial with a mean that the weights give, so that the expected 1/F_k is larger; where F_k is distributed
+        otherwise it may be smaller
 
     Returns
     -------
@@ -163,16 +155,12 @@ class Measures:
 
     Attributes
     ----------
-    table : ClassTable
-        What all of them were taken from, with the roles of the variables (``table.spec``).
-    violations, records_above : dict
-        For each k the number of records with f_k below it, for each threshold that of records with a risk above it.
-    with_household_size : dict of str to int or None
-        See `kanon_lab.measures.with_household_size`; None without a household.
-    diversity : dict of str to Diversity
-        By sensitive variable.
-    notes : tuple of str
-        What a reader of the numbers should know.
+    table : what all of them were taken from, with the roles of the variables (``table.spec``)
+    violations, records_above : for each k the number of records with f_k below it, for each threshold that of records
+        with a risk above it
+    with_household_size : see `kanon_lab.measures.with_household_size`; None without a household
+    diversity : by sensitive variable
+    notes : what a reader of the numbers should know
     """
 
     table: ClassTable
@@ -242,22 +230,15 @@ def measure(
 
     Parameters
     ----------
-    frame : DataFrame
-        One row a record. Not changed. Neither its index nor the order of its rows or columns matters.
-    spec : KeySpec or sequence of str
-        The roles of its variables, or the names of the key variables.
-    k : iterable of int
-        Thresholds, from 1 on, for which to count the records with f_k below.
-    thresholds : iterable of float
-        Risks, 0-1, for which to count the records with a risk above.
-    estimator : str
-        Of the individual risk: one of `kanon_lab.measures.ESTIMATORS`.
-    recursive_c : float
-        The c of recursive (c, l)-diversity, above 0 and up to a million.
-    distance : {"equal", "ordered"}
-        Between values of a sensitive variable, for t-closeness. `kanon_lab.measures.diversity` takes a hierarchy.
-    bands : mapping of str to Bands, optional
-        For sensitive variables that are quantities, the bands to put them into first.
+    frame : one row a record; neither its index nor the order of its rows or columns matters
+    spec : the roles of its variables, or the names of the key variables
+    k : thresholds, from 1 on, for which to count the records with f_k below
+    thresholds : risks, 0-1, for which to count the records with a risk above
+    estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`
+    recursive_c : the c of recursive (c, l)-diversity, above 0 and up to a million
+    distance : ``equal`` or ``ordered``: between values of a sensitive variable, for t-closeness.
+        `kanon_lab.measures.diversity` takes a hierarchy.
+    bands : for sensitive variables that are quantities, the bands to put them into first
 
     Notes
     -----

@@ -20,7 +20,6 @@ from kanon_lab.columns import (
     distinct_rows,
     grouped,
     names_of,
-    names_of_quantities,
     one_column,
     pack,
     paired,
@@ -30,7 +29,7 @@ from kanon_lab.columns import (
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.measures.survey_design import Design, weights_of_both
-from kanon_lab.roles import check_k
+from kanon_lab.roles import check_k, column_names
 
 
 def discernibility(table: ClassTable, *, suppressed: int = 0) -> int:
@@ -139,10 +138,7 @@ def non_uniform_entropy(original: pd.Series, released: pd.Series) -> float:
 
 
 def _joint(original: pd.Series, released: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Number of an original value, of a released one, how often the first became the second, and whether it was lost.
-
-    Of the records that had a value.
-    """
+    """Numbers of an original and a released value, how often the first became the second, and whether it was lost."""
     for column, where in ((original, ORIGINAL), (released, RELEASED)):
         if not isinstance(column, pd.Series):
             raise OptionError(f"{where}: give one column as a Series, not {type(column).__name__}")
@@ -172,14 +168,10 @@ def table_distances(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection. They need not have the same records.
-    variables : sequence of str, or str
-        Categorical variables, at least one. One that the release has no more is missing there in every record.
-    weight : str, optional
-        Column of weights in both files, above 0; without one every record counts 1.
-    ways : int or iterable of int
-        How many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on.
+    original, released : before and after protection. They need not have the same records.
+    variables : categorical variables, at least one. One that the release has no more is missing there in every record.
+    weight : column of weights in both files, above 0; without one every record counts 1
+    ways : how many variables a table crosses: 1 for the variables alone, 2 for all pairs, and so on
 
     Returns
     -------
@@ -279,32 +271,20 @@ class QuantityLoss:
 
     Attributes
     ----------
-    weight : str or None
-        Of the weighted means.
-    compared, lost : int
-        Cells with a value in both files, and cells with a value in the original only, over all variables.
-    il1s : float
-        Mean over the compared cells of |x - x'| / (sqrt(2) sd), with the standard deviation of the variable in the
-        original. Variables without spread are left out.
-    il1 : float
-        Mean over the compared cells with x other than 0 of |x - x'| / |x|.
-    means, variances : float
-        Mean over the variables of |m - m'| / |m| with their means, and the same with their variances.
-    covariances : float
-        The same over the pairs of variables with their covariances.
-    correlations : float
-        Mean over the pairs of variables of |r - r'| with their correlations, 0-2.
-    eigenvalues : float
-        Sum of |e - e'| / e over the eigenvalues, in descending order, of the covariances of the standardised variables.
-    pairs_lost : int
-        Pairs of variables that had a correlation and have none in the release.
-    variables : DataFrame
-        One row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0, left out of
-        ``il1``), ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing
-        without a weight), ``sd`` (n - 1) and ``median`` of the values that the file has.
-    pairs : DataFrame
-        One row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``, ``correlation_difference``
-        (absolute), ``covariance_before``, ``covariance_after``.
+    compared, lost : cells with a value in both files, and in the original only, over all variables
+    il1s : mean over the compared cells of |x - x'| / (sqrt(2) sd), with the sd of the original, without variables that
+        have none
+    il1 : mean over the compared cells with x other than 0 of |x - x'| / |x|
+    means, variances : mean over the variables of |m - m'| / |m| with their means, and with their variances
+    covariances : the same over the pairs of variables with their covariances
+    correlations : mean over the pairs of variables of |r - r'| with their correlations, 0-2
+    eigenvalues : sum of |e - e'| / e over those, in descending order, of the covariances of the standardised variables
+    pairs_lost : pairs of variables that had a correlation and have none in the release
+    variables : one row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0),
+        ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing without a
+        weight), ``sd`` (n - 1) and ``median`` of the values that the file has
+    pairs : one row a pair: ``first``, ``second``, ``correlation_before``, ``correlation_after``,
+        ``correlation_difference`` (absolute), ``covariance_before``, ``covariance_after``
     """
 
     weight: str | None
@@ -333,13 +313,10 @@ def quantity_loss(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection, under the same index.
-    variables : sequence of str, or str, optional
-        Variables that are numbers; by default all columns of the original but the weight. One that the release has no
-        more has lost every value.
-    weight : str, optional
-        Column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
+    original, released : before and after protection, under the same index
+    variables : variables that are numbers; by default all columns of the original but the weight. One that the release
+        has no more has lost every value.
+    weight : column of weights in both files, above 0. It changes the weighted means and nothing else: the losses are of
         records, not of the population.
 
     Notes
@@ -349,8 +326,8 @@ def quantity_loss(
     files does not have: the mean of a variable without values, a correlation where one variable does not vary.
 
     The eigenvalues are of all variables together that vary in the original, standardised in each file by itself. Where
-    one of these varies no more, or some of them follow from the others, so that an eigenvalue is 0, their loss is not a
-    number; where some nearly do, a small eigenvalue makes the sum large.
+    one of these varies no more, or some follow from the others, their loss is not a number; where some nearly do, a
+    small eigenvalue makes the sum large.
 
     ``il1s`` is from Yancey, Winkler and Creecy, Disclosure risk assessment in perturbative microdata protection, LNCS
     2316 (2002); ``il1`` and the moments from Domingo-Ferrer and Torra, Disclosure control methods and information loss
@@ -369,7 +346,7 @@ def quantity_loss(
     weight = Design(weight).weight
     if variables is None:
         variables = [name for name in original.columns if name != weight]
-    variables = names_of_quantities(variables)
+    variables = column_names(variables, "variables")
     both = paired(original, with_absent(released, original, variables), variables)
     sds = both.sd, _spread_where_known(both.released)
     weights = None if weight is None else weights_of_both(original, released, weight)
@@ -450,20 +427,17 @@ def _pair_losses(both: Paired, sds: tuple[np.ndarray, np.ndarray]) -> tuple[pd.D
         # A variable that does not vary has covariances of 0, and no correlation.
         covariances.append(np.where((sd == 0)[:, None] | (sd == 0), 0.0, standard * np.outer(sd, sd)))
         spectra.append(_spectrum(standard[both.sd > 0][:, both.sd > 0]))
-    pairs = list(combinations(range(len(both.variables)), 2))
-    first, second = (np.array([pair[side] for pair in pairs], dtype=int) for side in (0, 1))
+    first, second = np.triu_indices(len(both.variables), 1)
     names = np.array(both.variables, dtype=object)
-    frame = pd.DataFrame(
-        {
-            "first": names[first],
-            "second": names[second],
-            "correlation_before": correlations[0][first, second],
-            "correlation_after": correlations[1][first, second],
-            "correlation_difference": np.abs(correlations[0] - correlations[1])[first, second],
-            "covariance_before": covariances[0][first, second],
-            "covariance_after": covariances[1][first, second],
-        }
-    )
+    matrices = {
+        "correlation_before": correlations[0],
+        "correlation_after": correlations[1],
+        "correlation_difference": np.abs(correlations[0] - correlations[1]),
+        "covariance_before": covariances[0],
+        "covariance_after": covariances[1],
+    }
+    of_pairs = {name: matrix[first, second] for name, matrix in matrices.items()}
+    frame = pd.DataFrame({"first": names[first], "second": names[second], **of_pairs})
     before, after = spectra
     # Without the smallest of them, which covariances of different records may even make negative, there is no sum.
     defined = len(before) and before.min() > _FLAT_EIGENVALUE

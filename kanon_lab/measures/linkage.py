@@ -24,18 +24,14 @@ class LinkageResult:
 
     Attributes
     ----------
-    persons : DataFrame
-        One row a person, under the index of the register: the column of `identity`, if one was given; ``records``
+    persons : one row a person, under the index of the register: the column of `identity`, if one was given; ``records``
         (released records compatible with the person); ``record`` (the index label of the only one, else missing). With
         a sensitive variable: ``values`` (its distinct known values among those records), ``unknown`` (those records
         whose value is missing), ``value`` (the only known value, else missing), ``learned`` (there is one, and no
         record whose value is missing). With the truth: ``right`` (the only compatible record is the person's own) and,
-        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record).
-    records : DataFrame
-        One row a released record, under the index of the released table: ``persons`` (of the register compatible with
-        it).
-    summary : DataFrame
-        One row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register).
+        with a sensitive variable, ``learned_right`` (the value learned is that of the person's own record)
+    records : one row a released record, under its index: ``persons`` (of the register compatible with it)
+    summary : one row a claim, under its short name: ``meaning``, ``persons``, ``share`` (0-1 of the register)
     """
 
     persons: pd.DataFrame
@@ -57,20 +53,15 @@ def linkage_attack(
 
     Parameters
     ----------
-    register, released : DataFrame
-        One row a person, and one row a record.
-    keys : sequence of str, or str
-        Variables of both tables. Values match when they are equal, so a register must be recoded as the released table
-        was: 34 does not match 30-39.
-    identity : str, optional
-        The register's column of names or person numbers; its index if not given.
-    sensitive : str, optional
-        The released table's variable that the intruder wants to learn.
-    truth : Series, optional
-        The identity of the person behind each released record, under the released table's index. Only who made the
+    register, released : one row a person, and one row a record
+    keys : variables of both tables. Values match when they are equal, so a register must be recoded as the released
+        table was: 34 does not match 30-39.
+    identity : the register's column of names or person numbers; its index if not given
+    sensitive : the released table's variable that the intruder wants to learn
+    truth : the identity of the person behind each released record, under the released table's index. Only who made the
         table has it.
-    missing : {"wildcard", "category", "error"}
-        What a missing key in either table means; see `kanon_lab.roles.MISSING_POLICIES`.
+    missing : ``wildcard``, ``category`` or ``error``: what a missing key in either table means; see
+        `kanon_lab.roles.MISSING_POLICIES`
 
     Notes
     -----
@@ -236,14 +227,12 @@ class Linked:
 
     Attributes
     ----------
-    records : DataFrame
-        Under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number where
-        the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its own is
-        among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of the
-        nearest is chosen at random).
-    share, share_at_most : float
-        Mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``, the share for an
-        outsider with luck in every tie, 0-1.
+    records : under the index of the files, one row a target: ``distance`` (to the nearest original record; not a number
+        where the record has none to be compared with), ``nearest`` (original records at this distance), ``own`` (its
+        own is among them), ``linked`` (1 over `nearest` if so, else 0: the probability of the right link when one of
+        the nearest is chosen at random)
+    share, share_at_most : mean of ``linked`` over the targets, the expected share of right links, and mean of ``own``,
+        the share for an outsider with luck in every tie, 0-1
     """
 
     variables: tuple[str, ...]
@@ -265,14 +254,11 @@ def record_linkage(
 
     Parameters
     ----------
-    original, released, variables
-        As in `interval_disclosure`.
-    scale : {"sd", "mahalanobis", "none"}
-        Whether each variable is divided by the standard deviation of its original values, so that none counts for more
-        because of its unit; or the distance takes account of the covariance of the original values, which finds more
-        where noise follows that covariance.
-    targets : slice or ndarray, optional
-        Positions of the released records that are linked; by default all.
+    original, released, variables : as in `interval_disclosure`
+    scale : ``sd``, ``mahalanobis`` or ``none``: whether each variable is divided by the standard deviation of its
+        original values, so that none counts for more because of its unit; or the distance takes account of the
+        covariance of the original values, which finds more where noise follows that covariance
+    targets : positions of the released records that are linked; by default all
 
     Notes
     -----

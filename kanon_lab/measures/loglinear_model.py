@@ -129,26 +129,17 @@ class LogLinear:
 
     Attributes
     ----------
-    expected : ndarray of float, shape (n_classes,)
-        mu_k: expected sample frequency of each class.
-    risk : ndarray of float, shape (n_classes,)
-        Expected 1/F_k given f_k, in (0, 1/f_k].
-    probability_unique : ndarray of float, shape (n_classes,)
-        Probability that F_k = 1 given f_k, 0-1; 0 where f_k is 2 or more.
-    fractions : ndarray of float, shape (n_classes,)
-        pi_k: probability that a person of each class is in the sample, in (0, 1].
-    tau_1 : float
-        Expected number of sample uniques that are population uniques: sum of `probability_unique`.
-    tau_2 : float
-        Expected number of sample uniques that are re-identified: sum of `risk` over sample uniques.
-    sampling_fraction : float
-        Share of the population that is in the sample, in (0, 1]: as given, or n over the sum of the weights.
-    interactions : tuple of tuple of str
-        The interactions in the model, as asked for, each in the order of the keys.
-    iterations : int
-        Rounds of iterative proportional fitting; 0 where the model has a closed form.
-    gap : float
-        The most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1.
+    expected : mu_k, expected sample frequency of each class, shape (n_classes,)
+    risk : expected 1/F_k given f_k, in (0, 1/f_k], shape (n_classes,)
+    probability_unique : probability that F_k = 1 given f_k, 0-1, shape (n_classes,); 0 where f_k is 2 or more
+    fractions : pi_k, probability that a person of each class is in the sample, in (0, 1], shape (n_classes,)
+    tau_1 : expected number of sample uniques that are population uniques: sum of `probability_unique`
+    tau_2 : expected number of sample uniques that are re-identified: sum of `risk` over sample uniques
+    sampling_fraction : share of the population that is in the sample, in (0, 1]: as given, or n over the sum of the
+        weights
+    interactions : those in the model, as asked for, each in the order of the keys
+    iterations : rounds of iterative proportional fitting; 0 where the model has a closed form
+    gap : the most records by which a fitted margin still differs from the sample's: next to 0, at most 0.1
     """
 
     expected: np.ndarray = field(repr=False)
@@ -170,14 +161,11 @@ def loglinear(
 
     Parameters
     ----------
-    table : ClassTable
-        Of a sample. Combinations of the keys' values that no record has are part of the model too.
-    interactions : iterable of tuples of str
-        Key variables that interact, such as ``[("region", "age")]``; all main effects are in the model anyway, and so
-        are the interactions of fewer variables inside those given (the model is hierarchical).
-    sampling_fraction : float, optional
-        Probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a probability for each
-        class, from the weights.
+    table : of a sample. Combinations of the keys' values that no record has are part of the model too.
+    interactions : key variables that interact, such as ``[("region", "age")]``; all main effects are in the model
+        anyway, and so are the interactions of fewer variables inside those given (the model is hierarchical)
+    sampling_fraction : probability of being in the sample, the same for everybody, above 0 and up to 1. Default: a
+        probability for each class, from the weights.
 
     Notes
     -----

@@ -46,27 +46,17 @@ class Propensity:
 
     Attributes
     ----------
-    variables, numeric : tuple of str
-        What the model was given, and which of it as quantities.
-    records, released_share : int, float
-        Of both files together, and the share of them that are released, 0-1.
-    parameters : int or None
-        Free parameters of the logistic model, the intercept among them; None for a tree.
-    pmse : float
-        Mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share: 0
-        where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all.
-    expected, sd : float
-        Mean and standard deviation of `pmse` under no difference, by `null`.
-    ratio, standardised : float
-        `pmse` over `expected`, and (pmse - expected) / sd.
-    null : {"formula", "permutation", "none"}
-        Where `expected` is from; without one it and what follows from it are not numbers.
-    told_apart : float
-        Share of records with a probability above 0.999 of the file that they are from, 0-1.
-    converged : bool
-        Whether the fit of the logistic model came to an end; always so for a tree.
-    repeats, seed : int
-        Of the permutations.
+    variables, numeric : what the model was given, and which of it as quantities
+    records, released_share : of both files together, and the share of them that are released, 0-1
+    parameters : free parameters of the logistic model, the intercept among them; None for a tree
+    pmse : mean over the records of (p - c)^2, where p is the probability to be a released one and c the released share:
+        0 where the model can tell nothing, c (1 - c), so 0.25 for files of equal length, where it tells all
+    expected, sd : mean and standard deviation of `pmse` under no difference
+    ratio, standardised : `pmse` over `expected`, and (pmse - expected) / sd
+    null : where `expected` is from: ``formula``, ``permutation`` or ``none``, and then what follows from it is not a
+        number
+    told_apart : share of records with a probability above 0.999 of the file that they are from, 0-1
+    converged : whether the fit of the logistic model came to an end; always so for a tree
     """
 
     variables: tuple[str, ...]
@@ -101,23 +91,18 @@ def propensity(
 
     Parameters
     ----------
-    original, released : DataFrame
-        Before and after protection. They need not have the same records. Neither changes.
-    variables : sequence of str, or str
-        What the model is given, at least one. One that the release has no more is missing there in every record.
-    numeric : sequence of str, or str, optional
-        Which of them are quantities; the others are categories. By default those that are numbers in both files, with
-        more than 50 distinct values in the original.
-    model : {"logistic", "tree"}
-        Logistic regression without interactions and without a penalty, which sees differences in the shares of
-        categories and the means of quantities, each by itself. Or a classification tree, which also sees differences in
-        spread, in how variables go together, and between numbers that are whole and numbers that are not; its leaves
-        have 20 records and 0.5% of all at least.
-    repeats : int, optional
-        Permutations of the labels of the files that `expected` is taken from; with 0 it is from the formula of a
+    original, released : before and after protection. They need not have the same records.
+    variables : what the model is given, at least one. One that the release has no more is missing there in every
+        record.
+    numeric : which of them are quantities; the others are categories. By default those that are numbers in both files,
+        with more than 50 distinct values in the original.
+    model : ``logistic`` or ``tree``: logistic regression without interactions and without a penalty, which sees
+        differences in the shares of categories and the means of quantities, each by itself. Or a classification tree,
+        which also sees differences in spread, in how variables go together, and between numbers that are whole and
+        numbers that are not; its leaves have 20 records and 0.5% of all at least.
+    repeats : permutations of the labels of the files that `expected` is taken from; with 0 it is from the formula of a
         logistic model, and a tree has none. By default 0 for a logistic model and 20 for a tree; 1 is too few for `sd`.
-    seed : int
-        Of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1.
+    seed : of the permutations and of ties between the splits of a tree, 0 to 2^32 - 1
 
     Notes
     -----

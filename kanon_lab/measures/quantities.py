@@ -23,18 +23,15 @@ class Interval:
 
     Attributes
     ----------
-    inside : DataFrame
-        Under the index of the files, one column a variable: whether the original value lies within the interval;
-        missing where there is none, and so nothing to be disclosed.
-    records : DataFrame
-        Under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
-        ``at_risk`` (there is one, and all of them are inside).
-    variables : DataFrame
-        One row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
+    inside : under the index of the files, one column a variable: whether the original value lies within the interval;
+        missing where there is none, and so nothing to be disclosed
+    records : under the index of the files: ``compared`` (variables with an original value), ``inside`` (of these),
+        ``at_risk`` (there is one, and all of them are inside)
+    variables : one row a variable: ``variable``, ``compared`` (records with an original value), ``inside`` (of these),
         ``share`` (0-1; its mean is what papers report), ``half_width`` (of the interval: in units of the variable by
-        ``sd``, in released records by ``rank``).
-    share, share_any : float
-        Shares of records with all their values inside (at risk), and with some, 0-1, among those with a value.
+        ``sd``, in released records by ``rank``)
+    share, share_any : shares of records with all their values inside (at risk), and with some, 0-1, among those with a
+        value
     """
 
     width: float
@@ -58,17 +55,13 @@ def interval_disclosure(
 
     Parameters
     ----------
-    original, released : DataFrame
-        The same records under the same index, before and after protection.
-    variables : sequence of str, or str
-        The quantities that are compared; all columns of the original by default.
-    width : float
-        Half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the released
-        values, at most 1, by ``rank``.
-    by : {"sd", "rank"}
-        An interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer 2004); or from the
-        released value that many ranks below it to the one as many above, its equals counting as one rank, and not
-        beyond the smallest and largest (Domingo-Ferrer and Torra 2001).
+    original, released : the same records under the same index, before and after protection
+    variables : the quantities that are compared; all columns of the original by default
+    width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
+        released values, at most 1, by ``rank``
+    by : ``sd`` or ``rank``: an interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer
+        2004); or from the released value that many ranks below it to the one as many above, its equals counting as one
+        rank, and not beyond the smallest and largest (Domingo-Ferrer and Torra 2001)
 
     Notes
     -----
@@ -143,13 +136,10 @@ class Robust:
 
     Attributes
     ----------
-    variables : tuple of str
-        Those that were compared: the values of the others are all equal.
-    records : DataFrame
-        Under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
-        interval about its original), ``rmdid2`` (the same, and too few other released records are near).
-    rmdid1, rmdid2 : float
-        Shares of records at risk, 0-1, among those with a distance.
+    variables : those that were compared: the values of the others are all equal
+    records : under the index of the files: ``distance`` (as of `outliers`), ``rmdid1`` (some released value lies in the
+        interval about its original), ``rmdid2`` (the same, and too few other released records are near)
+    rmdid1, rmdid2 : shares of records at risk, 0-1, among those with a distance
     """
 
     variables: tuple[str, ...]
@@ -176,17 +166,12 @@ def robust_disclosure(
 
     Parameters
     ----------
-    original, released, variables
-        As in `interval_disclosure`.
-    width : float
-        Half the interval of a record at robust distance 1, in standard deviations of the original values, above 0. It
-        grows with the square of the distance.
-    near : float
-        Released records this close, in the same unit, are hidden among each other, above 0.
-    neighbours : int
-        How many others have to be that close, 1 or more.
-    seed : int
-        Of the estimate of location and spread, which is drawn from subsets of the records.
+    original, released, variables : as in `interval_disclosure`
+    width : half the interval of a record at robust distance 1, in standard deviations of the original values, above 0.
+        It grows with the square of the distance.
+    near : released records this close, in the same unit, are hidden among each other, above 0
+    neighbours : how many others have to be that close, 1 or more
+    seed : of the estimate of location and spread, which is drawn from subsets of the records
 
     Notes
     -----
@@ -227,15 +212,11 @@ class Outliers:
 
     Attributes
     ----------
-    variables : tuple of str
-        Those that vary; the values of the others are all equal.
-    distances : Series of float
-        Robust Mahalanobis distance of each record; not a number where a value is missing.
-    threshold : float
-        The distance above which a record is an outlier.
+    variables : those that vary; the values of the others are all equal
+    distances : robust Mahalanobis distance of each record; not a number where a value is missing
+    threshold : the distance above which a record is an outlier
     which : ndarray of bool, shape (n,)
-    records, share : int, float
-        Number of outliers, and the same among the records with a distance, 0-1.
+    records, share : number of outliers, and the same among the records with a distance, 0-1
     """
 
     variables: tuple[str, ...]

@@ -30,12 +30,9 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
 
     Parameters
     ----------
-    f_k : array of int, shape (n,)
-        Sample frequencies, 1 or more.
-    F_k : array of float, shape (n,)
-        Estimated population frequencies, finite, f_k or more.
-    estimator : {"benedetti-franconi", "exact", "inverse"}
-        See `ESTIMATORS`.
+    f_k : sample frequencies, 1 or more, shape (n,)
+    F_k : estimated population frequencies, finite, f_k or more, shape (n,)
+    estimator : one of `ESTIMATORS`
 
     Notes
     -----
@@ -166,13 +163,10 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
 
     Parameters
     ----------
-    risk : array of float, shape (n,)
-        Risk of each record, 0-1.
-    threshold : float, optional
-        An absolute threshold, 0-1.
-    quantile : float, optional
-        A relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
-        interpolated linearly between neighbours in order (0.75 is the upper quartile).
+    risk : risk of each record, 0-1, shape (n,)
+    threshold : an absolute threshold, 0-1
+    quantile : a relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
+        interpolated linearly between neighbours in order (0.75 is the upper quartile)
 
     Notes
     -----
@@ -219,10 +213,8 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
 
     Parameters
     ----------
-    risk : array of float, shape (n,)
-        Individual risk of each record, 0-1.
-    household : array or Series, shape (n,)
-        The household of each record: numbers or texts, none missing.
+    risk : individual risk of each record, 0-1, shape (n,)
+    household : the household of each record: numbers or texts, none missing, shape (n,)
 
     Returns
     -------

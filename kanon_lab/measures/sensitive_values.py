@@ -240,16 +240,13 @@ class Diversity:
 
     Attributes
     ----------
-    distance, missing : str
-        Between values, behind ``t_closeness``; and what a missing value means (`kanon_lab.roles.MISSING_POLICIES`).
-    values : Index
-        The distinct values, in the order that the ordered distance gives them.
-    classes : DataFrame
-        One row a class, numbered as in the class table: ``records`` (those of the class itself), ``known`` (records
-        behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`, which are
-        missing where nothing is known.
-    file : dict
-        For each of the `MEASURES` its worst value over the classes; None where no class has one.
+    distance, missing : between values, behind ``t_closeness``; and what a missing value means
+        (`kanon_lab.roles.MISSING_POLICIES`)
+    values : the distinct values, in the order that the ordered distance gives them
+    classes : one row a class, numbered as in the class table: ``records`` (those of the class itself), ``known``
+        (records behind the measures: under ``wildcard`` all compatible ones with a known value), then the `MEASURES`,
+        missing where nothing is known
+    file : for each of the `MEASURES` its worst value over the classes; None where no class has one
     """
 
     variable: str
@@ -326,17 +323,12 @@ def diversity(
 
     Parameters
     ----------
-    variable : str or Series
-        A sensitive or numeric variable of the table's spec, or one value a record in the order of its frame.
-    recursive_c : float
-        The c of recursive (c, l)-diversity, above 0.
-    distance : {"equal", "ordered", "hierarchical"}
-        Distance between values for t-closeness; see `DISTANCES`. Ordered: numbers by size, then text by its letters;
-        bands and ordered categoricals by their own order.
-    hierarchy : Hierarchy, optional
-        Of the sensitive variable, for the hierarchical distance.
-    bands : Bands, optional
-        Bands to put a numeric variable into first.
+    variable : a sensitive or numeric variable of the table's spec, or one value a record in the order of its frame
+    recursive_c : the c of recursive (c, l)-diversity, above 0
+    distance : ``equal``, ``ordered`` or ``hierarchical``: distance between values for t-closeness; see `DISTANCES`.
+        Ordered: numbers by size, then text by its letters; bands and ordered categoricals by their own order.
+    hierarchy : of the sensitive variable, for the hierarchical distance
+    bands : bands to put a numeric variable into first
 
     Notes
     -----

@@ -25,16 +25,12 @@ class IndicatorSet:
 
     Parameters
     ----------
-    rates : mapping of str to sequence or None, or names of columns
-        By variable the categories whose share of the population is estimated; all of them where there is None.
+    rates : by variable the categories whose share of the population is estimated; all of them where there is None.
         Categories are matched as text, so that 1, 1.0 and "1" are one.
-    means : sequence of str, or str
-        Quantities whose mean is estimated.
-    by : sequence of str or of sequences of str
-        Groups that are estimated too, besides the whole file: of one variable, or of several that are crossed.
+    means : quantities whose mean is estimated
+    by : groups that are estimated too, besides the whole file: of one variable, or of several that are crossed
     design : Design
-    level : float
-        Of the intervals, above 0 and below 1.
+    level : of the intervals, above 0 and below 1
     """
 
     rates: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict, hash=False)
@@ -134,17 +130,13 @@ def indicators(
 
     Parameters
     ----------
-    frame : DataFrame
-        One row a record. Not changed.
-    wanted : IndicatorSet
-        Which rates and means, of which groups.
-    design_from : DataFrame, optional
-        Where to read the design, under the same index; for a released file the original, since the release may lack the
-        design or have changed it.
-    absent : {"error", "skip"}
-        What becomes of a variable or category that is not there, or of a mean of what is no quantity: it is refused or
-        has no row. With ``skip`` a category that only `design_from` has is estimated too, as 0, as long as all
-        categories there are were in `design_from` also: else the variable was recoded.
+    frame : one row a record
+    wanted : which rates and means, of which groups
+    design_from : where to read the design, under the same index; for a released file the original, since the release
+        may lack the design or have changed it
+    absent : ``error`` or ``skip``: what becomes of a variable or category that is not there, or of a mean of what is no
+        quantity: it is refused or has no row. With ``skip`` a category that only `design_from` has is estimated too, as
+        0, as long as all categories there are were in `design_from` also: else the variable was recoded.
 
     Returns
     -------
@@ -287,8 +279,7 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
 
     Parameters
     ----------
-    before, after : DataFrame
-        As `indicators` gives them, with the same level.
+    before, after : as `indicators` gives them, with the same level
 
     Returns
     -------

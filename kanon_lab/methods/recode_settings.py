@@ -139,7 +139,7 @@ class Recoding(Settings):
     @property
     def options(self) -> dict[str, Any]:
         """All that is given but the columns."""
-        return {name: value for name, value in self.said.items() if name != "variable"}
+        return {name: value for name, value in self.fields_set.items() if name != "variable"}
 
     def recoded(self, series: pd.Series) -> pd.Series:
         """A column by these settings."""

@@ -15,8 +15,7 @@ from typing import Any
 from kanon_lab.errors import DataError, KanonLabError, OptionError
 from kanon_lab.files import MAX_BYTES, limited, read_bytes
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show.markup import Listing, scrolling_table
-from kanon_lab.show.page import Figure
+from kanon_lab.show.page import Figure, Listing, scrolling_table
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -8,9 +8,9 @@ from kanon_lab.recipes.households import household_disclosure, household_file, m
 from kanon_lab.recipes.released import prove_absent, released_columns
 from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import State, Step
+from kanon_lab.recipes.state import State, Step, final_claims, final_indicators
 from kanon_lab.recipes.steps import STEPS
-from kanon_lab.recipes.verdict import final_claims, final_indicators, judge
+from kanon_lab.recipes.verdict import judge
 
 __all__ = [
     "Candidate",

@@ -18,46 +18,24 @@ from kanon_lab import files
 from kanon_lab.arguments import as_share
 from kanon_lab.columns import distinct, quantity
 from kanon_lab.data.microdata import MicrodataFile
-from kanon_lab.data.statistical import Labels
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import DataError, OptionError, about, inside, shortened
 from kanon_lab.measures import ESTIMATORS, IndicatorSet
 from kanon_lab.measures import indicators as estimated
 from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
-from kanon_lab.recipes.measured import Baseline
-from kanon_lab.recipes.notes import notes_of
+from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
 from kanon_lab.recipes.released import released_labels
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import Chain, State, Step, check_columns, derived_seed, step_errors
+from kanon_lab.recipes.state import Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
-from kanon_lab.recipes.truth import Truth, changes, recoded_truth
-from kanon_lab.recipes.verdict import claims_since
+from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
 from kanon_lab.roles import KeySpec, as_spec, check_k, check_seed
 from kanon_lab.terms import Note
 
 _PLAIN = (str, bool, int, float, datetime.date, type(None))
-
-
-def chain_settings(protection: Chain) -> dict[str, Any]:
-    """Roles that are given, what is measured, the seed, and the steps with their seeds, as a recipe has them."""
-    spec, wanted = protection.spec, protection.indicators
-    roles = {role.name: value for role in fields(spec) if (value := getattr(spec, role.name))}
-    settings = roles | {name: getattr(protection, name) for name in ("k", "risks", "estimator", "seed")}
-    if wanted is not None:  # their weight is that of the recipe
-        settings["indicators"] = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
-        settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
-    steps = []
-    for step in protection.steps:
-        given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
-        if step.households is not None:
-            given = chain_settings(step.households)
-            given["weight"] = given.get("weight")  # without one it would be that of the persons
-        steps.append({step.name: given})
-    if steps and "household_level" in steps[0]:
-        settings |= steps.pop(0)
-    return _plain({**settings, "steps": steps}, "the recipe")
 
 
 def _plain(value: Any, place: str) -> Any:
@@ -92,7 +70,8 @@ class Protection(Chain):
     @property
     def variable_labels(self) -> dict[str, str]:
         """The labels of the variables that are released."""
-        return {name: label for name, label in self.given_variable_labels.items() if name in self.frame}
+        released = self.state.released
+        return {name: label for name, label in self.given_variable_labels.items() if name in released}
 
     def apply(self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Protection:
         """Apply a step.
@@ -158,7 +137,22 @@ class Protection(Chain):
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""
-        return chain_settings(self)
+        spec, wanted = self.spec, self.indicators
+        roles = {role.name: value for role in fields(spec) if (value := getattr(spec, role.name))}
+        settings = roles | {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed")}
+        if wanted is not None:  # their weight is that of the recipe
+            settings["indicators"] = {name: getattr(wanted, name) for name in ("rates", "means", "by", "level")}
+            settings["indicators"] |= {"strata": wanted.design.strata, "sampling_unit": wanted.design.sampling_unit}
+        steps = []
+        for step in self.steps:
+            given = step.settings if step.seed is None else {**step.settings, "seed": step.seed}
+            if step.households is not None:  # without a weight it would be that of the persons
+                given = step.households.recipe()
+                given["weight"] = given.get("weight")
+            steps.append({step.name: given})
+        if steps and "household_level" in steps[0]:
+            settings |= steps.pop(0)
+        return _plain({**settings, "steps": steps}, "the recipe")
 
     def _with_seed(
         self, kind: Kind, settings: Mapping[str, Any] | None, seed: int | None, position: int
@@ -214,17 +208,17 @@ class Protection(Chain):
         rules, inner = kind.rules(settings), None if households is None else households.state.truth
         perturbed = frozenset(kind.perturbed(settings) if inner is None else inner.perturbed)
         quantities = perturbed if kind.as_quantities else frozenset(() if inner is None else inner.blurred)
-        values = dict(before.truth.values)
+        truth, rows = before.truth, self.original.index
+        if inner is not None:
+            codes, ids = distinct(before.working[self.spec.household].loc[rows])
+            home = pd.Index(households.original[self.spec.household]).get_indexer(ids)[codes]
+        values = dict(truth.values)
         for name, true in values.items():
-            shown, rule = before.working[name].loc[true.index], rules.get(name)
+            shown, rule = before.working[name].loc[rows], rules.get(name)
             if inner is not None and name in inner.values:
-                household = self.spec.household
-                codes, ids = distinct(before.working[household].loc[true.index])
-                home = pd.Index(households.original[household]).get_indexer(ids)[codes]
                 values[name] = recoded_truth(true, shown, inner.values[name].take(home), rule)
             elif rule is not None or (inner is not None and name not in perturbed):
-                values[name] = recoded_truth(true, shown, after[name].loc[true.index], rule)
-        truth = before.truth
+                values[name] = recoded_truth(true, shown, after[name].loc[rows], rule)
         return Truth(values, truth.perturbed | perturbed, (truth.blurred - {*rules}) | quantities)
 
 
@@ -266,7 +260,6 @@ def protect(
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
     >>> survey = pd.DataFrame({"region": ["N", "N", "S", "S"], "age": [23, 27, 35, 61]})
     >>> chain = kanon_lab.protect(survey, ["region", "age"], k=[2])
     >>> chain = chain.apply("recode", {"variable": "age", "width": 20})
@@ -397,7 +390,6 @@ def as_recipe(settings: Mapping[str, Any], *, name: str = "the recipe") -> Recip
 
     Examples
     --------
-    >>> import kanon_lab
     >>> steps = [{"recode": {"variable": "age", "width": 10}}, {"suppress": {"k_required": 3}}]
     >>> recipe = kanon_lab.recipes.as_recipe({"key_variables": ["age", "sex"], "steps": steps})
     >>> chain = recipe.apply(kanon_lab.load_microdata("health-survey"))

@@ -18,11 +18,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
+from kanon_lab.classes import class_table
 from kanon_lab.columns import coded, distinct, distinct_rows, grouped
+from kanon_lab.recipes.measured import met_by, same_values
 from kanon_lab.recipes.released import role_of
 from kanon_lab.recipes.state import Chain
-from kanon_lab.recipes.truth import met_by, same_values
-from kanon_lab.roles import check_k
+from kanon_lab.roles import KeySpec, check_k
 
 # One column tells another where the one value of the other that goes with a value of it is missed at most so often, as
 # a share of how often two records differ in the other ...
@@ -95,7 +96,8 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     k, keys, released = check_k(k, "k"), protection.released_spec.key_variables, protection.aligned
     rows = []
     for name in [name for name in released if name not in keys]:
-        below = [_records_below(frame, [*keys, name], k) for frame in (protection.original, released)]
+        spec = KeySpec([*keys, name], missing="category")
+        below = [class_table(frame, spec).violations([k])[k] for frame in (protection.original, released)]
         rows.append((name, role_of(name, protection), *below))
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
@@ -306,11 +308,6 @@ def _gaps_as_value(code: np.ndarray) -> np.ndarray:
     return np.where(code < 0, code.max() + 1, code)
 
 
-def _records_below(frame: pd.DataFrame, names: list[str], k: int) -> int:
-    group, _ = distinct_rows(np.column_stack([coded(frame[name]).codes.astype(np.int64) for name in names]))
-    return int((np.bincount(group)[group] < k).sum())
-
-
 def dependent_columns(protection: Chain) -> pd.DataFrame:
     """Released columns whose values tell the original value of a key that was changed, suppressed or removed.
 
@@ -329,11 +326,10 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import dependent_columns
     >>> frame = pd.DataFrame({"region": [*"NNSSWW"] * 9, "town": [1, 2, 3, 4, 5, 6] * 9})
     >>> groups = {"variable": "region", "groups": {"N or S": ["N", "S"], "W": ["W"]}}
-    >>> dependent_columns(kanon_lab.protect(frame, ["region"]).apply("recode", groups))[["column", "cells", "told"]]
+    >>> chain = kanon_lab.protect(frame, ["region"]).apply("recode", groups)
+    >>> kanon_lab.recipes.dependent_columns(chain)[["column", "cells", "told"]]
       column  cells  told
     0   town     36    36
     """

@@ -1,44 +1,35 @@
-"""Which measures of a protected file are risks and which are losses, and how each is told to a reader."""
+"""Which measures of a protected file are risks and which are losses, and which recipes no other beats by them."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from kanon_lab.errors import OptionError, meant, shortened
-
-if TYPE_CHECKING:
-    import pandas as pd
 import math
-import numbers
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from kanon_lab.digits import number
-from kanon_lab.errors import DataError
+from kanon_lab.arguments import is_number
+from kanon_lab.digits import is_finite, number, percent
+from kanon_lab.errors import DataError, OptionError, meant, shortened
+from kanon_lab.recipes.state import Chain
+
+# A loss that rises by less has not risen.
+_SAME = 1e-12
+_MOST_TOLD = 3
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure as an axis of the map: less of its cost is always better.
+    """A measure as an axis of the map: less of its cost is always better."""
 
-    Attributes
-    ----------
-    kind : {"risk", "loss"}
-    label : str
-        What the cost is, in a reader's words.
-    share : bool
-        Whether it is a share of 0-1, shown as per cent.
-    kept : bool
-        Whether the measure is a share (0-1) of what was kept; its cost is the rest, 1 less the measure.
-    """
-
-    kind: str
-    label: str
-    share: bool = True
-    kept: bool = False
+    kind: str  # "risk" or "loss"
+    label: str  # What the cost is, in a reader's words
+    share: bool = True  # Whether it is a share of 0-1, shown as per cent
+    kept: bool = (
+        False  # Whether the measure is a share (0-1) of what was kept; its cost is the rest, 1 less the measure
+    )
 
     def cost(self, values: pd.Series) -> pd.Series:
         """The cost of each value of the measure; of a cost the value."""
@@ -89,8 +80,7 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
 
     Examples
     --------
-    >>> from kanon_lab.recipes import measure_of
-    >>> measure_of("violations_3_wildcard").label
+    >>> kanon_lab.recipes.measure_of("violations_3_wildcard").label
     'records below k = 3 (missing: any value)'
     """
     found = _found(name)
@@ -111,14 +101,9 @@ def is_measure(name: str) -> bool:
 
 
 def _found(name: object) -> Measure | None:
-    if not isinstance(name, str):
-        return None
-    if "#" not in name and name in MEASURES:
-        return MEASURES[name]
-    for family, measure in MEASURES.items():
-        start, mark, end = family.partition("#")
-        if mark and (number := re.fullmatch(re.escape(start) + _NUMBER + re.escape(end), name)):
-            return Measure(measure.kind, measure.label.replace("#", number[1]), measure.share, measure.kept)
+    for family, measure in MEASURES.items() if isinstance(name, str) else ():
+        if found := re.fullmatch(re.escape(family).replace(r"\#", _NUMBER), name):
+            return replace(measure, label=measure.label.replace("#", found[1])) if "#" in family else measure
     return None
 
 
@@ -145,17 +130,16 @@ def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOS
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import costs
     >>> points = pd.DataFrame({"label": ["a"], "error": [None], "global_risk": [0.3], "known_cells": [0.9]})
-    >>> costs(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
+    >>> kanon_lab.recipes.costs(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
     [[0.3, 0.1]]
     """
     errors = points["error"].dropna()
     if len(errors) == len(points):
         raise DataError(f"no recipe of the map could be applied; the first says: {errors.iloc[0]}")
-    chosen = {"risk": _column(points, risk, "risk"), "loss": _column(points, loss, "loss")}
-    rows = points.assign(**{kind: measure.cost(points[name]).map(_rounded) for kind, (name, measure) in chosen.items()})
+    chosen = {"risk": risk, "loss": loss}
+    measures = {kind: _measure_in(points, name, kind) for kind, name in chosen.items()}
+    rows = points.assign(**{kind: measures[kind].cost(points[name]).map(_rounded) for kind, name in chosen.items()})
     rows = rows[rows["error"].isna() & rows["risk"].notna() & rows["loss"].notna()]
     if rows.empty:
         raise DataError(f"no recipe of the map has both {risk} and {loss}; choose others")
@@ -174,11 +158,9 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import frontier
     >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
     >>> points["granularity"] = [0, 0.5, 0.6]
-    >>> frontier(points, loss="granularity")["label"].tolist()
+    >>> kanon_lab.recipes.frontier(points, loss="granularity")["label"].tolist()
     ['b', 'a']
     """
     rows = costs(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
@@ -206,11 +188,9 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import cheapest
     >>> points = pd.DataFrame({"label": [*"abc"], "error": None, "global_risk": [0.3, 0.1, 0.2]})
     >>> points["granularity"] = [0, 0.5, 0.4]
-    >>> cheapest(points, at_most=0.25, loss="granularity")["label"]
+    >>> kanon_lab.recipes.cheapest(points, at_most=0.25, loss="granularity")["label"]
     'c'
     """
     check_required(at_most, measure_of(risk, "risk"))
@@ -250,8 +230,7 @@ def middle_step(rows: pd.DataFrame, steps: list[float]) -> float:
 
 def check_required(at_most: object, measure: Measure) -> float:
     """A required risk as a float; an `OptionError` unless it is a share, or a number from 0 on."""
-    number = isinstance(at_most, numbers.Real) and not isinstance(at_most, bool)
-    if not number or not 0 <= at_most <= (1 if measure.share else np.inf):
+    if not is_number(at_most) or not 0 <= at_most <= (1 if measure.share else np.inf):
         wanted = "a share from 0 to 1, such as 0.05" if measure.share else "a number from 0 on"
         raise OptionError(f"at_most must be {wanted}, not {shortened(repr(at_most))}")
     return float(at_most)
@@ -261,10 +240,60 @@ def _rounded(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _column(points: pd.DataFrame, name: str, kind: str) -> tuple[str, Measure]:
+def _measure_in(points: pd.DataFrame, name: str, kind: str) -> Measure:
     measure = measure_of(name, kind)
     if name not in points.columns:
         there = [each for each in points.columns if is_measure(each) and measure_of(each).kind == kind]
         remedy = meant(name, there, f"there are {', '.join(there) or 'none of its kind'}")
         raise OptionError(f"the map has no {shortened(name)}; {remedy}")
-    return name, measure
+    return measure
+
+
+def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
+    """By measure of loss the steps that it does not see, each as ``1 (recode age)``.
+
+    One that touched a key, sensitive or numeric variable while the cost did not rise, or is not defined.
+    """
+    spec = protection.spec
+    tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
+    found: dict[str, list[str]] = {name: [] for name in MEASURES if MEASURES[name].kind == "loss"}
+    before = protection.start.measured.row()
+    for position, step in enumerate(protection.steps, start=1):
+        after, cells = step.state.measured.row(), (step.changed, step.suppressed)
+        touched = [name for name in tracked if name in step.removed or any(each.get(name) for each in cells)]
+        if touched:
+            text = f"{position} ({step.name} {', '.join(shortened(str(name)) for name in touched)})"
+            for name, steps in found.items():
+                if not _rises(name, before.get(name), after.get(name)):
+                    steps.append(text)
+        before = after
+    return {name: tuple(steps) for name, steps in found.items()}
+
+
+def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str) -> str | None:
+    """In a line, which steps of a recipe (a row of the map) its loss does not see, and what it costs by others."""
+    steps = list(unseen.get(loss, ()))
+    if not steps:
+        return None
+    costs = [f"{name} {_told(name, recipe[name])}" for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    beside = f"its cost by measures that do: {', '.join(costs[:_MOST_TOLD])}" if costs else "no measure here does"
+    return f"{loss} does not see step {', '.join(steps)} of {shortened(str(recipe['label']), 80)}; {beside}"
+
+
+def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[str]:
+    """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
+    recipes = list(recipes)
+    names = sorted((name for name in MEASURES if MEASURES[name].kind == "loss"), key=lambda name: name != USUAL_LOSS)
+    return [name for name in names if all({*each.get(loss, ())}.isdisjoint(each.get(name, ())) for each in recipes)]
+
+
+def _rises(name: str, before: float | None, after: float | None) -> bool:
+    if not (is_finite(before) and is_finite(after)):
+        return False
+    kept = measure_of(name).kept
+    return (before - after if kept else after - before) > _SAME
+
+
+def _told(name: str, value: float) -> str:
+    measure = measure_of(name)
+    return percent(1 - value if measure.kept else value) if measure.share else number(value)

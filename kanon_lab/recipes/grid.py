@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kanon_lab.errors import KanonLabError, OptionError, nearest, shortened
+from kanon_lab.errors import OptionError, inside, nearest, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
 from kanon_lab.recipes.frontier import is_measure
 from kanon_lab.recipes.measured import Measured
@@ -24,28 +24,21 @@ MOST = 5_000
 _PLACEHOLDER = re.compile(r"\$(\$*)([^\W\d]\w*)")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = 60
+_ALONE = "the recipe"
 _RESERVED = {"label", "repeats", "error", "risk", "loss", *(each.name for each in fields(Measured))}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One recipe of a map.
+    """One recipe of a map."""
 
-    Attributes
-    ----------
-    label : str
-        Its name: of each placeholder the value, or the name of the value.
-    parameters : dict of str to object
-        By placeholder its value where that is a text, number or truth value, and otherwise the name of the value.
-    settings : dict
-        As in a recipe file.
-    recipe : Recipe
-        The same, checked.
-    """
-
+    #: Its name: of each placeholder the value, or the name of the value.
     label: str
+    #: By placeholder its value where that is a text, number or truth value, and otherwise the name of the value.
     parameters: dict[str, Any]
+    #: As in a recipe file.
     settings: dict[str, Any]
+    #: The same, checked.
     recipe: Recipe
 
 
@@ -72,15 +65,15 @@ def planned(
 
     Examples
     --------
-    >>> from kanon_lab.recipes import planned
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> [each.label for each in planned(recipe, {"w": [10, 20]})]
+    >>> [each.label for each in kanon_lab.recipes.planned(recipe, {"w": [10, 20]})]
     ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:
         raise OptionError("a recipe must be a mapping of settings, such as key_variables: [region, sex, age]")
     if grid is None and all(isinstance(each, Mapping) for each in recipe.values()):
-        return tuple(_candidate(label, {}, settings, path) for label, settings in _labelled(recipe).items())
+        labelled = _labelled(recipe).items()
+        return tuple(_candidate(label, {}, _filled(settings, {}, set()), path) for label, settings in labelled)
     template = {name: value for name, value in recipe.items() if name != "grid"}
     if grid is not None and "grid" in recipe:
         raise OptionError("the recipe has a grid of its own; give one of the two")
@@ -89,9 +82,10 @@ def planned(
         raise OptionError(f"the grid makes {count:,} recipes; take values out until there are {MOST:,} or fewer")
     candidates, used = [], set()
     for combination in product(*(values.items() for values in choices.values())):
-        values = {name: value for name, (_, value) in zip(choices, combination)}
-        shown = {name: _shown(label, value) for name, (label, value) in zip(choices, combination)}
-        label = ", ".join(f"{name}={label}" for name, (label, _) in zip(choices, combination)) or "the recipe"
+        chosen = dict(zip(choices, combination))
+        shown = {name: _shown(label, value) for name, (label, value) in chosen.items()}
+        label = ", ".join(f"{name}={label}" for name, (label, _) in chosen.items()) or _ALONE
+        values = {name: value for name, (_, value) in chosen.items()}
         candidates.append(_candidate(label, shown, _filled(template, values, used), path))
     if unused := [name for name in choices if name not in used]:
         raise OptionError(f"grid: {shortened(unused[0])} stands nowhere in the recipe; write ${unused[0]} there")
@@ -106,13 +100,9 @@ def _labelled(values: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _candidate(label: str, shown: dict[str, Any], settings: Mapping[str, Any], path: str | Path | None) -> Candidate:
-    settings = _filled(settings, {}, set()) if not shown else settings
-    try:
+    with inside("" if label == _ALONE else f"recipe {shortened(label, _LABEL)}"):
         settings = settings if path is None else beside(settings, path)
         return Candidate(label, shown, settings, as_recipe(settings, name=""))
-    except KanonLabError as error:
-        before = "" if label == "the recipe" else f"recipe {shortened(label, _LABEL)}: "
-        raise type(error)(f"{before}{error}") from None
 
 
 def _choices(grid: object) -> dict[str, dict[str, Any]]:
@@ -150,11 +140,8 @@ def _named(name: str, values: object) -> dict[str, Any]:
 def _words(value: object) -> str:
     """A value in a few characters, to tell recipes apart by."""
     if isinstance(value, Mapping):
-        parts = (
-            (key, f" ({_words(each)})" if isinstance(each, Mapping) else f" {_words(each)}")
-            for key, each in value.items()
-        )
-        return ", ".join(f"{key}{'' if each == ' none' else each}" for key, each in parts)
+        words = {key: f"({_words(each)})" if isinstance(each, Mapping) else _words(each) for key, each in value.items()}
+        return ", ".join(f"{key}" if each == "none" else f"{key} {each}" for key, each in words.items())
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_words, value))}]"
     if value is None:

@@ -1,8 +1,9 @@
-"""What is measured of a state of a file: risk, and what it has lost beside the file as it came."""
+"""A state of a file beside the file as it came: what differs, what is true behind it, its risk and its losses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.columns import quantity
-from kanon_lab.errors import DataError
+from kanon_lab.columns import as_text, distinct, distinct_rows, quantity
+from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
     FileRisk,
     IndicatorSet,
@@ -29,8 +30,117 @@ from kanon_lab.measures import (
     table_distances,
     with_household_size,
 )
-from kanon_lab.recipes.truth import Truth, met_by, same_values
+from kanon_lab.methods.suppression_search import compatible_records
 from kanon_lab.roles import KeySpec
+
+#: What a step does to one column.
+Rule = Callable[[pd.Series], pd.Series]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column by its texts, so that 34 and "34" are one: codes (-1 missing) among `texts`, and the `values`."""
+
+    codes: np.ndarray
+    texts: np.ndarray
+    values: pd.Index
+
+    @classmethod
+    def of(cls, column: pd.Series) -> Texts:
+        """The values of a column."""
+        codes, values = distinct(column)
+        return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)
+
+
+def joint_codes(one: pd.Series, other: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of two columns that are equal where the texts are; -1 where missing."""
+    first, second = Texts.of(one), Texts.of(other)
+    number = np.append(pd.factorize(np.concatenate([first.texts, second.texts]))[0], -1)
+    return number[first.codes], number[np.where(second.codes < 0, -1, second.codes + len(first.texts))]
+
+
+def same_values(one: pd.Series, other: pd.Series) -> np.ndarray:
+    """Whether two columns, row by row, have the same value as text (34 and "34" do) or are both missing."""
+    return np.equal(*joint_codes(one, other))
+
+
+@dataclass(frozen=True)
+class Changes:
+    """By column the cells with another value, or none any more; and whether a record has one, or another place."""
+
+    changed: dict[str, int]
+    suppressed: dict[str, int]
+    touched: np.ndarray = field(repr=False)
+
+
+def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
+    """Compare two states of a file by index labels; a column that is gone from the second lost all its values."""
+    touched = before.index != after.index
+    if touched.any():
+        after = after.loc[before.index]
+    changed, suppressed = {}, {}
+    for name, column in before.items():
+        known = column.notna().to_numpy()
+        other, gone = np.zeros((2, len(known)), dtype=bool)
+        if name not in after:
+            gone = known
+        elif column.dtype != after[name].dtype or not column.equals(after[name]):
+            now = after[name].notna().to_numpy()
+            gone, other = known & ~now, now & ~same_values(column, after[name])
+        changed[name], suppressed[name] = int(other.sum()), int(gone.sum())
+        touched = touched | other | gone
+    return Changes(changed, suppressed, touched)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What an outsider may know of some variables, told in the categories of the release."""
+
+    #: In the order of the file as it came: values as they would be shown if nothing were suppressed or perturbed.
+    values: Mapping[str, pd.Series] = field(repr=False)
+    #: Columns that a step has perturbed.
+    perturbed: frozenset[str] = frozenset()
+    #: Those perturbed as quantities and not recoded since: who knows a true value looks for one that is near.
+    blurred: frozenset[str] = frozenset()
+
+    def beside(self, working: pd.DataFrame, names: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Codes of variables as they truly are and as `working` shows them, each (n, variables); -1 where missing."""
+        pairs = [joint_codes(self.values[name], working[name]) for name in names]
+        known, shown = (np.column_stack([pair[side] for pair in pairs]).astype(np.int64) for side in (0, 1))
+        return known, shown
+
+
+def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Rule | None) -> pd.Series:
+    """True values after a step that does the same to equal values, or takes them away.
+
+    True values that no record shows on both sides (`before`, `after`) become what the `rule` of the step makes of them;
+    they stay as they are where there is none, or where it refuses them.
+    """
+    was, now, known = Texts.of(before), Texts.of(after), Texts.of(true)
+    both = (was.codes >= 0) & (now.codes >= 0)
+    shown, first = np.unique(was.codes[both], return_index=True)
+    became = dict(zip(was.texts[shown], now.values[now.codes[both][first]].astype(object), strict=True))
+    unseen = [text not in became for text in known.texts]
+    values = known.values.astype(object).to_numpy(copy=True)
+    if rule is not None and any(unseen):
+        # Beside those shown, on which it may depend how values are told: [30, 40) where not all are whole.
+        beside = pd.Series([*known.values[unseen], *was.values], name=true.name)
+        with suppress(KanonLabError):
+            made, of_shown = np.split(rule(beside).astype(object).to_numpy(), [sum(unseen)])
+            # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
+            as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
+            values[unseen] = [as_shown.get(each, each) for each in made]
+    values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
+    cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
+    return pd.Series(cells, index=true.index, name=true.name)
+
+
+def met_by(true: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """For each record the released ones (`shown`) that its true codes are compatible with; both (n, variables)."""
+    group, some = distinct_rows(shown)
+    target, of_target = distinct_rows(true)
+    return compatible_records(true[of_target], shown[some], np.bincount(group))[target]
+
 
 #: What `kanon_lab.measures.indicator_loss` gives.
 INDICATOR_LOSSES = ("compared", "lost", "overlap_all", "overlap_mean", "overlap_least", "covered")
@@ -46,83 +156,61 @@ _UTILITY = (
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures of one state of a file.
+    """The measures of one state of a file; shares and risks are 0-1."""
 
-    Attributes
-    ----------
-    classes : int
-        Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
-    violations : dict of str to dict of int to int
-        By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
-    global_risk, expected_reidentifications : float
-        Mean and sum over records of the individual risk, by `estimator`.
-    household_risk, expected_household_reidentifications, expected_persons_in_reidentified_households : float or None
-        Mean over records of their household's risk; its sum over households, and over records. None without households.
-    above : dict of float to int
-        For each threshold of individual risk (0-1) the records above it.
-    by_meaning : dict of str to dict
-        By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
-        record look safer than a value of its own does. None for both where the weights of a class would add up to less
-        than its records.
-    with_household_size : dict of str to int or None
-        ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
-        (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
-    key_linkage : float or None
-        Expected share (0-1) of records linked to their own released record by an outsider who knows all their true
-        keys and looks for the same; see `right_links`. Unlike k and the risks above it does
-        not take a perturbed key for true. It is no upper bound: who also knows how keys were perturbed finds more. None
-        where a released key was perturbed as a quantity and not recoded since: nobody looks for the same number then.
-    numeric_linkage : float or None
-        The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
-        standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None
-        without numeric variables, as the next measures of quantities.
-    equal_cells, known_cells : float
-        Share (0-1) of all key cells that are as in the original, and that have a value.
-    distinct_values : dict of str to int
-        By key variable, its different values; 0 for one that was removed.
-    granularity, non_uniform_entropy : float or None
-        Mean loss of the keys, 0-1; see `kanon_lab.measures`, as for the next two. A key that is not released has lost
-        everything. Granularity is None where a released key is perturbed: then nearly every value may stand for any,
-        however seldom. Entropy is None where one was perturbed as a quantity: with noise, hardly two records share a
-        value.
-    discernibility, average_class_size
-    table_distance : float
-        Mean Hellinger distance (0-1) of the one- and two-way tables of released keys and sensitive variables that are
-        no quantities, from those that recoding alone would have left.
-    il1s, eigenvalues, correlations : float or None
-        See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
-    numeric_lost : int or None
-        Numeric variables that are not: removed, or recoded to bands.
-    indicators : dict or None
-        The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
-    """
-
+    #: Classes, or patterns, under the policy of the spec for missing values; so are `k_achieved` and the risk.
     classes: int
     k_achieved: int
+    #: By what a missing key means, ``wildcard`` or ``category``, for each k the records with f_k below it.
     violations: dict[str, dict[int, int]]
     estimator: str
+    #: Mean and sum over records of the individual risk, by `estimator`.
     global_risk: float
     expected_reidentifications: float
+    #: Mean over records of their household's risk; its sum over households, and over records. None without households.
     household_risk: float | None
     expected_household_reidentifications: float | None
     expected_persons_in_reidentified_households: float | None
+    #: For each threshold of individual risk the records above it.
     above: dict[float, int]
+    #: By what a missing key means: ``expected_reidentifications`` and ``above``. A value that may be any other makes a
+    #: record look safer than a value of its own does. None for both where the weights of a class would add up to less
+    #: than its records.
     by_meaning: dict[str, dict]
+    #: ``classes``, ``k_achieved`` and ``sample_uniques`` for an outsider who counts the members of each household
+    #: (`kanon_lab.measures.with_household_size`); None without households, or where their identifier is not released.
     with_household_size: dict[str, int] | None
+    #: Expected share of records linked to their own released record by an outsider who knows all their true keys and
+    #: looks for the same; see `right_links`. Unlike k and the risks above it does not take a perturbed key for true. It
+    #: is no upper bound: who also knows how keys were perturbed finds more. None where a released key was perturbed as
+    #: a quantity and not recoded since: nobody looks for the same number then.
     key_linkage: float | None
+    #: The same of one who knows the true quantities and looks for the nearest (`kanon_lab.measures.record_linkage`, by
+    #: standardised or Mahalanobis distance, whichever finds more), in up to 20,000 records at equal steps; None without
+    #: numeric variables, as the other measures of quantities.
     numeric_linkage: float | None
+    #: Share of all key cells that are as in the original, and that have a value.
     equal_cells: float
     known_cells: float
+    #: By key variable, its different values; 0 for one that was removed.
     distinct_values: dict[str, int]
+    #: Mean loss of the keys; one that is not released has lost everything. None where a released key is perturbed: then
+    #: nearly every value may stand for any, however seldom.
     granularity: float | None
+    #: The same; None where one was perturbed as a quantity: with noise, hardly two records share a value.
     non_uniform_entropy: float | None
     discernibility: int
     average_class_size: float
+    #: Mean Hellinger distance of the one- and two-way tables of released keys and sensitive variables that are no
+    #: quantities, from those that recoding alone would have left.
     table_distance: float
+    #: See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers.
     il1s: float | None
     eigenvalues: float | None
     correlations: float | None
+    #: Numeric variables that are not: removed, or recoded to bands.
     numeric_lost: int | None
+    #: The survey's own indicators beside those of the file as it came: see `kanon_lab.measures.indicator_loss`.
     indicators: dict | None
 
     def to_dict(self) -> dict:
@@ -156,27 +244,15 @@ class Measured:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A file as it came, and what its states are measured by.
-
-    Attributes
-    ----------
-    original : DataFrame
-        The file as it came.
-    spec : KeySpec
-        The roles of its variables.
-    k, risks, estimator
-        What is measured after each step; see `kanon_lab.recipes.protect`.
-    indicators : IndicatorSet or None
-        The survey's own indicators.
-    estimates : DataFrame or None
-        Those of the file as it came.
-    """
+    """A file as it came, and what its states are measured by."""
 
     original: pd.DataFrame = field(repr=False)
     spec: KeySpec
+    #: What is measured of each state; see `kanon_lab.recipes.protect`.
     k: tuple[int, ...]
     risks: tuple[float, ...]
     estimator: str
+    #: The survey's own, and their estimates in the file as it came.
     indicators: IndicatorSet | None = field(repr=False)
     estimates: pd.DataFrame | None = field(repr=False)
 

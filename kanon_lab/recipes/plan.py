@@ -48,42 +48,28 @@ _Steps = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done to a file.
-
-    Attributes
-    ----------
-    spec : KeySpec
-        The roles of its variables.
-    steps : tuple of (str, dict)
-        Name and settings of each step, as they are written.
-    k_required : int or None
-        For the steps and reports that do not say another.
-    k, risks, estimator, indicators, seed
-        As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
-    limits : dict
-        Those of the office, as `as_limits` gives them; empty where there are none.
-    reading : dict
-        How to read the file: options of `kanon_lab.data.read_file`.
-    language : str
-        Of reports; one of `kanon_lab.terms.LANGUAGES`.
-    name : str
-        What it is called in messages about a file that it is applied to; nothing where it is empty.
-    notes : tuple of str
-        What is to be known of its settings: old words that it was written in, and what only a report uses.
-    """
+    """What is to be done to a file."""
 
     spec: KeySpec
+    #: Name and settings of each step, as they are written.
     steps: _Steps = ()
+    #: For the steps and reports that do not say another.
     k_required: int | None = None
+    #: As in `kanon_lab.recipes.protect`; the levels of a limit ``above_risk`` are among the risks.
     k: tuple[int, ...] = USUAL_K
     risks: tuple[float, ...] = USUAL_RISKS
     estimator: str = USUAL_ESTIMATOR
     indicators: IndicatorSet | None = None
     seed: int = 0
+    #: Those of the office, as `as_limits` gives them; empty where there are none.
     limits: dict[str, Any] = field(default_factory=dict)
+    #: How to read the file: options of `kanon_lab.data.read_file`.
     reading: dict[str, Any] = field(default_factory=dict)
+    #: Of reports; one of `kanon_lab.terms.LANGUAGES`.
     language: str = "en"
+    #: What it is called in messages about a file that it is applied to; nothing where it is empty.
     name: str = field(default="", compare=False)
+    #: What is to be known of its settings: old words that it was written in, and what only a report uses.
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -157,7 +143,7 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
-    spec = KeySpec(**{role: value for role, value in given.said.items() if role in _ROLES})
+    spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
     limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
     k_required = limits.get("k") if given.k_required is None else given.k_required
     found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}

@@ -13,14 +13,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import as_text, distinct
-from kanon_lab.data.statistical import Labels
-from kanon_lab.data.values import Code
+from kanon_lab.data.values import Code, Labels
 from kanon_lab.data.writing import write_microdata
 from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.recipes.measured import changes
 from kanon_lab.recipes.state import Chain, Step
 from kanon_lab.recipes.steps import kind_of
-from kanon_lab.recipes.truth import changes
-from kanon_lab.roles import KeySpec
 from kanon_lab.terms import Note
 
 _NOT_WORD = re.compile(r"[\W_]+")
@@ -98,10 +96,8 @@ def prove_absent(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import prove_absent
     >>> file = pd.DataFrame({"rut": ["14.698.393-K", "9.123.456-7"], "copy": ["014698393k", "9123456-7"]})
-    >>> prove_absent(file[["copy"]], file, ["rut"])
+    >>> kanon_lab.recipes.prove_absent(file[["copy"]], file, ["rut"])
     Traceback (most recent call last):
     kanon_lab.errors.DataError: column copy has the values of the direct identifier rut; name it as one too
     """
@@ -166,23 +162,22 @@ def released_columns(protection: Chain) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import released_columns
     >>> chain = kanon_lab.protect(pd.DataFrame({"age": [23, 27, 61], "flat": [1, 2, 3]}), ["age"])
-    >>> released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
+    >>> kanon_lab.recipes.released_columns(chain.apply("recode", {"variable": "age", "width": 20})).iloc[:, :3]
       column     role  cells_changed
     0    age      key              3
     1   flat  no role              0
     """
-    spec, state = protection.spec, protection.state
-    frame = state.working.drop(columns=list(state.removed))
+    frame, weight = protection.state.released, protection.spec.weight
     done = changes(protection.original[list(frame.columns)], frame)
-    rows = [
-        (name, role_of(name, protection), done.changed[name], done.suppressed[name], _distinct(frame[name], spec))
-        for name in frame.columns
-    ]
-    names = ["column", "role", "cells_changed", "cells_suppressed", "distinct_values"]
-    return pd.DataFrame(rows, columns=names).astype({"distinct_values": "Int64"})
+    rows = {
+        "column": list(frame.columns),
+        "role": [role_of(name, protection) for name in frame],
+        "cells_changed": list(done.changed.values()),
+        "cells_suppressed": list(done.suppressed.values()),
+        "distinct_values": [None if name == weight else int(frame[name].nunique()) for name in frame],
+    }
+    return pd.DataFrame(rows).astype({"distinct_values": "Int64"})
 
 
 def untouched(columns: pd.DataFrame) -> list[str]:
@@ -193,7 +188,7 @@ def untouched(columns: pd.DataFrame) -> list[str]:
 
 def role_of(name: str, protection: Chain) -> str:
     """The roles of a column, between commas; ``household key`` is a key variable of the household level."""
-    spec, levels = protection.spec, (step.households for step in protection.steps if step.households is not None)
+    spec, levels = protection.spec, protection.household_chains
     roles = {
         "key": spec.key_variables,
         "ghost": spec.ghosts,
@@ -234,14 +229,6 @@ def write_release(
         return write_microdata(protection.frame, out, overwrite=overwrite, check=prove, neutralise=neutralise, **labels)
 
 
-def _distinct(column: pd.Series, spec: KeySpec) -> int | None:
-    return None if column.name == spec.weight else int(column.nunique())
-
-
-# Texts of codes -> their labels.
-_Texts = Mapping[str, str]
-
-
 @dataclass(frozen=True)
 class ReleasedLabels:
     """Labels by released variable; and how many are left out: a step remade their codes, or no record has them."""
@@ -257,22 +244,19 @@ def released_labels(protection: Chain) -> ReleasedLabels:
     A label stays where every record with its code had this code, and none other, before each step that recodes; a code
     that is new has the label that the step gives it (``labels`` of `recode`).
     """
-    released = protection.frame
     came = {name: _by_text(each) for name, each in protection.given_labels.items()}
-    carried = _carried(protection, came)
-    labels, remade, vanished = {}, {}, {}
-    for name in released:
+    carried, found = _carried(protection, came), ReleasedLabels({}, {}, {})
+    for name, column in protection.frame.items():
         before, after = came.get(name, {}), carried.get(name, {})
-        codes, values = distinct(released[name])
-        shown = {as_text(value): _plain(value) for value in values}
-        if found := {shown[text]: label for text, label in after.items() if text in shown}:
-            labels[name] = found
-        lost = [text for text, label in before.items() if after.get(text) != label]
-        if lost:
-            remade[name] = len(lost)
+        values = distinct(column)[1]
+        shown = {as_text(value): value.item() if hasattr(value, "item") else value for value in values}
+        if labels := {shown[text]: label for text, label in after.items() if text in shown}:
+            found.labels[name] = labels
+        if lost := sum(after.get(text) != label for text, label in before.items()):
+            found.remade[name] = lost
         if gone := sum(text not in shown for text in after):
-            vanished[name] = gone
-    return ReleasedLabels(labels, remade, vanished)
+            found.vanished[name] = gone
+    return found
 
 
 def label_notes(protection: Chain) -> Iterator[Note]:
@@ -280,17 +264,12 @@ def label_notes(protection: Chain) -> Iterator[Note]:
     if not protection.given_labels:
         return
     found = released_labels(protection)
-    if found.remade:
-        yield Note("labels_remade", columns=_counts(found.remade))
-    if found.vanished:
-        yield Note("labels_vanished", columns=_counts(found.vanished))
+    for key, counts in (("labels_remade", found.remade), ("labels_vanished", found.vanished)):
+        if counts:
+            yield Note(key, columns=tuple(f"{shortened(name)} {count:,}" for name, count in counts.items()))
 
 
-def _counts(labels: Mapping[str, int]) -> tuple[str, ...]:
-    return tuple(f"{shortened(name)} {count:,}" for name, count in labels.items())
-
-
-def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Texts]:
+def _carried(protection: Chain, labels: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
     """Labels by the texts of codes after every step, whether or not some record has them."""
     found, before = dict(labels), protection.start.working
     for step in protection.steps:
@@ -299,7 +278,7 @@ def _carried(protection: Chain, labels: Mapping[str, _Texts]) -> dict[str, _Text
     return found
 
 
-def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> dict[str, _Texts]:
+def _after(step: Step, labels: Mapping[str, Mapping[str, str]], before: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """The labels of the variables that a step recodes."""
     if step.households is not None:
         inner = step.households.start.working
@@ -314,7 +293,7 @@ def _after(step: Step, labels: Mapping[str, _Texts], before: pd.DataFrame) -> di
     return {name: _kept(labels.get(name, {}), before[name], after[name].loc[before.index]) | given for name in names}
 
 
-def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]:
+def _kept(labels: Mapping[str, str], before: pd.Series, after: pd.Series) -> dict[str, str]:
     """The labels of codes that no record has got or lost, and of those that no record had."""
     if not labels:
         return {}
@@ -328,7 +307,3 @@ def _kept(labels: _Texts, before: pd.Series, after: pd.Series) -> dict[str, str]
 
 def _by_text(labels: Mapping[Code, str]) -> dict[str, str]:
     return {as_text(code): label for code, label in labels.items()}
-
-
-def _plain(value: object) -> object:
-    return value.item() if hasattr(value, "item") else value

@@ -1,92 +1,45 @@
-"""Steps of a recipe that a measure of loss does not see: by such a measure erasing a variable may cost nothing."""
+"""The map of many recipes on one file: what each leaves of risk, and what it takes of utility."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
-
-import pandas as pd
-
-from kanon_lab.digits import is_finite, number, percent
-from kanon_lab.errors import shortened
-from kanon_lab.recipes.frontier import MEASURES, USUAL_LOSS, measure_of
-
-if TYPE_CHECKING:
-    from kanon_lab.recipes.chain import Protection
+import multiprocessing
+import os
+import signal
+import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from itertools import takewhile
 from pathlib import Path
 from pickle import dumps
+from types import ModuleType
 from typing import Any
 
-from kanon_lab.errors import KanonLabError, OptionError
+import pandas as pd
+
+from kanon_lab.errors import KanonLabError, OptionError, shortened
+from kanon_lab.files import check_open_files
 from kanon_lab.recipes.chain import Protection, Recipe
-from kanon_lab.recipes.frontier import USUAL_RISK, cheapest, frontier, is_measure
+from kanon_lab.recipes.frontier import (
+    USUAL_LOSS,
+    USUAL_RISK,
+    blind_spot,
+    cheapest,
+    frontier,
+    is_measure,
+    measure_of,
+    unseen_steps,
+)
 from kanon_lab.recipes.grid import MOST, Candidate, planned
 from kanon_lab.recipes.plan import Plan, household_plan
-from kanon_lab.recipes.processes import processors, shared_out
 from kanon_lab.recipes.state import derived_seed
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.recipes.yaml_file import read_yaml
 from kanon_lab.roles import check_k
-
-# A loss that rises by less has not risen.
-_SAME = 1e-12
-_MOST_TOLD = 3
-
-
-def unseen_steps(protection: Protection) -> dict[str, tuple[str, ...]]:
-    """By measure of loss the steps that it does not see, each as ``1 (recode age)``.
-
-    One that touched a key, sensitive or numeric variable while the cost did not rise, or is not defined.
-    """
-    spec = protection.spec
-    tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
-    found: dict[str, list[str]] = {name: [] for name in MEASURES if MEASURES[name].kind == "loss"}
-    before = protection.start.measured.row()
-    for position, step in enumerate(protection.steps, start=1):
-        after, cells = step.state.measured.row(), (step.changed, step.suppressed)
-        touched = [name for name in tracked if name in step.removed or any(each.get(name) for each in cells)]
-        if touched:
-            text = f"{position} ({step.name} {', '.join(shortened(str(name)) for name in touched)})"
-            for name, steps in found.items():
-                if not _rises(name, before.get(name), after.get(name)):
-                    steps.append(text)
-        before = after
-    return {name: tuple(steps) for name, steps in found.items()}
-
-
-def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str) -> str | None:
-    """In a line, which steps of a recipe (a row of the map) its loss does not see, and what it costs by others."""
-    steps = list(unseen.get(loss, ()))
-    if not steps:
-        return None
-    costs = [f"{name} {_told(name, recipe[name])}" for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
-    beside = f"its cost by measures that do: {', '.join(costs[:_MOST_TOLD])}" if costs else "no measure here does"
-    return f"{loss} does not see step {', '.join(steps)} of {shortened(str(recipe['label']), 80)}; {beside}"
-
-
-def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[str]:
-    """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
-    recipes = list(recipes)
-    names = sorted((name for name in MEASURES if MEASURES[name].kind == "loss"), key=lambda name: name != USUAL_LOSS)
-    return [name for name in names if all({*each.get(loss, ())}.isdisjoint(each.get(name, ())) for each in recipes)]
-
-
-def _rises(name: str, before: float | None, after: float | None) -> bool:
-    if not (is_finite(before) and is_finite(after)):
-        return False
-    kept = measure_of(name).kept
-    return (before - after if kept else after - before) > _SAME
-
-
-def _told(name: str, value: float) -> str:
-    measure = measure_of(name)
-    return percent(1 - value if measure.kept else value) if measure.share else number(value)
-
 
 #: How the seeds of a recipe are put into one number.
 REPEATS = ("mean", "worst")
@@ -215,10 +168,9 @@ def risk_utility_map(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.recipes import risk_utility_map
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> found = risk_utility_map(pd.DataFrame({"age": [23, 27, 35, 61]}), recipe, {"w": [10, 40]}, workers=1)
+    >>> survey = pd.DataFrame({"age": [23, 27, 35, 61]})
+    >>> found = kanon_lab.recipes.risk_utility_map(survey, recipe, {"w": [10, 40]}, workers=1)
     >>> found.points[["label", "global_risk"]].values.tolist()
     [['w=10', 0.75], ['w=40', 0.5]]
     """
@@ -231,7 +183,7 @@ def risk_utility_map(
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")
     ordered = _beside_those_alike(runs)
-    rows = dict(_measured(ordered, frame, workers, progress))
+    rows = {(run.number, run.seed): row for run, row in _measured(ordered, frame, workers, progress)}
     return _collected(candidates, runs, [rows[run.number, run.seed] for run in runs])
 
 
@@ -270,7 +222,8 @@ class Walk:
         reached = self._path[-1][1]
         if not isinstance(reached, Protection):
             return {"error": str(reached)}
-        return {**_last(reached), "unseen": unseen_steps(reached)}
+        numbers = {name: each for name, each in reached.state.measured.row().items() if not isinstance(each, str)}
+        return {**numbers, "unseen": unseen_steps(reached)}
 
     def _reached(self, run: Run, position: int) -> Protection | KanonLabError:
         try:
@@ -280,11 +233,6 @@ class Walk:
             return self._path[-1][1].apply(name, settings, seed=run.seeds[position - 1])
         except KanonLabError as error:
             return error
-
-
-def _last(protection: Protection) -> dict[str, Any]:
-    """What is measured of the file in the end, in numbers."""
-    return {name: value for name, value in protection.state.measured.row().items() if not isinstance(value, str)}
 
 
 def _runs(number: int, recipe: Recipe, repeats: int) -> Iterator[Run]:
@@ -304,11 +252,8 @@ def _is_random(recipe: Plan) -> bool:
 
 def _varies(name: str, settings: Mapping[str, Any]) -> bool:
     """Whether the step gives another result for another seed of the recipe."""
-    if settings.get("seed") is not None or not kind_of(name).random:
-        return False
-    if name != "household_level":
-        return True
-    return _is_random(household_plan(settings))
+    random = settings.get("seed") is None and kind_of(name).random
+    return random and (name != "household_level" or _is_random(household_plan(settings)))
 
 
 def _key(value: Any) -> Any:
@@ -323,16 +268,16 @@ def _key(value: Any) -> Any:
 def _beside_those_alike(runs: Sequence[Run]) -> list[Run]:
     """The runs in an order in which those that begin with the same steps follow each other."""
     first: dict[tuple, int] = {}
-    places = []
-    for run in runs:
-        beginnings = [run.keys[:length] for length in range(1, len(run.keys) + 1)]
-        places.append([first.setdefault(beginning, len(first)) for beginning in beginnings])
-    return [run for _, run in sorted(zip(places, runs), key=lambda pair: pair[0])]
+
+    def places(run: Run) -> list[int]:
+        return [first.setdefault(run.keys[: length + 1], len(first)) for length in range(len(run.keys))]
+
+    return sorted(runs, key=places)
 
 
 def _measured(
     runs: Sequence[Run], frame: pd.DataFrame, workers: int | None, progress: bool
-) -> Iterator[tuple[tuple[int, int], dict]]:
+) -> Iterator[tuple[Run, dict]]:
     from tqdm import tqdm
 
     with tqdm(total=len(runs), desc="recipes", disable=None if progress else True, leave=False) as bar:
@@ -341,21 +286,24 @@ def _measured(
             walk = Walk(frame)
             alone = workers == 1 or processors() == 1
             while done < len(runs) and (alone or not _takes_long(time.monotonic() - start, done, len(runs))):
-                run = runs[done]
-                yield (run.number, run.seed), walk.measure(run)
+                yield runs[done], walk.measure(runs[done])
                 done += 1
                 bar.update()
             del walk
         rest = runs[done:]
         others = shared_out(Walk, (frame,), rest, min(workers or processors(), len(rest)))
         with closing(others):  # where this is interrupted, they are at once
-            for run, row in others:
-                yield (run.number, run.seed), row
+            for measured in others:
+                yield measured
                 bar.update()
 
 
 def _takes_long(seconds: float, done: int, total: int) -> bool:
     return done > 0 and min(seconds, seconds / done * (total - done)) >= _PATIENCE
+
+
+def _perturbed(recipe: Recipe) -> set[str]:
+    return {name for step, settings in recipe.steps for name in kind_of(step).perturbed(settings)}
 
 
 def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Sequence[dict]) -> RiskUtilityMap:
@@ -366,7 +314,7 @@ def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Seque
     every = pd.DataFrame({"label": [labels[number] for number in of_run], "seed": [run.seed for run in runs]})
     grouped, whole = measured.groupby(of_run), ~measured.isna().groupby(of_run).any()
     chosen = {name: [each.parameters[name] for each in candidates] for name in parameters}
-    tried = {"repeats": error.groupby(of_run).size(), "error": error.groupby(of_run).agg(_first_known)}
+    tried = {"repeats": error.groupby(of_run).size(), "error": error.groupby(of_run).first()}
     spread = grouped.std()
     spread.loc[[not _is_random(each.recipe) for each in candidates]] = 0.0
     return RiskUtilityMap(
@@ -375,16 +323,87 @@ def _collected(candidates: Sequence[Candidate], runs: Sequence[Run], rows: Seque
         runs=pd.concat([every, error, measured], axis=1),
         recipes={each.label: each.settings for each in candidates},
         parameters=parameters,
-        perturbing=tuple(each.label for each in candidates if _perturbs_keys(each.recipe)),
+        perturbing=tuple(
+            each.label for each in candidates if _perturbed(each.recipe) & {*each.recipe.spec.key_variables}
+        ),
         unseen={labels[number]: row["unseen"] for number, row in zip(of_run, rows, strict=True) if "unseen" in row},
     )
 
 
-def _perturbs_keys(recipe: Recipe) -> bool:
-    names = {name for step, settings in recipe.steps for name in kind_of(step).perturbed(settings)}
-    return not names.isdisjoint(recipe.spec.key_variables)
+# Parts for each process: small enough that none waits long for the last, and large enough to share their first steps.
+_PARTS = 4
+_of_this_process: list[Walk] = []
 
 
-def _first_known(errors: pd.Series) -> str | None:
-    known = errors.dropna()
-    return None if known.empty else known.iloc[0]
+def processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shared_out(maker: Callable, data: tuple, tasks: Sequence[Any], workers: int) -> Iterator[tuple[Any, Any]]:
+    """Each task with ``maker(*data).measure(task)``, as they are done; neighbours go to one process.
+
+    Processes are new ones on every system: a copy of this one would have its threads' locks, but not its threads.
+    """
+    if not tasks:
+        return
+    check_open_files()
+    size = -(-len(tasks) // (_PARTS * workers))
+    parts = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (maker, data))
+    try:
+        with _without_script(), _without_signals():
+            futures = {pool.submit(_work, part): part for part in parts}
+        for future in as_completed(futures):
+            yield from zip(futures[future], future.result())
+    except BrokenProcessPool:
+        raise OptionError("a process of the map was ended, perhaps for lack of memory; try fewer workers") from None
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.kill()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """New processes would run the script of this one again, unless it has the guard that few scripts have."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
+
+
+@contextmanager
+def _without_signals() -> Iterator[None]:
+    """What asks to stop is for this process alone, which then ends the new ones: begun so, they never hear of it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(maker: Callable, data: tuple) -> None:
+    from tqdm import tqdm
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it cannot be blocked
+    tqdm.set_lock(threading.RLock())  # by default one of the system, which stays where this process is ended
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _of_this_process[:] = [maker(*data)]
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+def _work(tasks: Sequence[Any]) -> list[Any]:
+    return [_of_this_process[0].measure(task) for task in tasks]

@@ -120,7 +120,7 @@ class IndicatorSettings(Settings):
 
     def made(self, weight: str | None) -> IndicatorSet:
         """The indicators, estimated with a weight."""
-        given = self.said
+        given = self.fields_set
         design = Design(weight, **{name: given.pop(name) for name in ("strata", "sampling_unit") if name in given})
         return IndicatorSet(**given, design=design)
 
@@ -138,7 +138,6 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.recipes.as_indicators({"means": "income", "by": "sex"}).variables
     ('income', 'sex')
     """
@@ -176,7 +175,7 @@ class RecipeSettings(Settings):
 
 
 class _Level(Settings):
-    told_as = ("RecipeSettings",)
+    described_as = ("RecipeSettings",)
     such_as = RecipeSettings.such_as
 
     @classmethod
@@ -206,7 +205,7 @@ class FileSettings(RecipeSettings):
     @property
     def reading(self) -> dict[str, Any]:
         """Those settings that say how to read the file."""
-        return {name: value for name, value in self.said.items() if name not in RecipeSettings.model_fields}
+        return {name: value for name, value in self.fields_set.items() if name not in RecipeSettings.model_fields}
 
 
 class MapSettings(Settings):

@@ -1,4 +1,4 @@
-"""A file between two steps, and the chain of steps as data: what is said of a release is taken from this."""
+"""A file between two steps, the chain of steps as data, and what may be claimed of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.data.statistical import Labels
+from kanon_lab.columns import strata_codes
+from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
-from kanon_lab.recipes.measured import Baseline, Measured, without_variables
-from kanon_lab.recipes.truth import Truth
-from kanon_lab.roles import KeySpec
+from kanon_lab.measures.survey_indicators import KEYS
+from kanon_lab.methods import CLAIMS
+from kanon_lab.methods.suppression import claims_of, key_combinations
+from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
+from kanon_lab.roles import KeySpec, check_k
 
 
 @dataclass(frozen=True)
@@ -83,23 +86,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain(Baseline):
-    """A file and the steps applied to it, as data; its first attributes are those of `Baseline`.
+    """A file and the steps applied to it, as data; what it was and how it is measured are those of `Baseline`."""
 
-    Attributes
-    ----------
-    seed : int
-        From which each random step's seed is made, unless it has its own.
-    start : State
-        The file without its direct identifiers.
-    steps : tuple of Step
-        Those applied, in their order.
-    given_labels, given_variable_labels
-        Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
-    """
-
+    #: From which each random step's seed is made, unless it has its own.
     seed: int
+    #: The file without its direct identifiers.
     start: State = field(repr=False)
+    #: Those applied, in their order.
     steps: tuple[Step, ...] = ()
+    #: Labels of the file as it came, as `kanon_lab.data.MicrodataFile` has them; of a frame there are none.
     given_labels: Labels = field(default_factory=dict, repr=False)
     given_variable_labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -168,3 +163,82 @@ def step_errors(position: int, name: object, *, levels: int = 0) -> Iterator[Non
     named = "; ".join([name, *listed] if isinstance(name, str) else listed)
     with inside(f"step {position} ({named})" if named else f"step {position}"):
         yield
+
+
+def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
+    """The three claims of `kanon_lab.methods.protection_claims` for the file as it would be released.
+
+    Parameters
+    ----------
+    protection : Protection
+    k_required : int
+        From 1 on.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim, for all released key variables and without strata: the first two are the records below k that
+        are measured after the last step.
+
+    Notes
+    -----
+    A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
+    value became in other records, or else what the step makes of it.
+
+    Examples
+    --------
+    >>> survey = pd.DataFrame({"region": ["N", "N", "N", "S"], "sex": ["m", "m", "f", "f"]})
+    >>> chain = kanon_lab.protect(survey, ["region", "sex"]).apply("suppress", {"k_required": 2})
+    >>> kanon_lab.recipes.final_claims(chain, 2)[["claim", "records", "share"]]
+            claim  records  share
+    0  compatible        0    0.0
+    1   own_class        0    0.0
+    2    true_key        0    0.0
+    """
+    names = protection.released_spec.key_variables
+    codes = protection.state.truth.beside(protection.aligned, names)
+    everywhere = np.zeros(len(protection.original), dtype=np.int64)
+    return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
+
+
+def claims_since(protection: Chain) -> pd.DataFrame:
+    """The claims of the last step, a suppression, where a step before it has suppressed or perturbed keys.
+
+    What was suppressed or perturbed before is unknown to the step, but an outsider may know it: true keys are those of
+    `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
+    """
+    step, spec = protection.steps[-1], protection.released_spec
+    keys, claims = spec.key_variables, step.claims
+    hidden = any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys)
+    if not hidden and protection.state.truth.perturbed.isdisjoint(keys):
+        return claims
+    if step.name != "suppress":
+        return claims[claims["claim"] != "true_key"].reset_index(drop=True)
+    working = protection.state.working.loc[protection.original.index]
+    known, shown = protection.state.truth.beside(working, keys)
+    sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
+    wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
+    stratum = strata_codes(working, spec.strata)
+    return claims_of(known, shown, stratum, wanted, keys)
+
+
+def final_indicators(protection: Chain) -> pd.DataFrame:
+    """The survey's own indicators in the end beside those of the file as it came.
+
+    Returns
+    -------
+    DataFrame
+        As `kanon_lab.measures.compare_indicators`, and ``records`` of the file as it came; without rows where none is
+        asked for. An estimate of few records tells their values: it is for those who hold the file.
+
+    Examples
+    --------
+    >>> survey = pd.DataFrame({"region": [*"NNSS"], "income": [10, 20, 31, 40]})
+    >>> chain = kanon_lab.protect(survey, ["region"], indicators={"means": ["income"]})
+    >>> found = kanon_lab.recipes.final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
+    >>> found[["estimate_before", "estimate_after"]].values.tolist()
+    [[25.25, 25.0]]
+    """
+    if protection.indicators is None:
+        return pd.DataFrame(columns=["status", "overlap", "records"])
+    return protection.compared(protection.aligned).merge(protection.estimates[[*KEYS, "records"]], on=[*KEYS])

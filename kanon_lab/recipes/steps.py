@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,9 @@ from kanon_lab.methods.post_randomisation import transition_rules
 from kanon_lab.methods.quantities import MOST_NOISE, check_options
 from kanon_lab.methods.recode_settings import RECODINGS, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
+from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
-from kanon_lab.recipes.state import Chain, Step
-from kanon_lab.recipes.truth import Rule
+from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import (
     COLUMN,
@@ -43,61 +43,26 @@ SHUFFLED_BY = ("record", "household", "within_household")
 
 @dataclass(frozen=True)
 class Applied:
-    """What a step gives back.
+    """What a step gives back."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The same records, in any order; columns that are not released any more are still there.
-    removed : tuple of str
-        Columns that are not released from now on.
-    claims : DataFrame or None
-        What a suppression may claim; see `kanon_lab.methods.protection_claims`.
-    households : Chain or None
-        The protection of the file of households.
-    """
-
-    frame: pd.DataFrame
-    removed: tuple[str, ...] = ()
-    claims: pd.DataFrame | None = None
-    households: Chain | None = None
-
-
-class Apply(Protocol):
-    """Apply a step to a frame whose variables have the roles of `spec`, with its settings and its seed."""
-
-    def __call__(self, frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, Any], *, seed: int) -> Applied: ...
+    frame: pd.DataFrame  # The same records, in any order, and also those columns that are not released any more
+    removed: tuple[str, ...] = ()  # Columns that are not released from now on
+    claims: pd.DataFrame | None = None  # See `kanon_lab.methods.protection_claims`
+    households: Chain | None = None  # The protection of the file of households
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of step.
+    """A kind of step."""
 
-    Attributes
-    ----------
-    model : type of Settings
-        What its settings may be.
-    apply : callable or None
-        See `Apply`; None for ``household_level``, a chain of its own.
-    random : bool
-        Whether the result depends on the seed; then settings may have a ``seed`` of their own.
-    needs_k : bool
-        Whether settings without ``k_required`` take that of the recipe.
-    within_strata : bool
-        Whether every record must have its strata.
-    perturbs : bool
-        Whether equal values of its variables may become different ones, so that what they show may be untrue.
-    as_quantities : bool
-        Whether these are perturbed as quantities, so that a released value is near the true one or far from it.
-    """
-
-    model: type[Settings]
-    apply: Apply | None
-    random: bool = False
-    needs_k: bool = False
-    within_strata: bool = False
-    perturbs: bool = False
-    as_quantities: bool = False
+    model: type[Settings]  # What its settings may be
+    #: Apply it to a frame whose variables have roles (a `KeySpec`), with its settings and ``seed=``.
+    apply: Callable[..., Applied] | None
+    random: bool = False  # Whether the result depends on the seed; then settings may have a ``seed`` of their own
+    needs_k: bool = False  # Whether settings without ``k_required`` take that of the recipe
+    within_strata: bool = False  # Whether every record must have its strata
+    perturbs: bool = False  # Whether equal values may become different ones, so that what they show may be untrue
+    as_quantities: bool = False  # Whether it is so that a released value is near the true one or far from it
 
     def variables(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns that settings name, so that absent ones are refused before anything is done."""
@@ -115,10 +80,8 @@ class Kind:
 
     def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
-        if self.model not in RECODINGS.values():
-            return {}
-        given = read(self.model, settings)
-        return dict.fromkeys(given.columns, given.recoded)
+        given = read(self.model, settings) if self.model in RECODINGS.values() else None
+        return {} if given is None else dict.fromkeys(given.columns, given.recoded)
 
 
 def kind_of(name: object) -> Kind:
@@ -127,11 +90,6 @@ def kind_of(name: object) -> Kind:
         remedy = meant(name, STEPS, f"there are {', '.join(STEPS)}")
         raise OptionError(f"there is no step {shortened(repr(name))}; {remedy}")
     return STEPS[name]
-
-
-def perturbed_by(step: Step) -> list[str]:
-    """The columns that a step has perturbed; those of a household level are in its own protection."""
-    return kind_of(step.name).perturbed(step.settings)
 
 
 class StepSettings(Settings):
@@ -270,8 +228,13 @@ def _recode(frame, spec, settings, *, seed, step) -> Applied:
     return Applied(recoded(step, read(RECODINGS[step], settings), frame))
 
 
-def _suppress(frame, spec, settings, *, seed, function, model) -> Applied:
-    result = function(frame, spec, **read(model, settings).said)
+def _suppress(frame, spec, settings, *, seed) -> Applied:
+    result = local_suppression(frame, spec, **read(Suppress, settings).fields_set)
+    return Applied(result.frame, claims=result.claims)
+
+
+def _suppress_risk(frame, spec, settings, *, seed) -> Applied:
+    result = suppress_above_risk(frame, spec, **read(SuppressRisk, settings).fields_set)
     return Applied(result.frame, claims=result.claims)
 
 
@@ -306,14 +269,9 @@ def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.nd
     return order
 
 
-def shuffled_by(settings: Mapping[str, Any]) -> str:
-    """What a step ``shuffle_records`` puts in random order, one of `SHUFFLED_BY`."""
-    return read(ShuffleRecords, settings).by
-
-
 def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
     """Records in random order; or whole households, their members together as they stood; or members within theirs."""
-    by = shuffled_by(settings)
+    by = read(ShuffleRecords, settings).by
     rng = np.random.default_rng(_own_seed(seed, "shuffle_records", settings, frame, list(frame)))
     if by == "record":
         return Applied(frame.iloc[rng.permutation(len(frame))])
@@ -374,7 +332,7 @@ def _check_identifiers(names: list[str], spec: KeySpec) -> None:
 def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     """A method of `kanon_lab.methods`, within the strata of the file unless the settings say others."""
     kind = STEPS[step]
-    options = read(kind.model, settings).said
+    options = read(kind.model, settings).fields_set
     names = options.pop("variables")
     options.setdefault("strata", spec.strata)
     if step == "pram":  # what the users publish are weighted shares
@@ -400,22 +358,24 @@ def _own_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataF
     return int.from_bytes(mixed.digest()[:8]) >> 1
 
 
-_QUANTITIES = {"within_strata": True, "perturbs": True, "as_quantities": True}
+def _perturbation(name: str, model: type[Settings], **kind: bool) -> dict[str, Kind]:
+    perturb = partial(_perturb, step=name)
+    return {name: Kind(model, perturb, **({"random": True} | kind), within_strata=True, perturbs=True)}
+
+
 #: Name of a step -> its kind.
 STEPS: dict[str, Kind] = {
     **{name: Kind(model, partial(_recode, step=name)) for name, model in RECODINGS.items()},
-    "suppress": Kind(
-        Suppress, partial(_suppress, function=local_suppression, model=Suppress), needs_k=True, within_strata=True
-    ),
-    "suppress_risk": Kind(SuppressRisk, partial(_suppress, function=suppress_above_risk, model=SuppressRisk)),
+    "suppress": Kind(Suppress, _suppress, needs_k=True, within_strata=True),
+    "suppress_risk": Kind(SuppressRisk, _suppress_risk),
     "remove_variables": Kind(RemoveVariables, _remove_variables),
     "shuffle_members": Kind(ShuffleMembers, _shuffle_members, random=True),
-    "pram": Kind(Pram, partial(_perturb, step="pram"), random=True, within_strata=True, perturbs=True),
+    **_perturbation("pram", Pram),
     # Its groups follow from the data; a robust start has always the same seed.
-    "microaggregate": Kind(Microaggregate, partial(_perturb, step="microaggregate"), needs_k=True, **_QUANTITIES),
-    "add_noise": Kind(AddNoise, partial(_perturb, step="add_noise"), random=True, **_QUANTITIES),
-    "rank_swap": Kind(RankSwap, partial(_perturb, step="rank_swap"), random=True, **_QUANTITIES),
-    "shuffle": Kind(Shuffle, partial(_perturb, step="shuffle"), random=True, **_QUANTITIES),
+    **_perturbation("microaggregate", Microaggregate, random=False, needs_k=True, as_quantities=True),
+    **_perturbation("add_noise", AddNoise, as_quantities=True),
+    **_perturbation("rank_swap", RankSwap, as_quantities=True),
+    **_perturbation("shuffle", Shuffle, as_quantities=True),
     "shuffle_records": Kind(ShuffleRecords, _shuffle_records, random=True),
     "renumber": Kind(Renumber, _renumber, random=True),
     "household_level": Kind(HouseholdLevel, None, random=True),

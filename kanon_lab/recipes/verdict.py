@@ -1,8 +1,8 @@
-"""What the released file as a whole may claim for one k."""
+"""What is said of a release: held against the limits of an office, and what a reader of its history should know."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,120 +11,30 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import strata_codes
+from kanon_lab.columns import distinct
 from kanon_lab.errors import shortened
-from kanon_lab.measures import file_risk, measure, records_above, with_household_composition
+from kanon_lab.measures import file_risk, household_size, measure, records_above, with_household_composition
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.measures.survey_indicators import KEYS
-from kanon_lab.methods import CLAIMS
-from kanon_lab.methods.suppression import claims_of, key_combinations
-from kanon_lab.recipes.exposure import Exposure, exposed_by_columns
+from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
+from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
+from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
 from kanon_lab.recipes.settings import LIMITS
-from kanon_lab.recipes.state import Chain
-from kanon_lab.roles import KeySpec, check_k
+from kanon_lab.recipes.state import Chain, derived_seed, final_claims
+from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
 
 #: By policy for missing keys, the claim that says whether k is met.
 DECISIVE = {"wildcard": "compatible", "category": "own_class", "error": "own_class"}
 
 
-def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
-    """The three claims of `kanon_lab.methods.protection_claims` for the file as it would be released.
-
-    Parameters
-    ----------
-    protection : Protection
-    k_required : int
-        From 1 on.
-
-    Returns
-    -------
-    DataFrame
-        One row a claim, for all released key variables and without strata: the first two are the records below k that
-        are measured after the last step.
-
-    Notes
-    -----
-    A suppressed or perturbed value is taken for the one it had before. If it is recoded afterwards, it is what the same
-    value became in other records, or else what the step makes of it.
-
-    Examples
-    --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import final_claims
-    >>> survey = pd.DataFrame({"region": ["N", "N", "N", "S"], "sex": ["m", "m", "f", "f"]})
-    >>> chain = kanon_lab.protect(survey, ["region", "sex"]).apply("suppress", {"k_required": 2})
-    >>> final_claims(chain, 2)[["claim", "records", "share"]]
-            claim  records  share
-    0  compatible        0    0.0
-    1   own_class        0    0.0
-    2    true_key        0    0.0
-    """
-    names = protection.released_spec.key_variables
-    codes = protection.state.truth.beside(protection.aligned, names)
-    everywhere = np.zeros(len(protection.original), dtype=np.int64)
-    return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
-
-
-def claims_since(protection: Chain) -> pd.DataFrame:
-    """The claims of the last step, a suppression, where a step before it has suppressed or perturbed keys.
-
-    What was suppressed or perturbed before is unknown to the step, but an outsider may know it: true keys are those of
-    `final_claims`. A risk of them is not counted anew: after ``suppress_risk`` the claim ``true_key`` is left out.
-    """
-    step, spec = protection.steps[-1], protection.released_spec
-    keys, claims = spec.key_variables, step.claims
-    hidden = any(earlier.suppressed.get(key) for earlier in protection.steps[:-1] for key in keys)
-    if not hidden and protection.state.truth.perturbed.isdisjoint(keys):
-        return claims
-    if step.name != "suppress":
-        return claims[claims["claim"] != "true_key"].reset_index(drop=True)
-    working = protection.state.working.loc[protection.original.index]
-    known, shown = protection.state.truth.beside(working, keys)
-    sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
-    wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
-    stratum = strata_codes(working, spec.strata)
-    return claims_of(known, shown, stratum, wanted, keys)
-
-
-def final_indicators(protection: Chain) -> pd.DataFrame:
-    """The survey's own indicators in the end beside those of the file as it came.
-
-    Returns
-    -------
-    DataFrame
-        As `kanon_lab.measures.compare_indicators`, and ``records`` of the file as it came; without rows where none is
-        asked for. An estimate of few records tells their values: it is for those who hold the file.
-
-    Examples
-    --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import final_indicators
-    >>> survey = pd.DataFrame({"region": [*"NNSS"], "income": [10, 20, 31, 40]})
-    >>> chain = kanon_lab.protect(survey, ["region"], indicators={"means": ["income"]})
-    >>> found = final_indicators(chain.apply("round", {"variable": "income", "base": 10}))
-    >>> found[["estimate_before", "estimate_after"]].values.tolist()
-    [[25.25, 25.0]]
-    """
-    if protection.indicators is None:
-        return pd.DataFrame(columns=["status", "overlap", "records"])
-    return protection.compared(protection.aligned).merge(protection.estimates[[*KEYS, "records"]], on=[*KEYS])
-
-
 def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     """Diversity of the released sensitive variables and notes on it; a `DataError` where one has no value at all."""
-    spec = _released_roles(protection)
-    if not spec.sensitive_variables:
+    spec, removed = protection.released_spec, protection.state.removed
+    if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
+    spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
     found = measure(protection.state.working, spec, k=(), thresholds=()).to_dict()
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
-
-
-def _released_roles(protection: Chain) -> KeySpec:
-    """Without what a diversity needs not, and without removed variables."""
-    spec = protection.released_spec
-    sensitive = tuple(name for name in spec.sensitive_variables if name not in protection.state.removed)
-    return replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
 
 
 #: Columns of a verdict.
@@ -203,10 +113,8 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
 
     Examples
     --------
-    >>> import pandas as pd, kanon_lab
-    >>> from kanon_lab.recipes import judge
     >>> survey = pd.DataFrame({"region": [*"NNNS"], "sex": [*"mmff"]})
-    >>> found = judge(kanon_lab.protect(survey, ["region", "sex"]), {"k": 2, "global_risk": 0.8})
+    >>> found = kanon_lab.recipes.judge(kanon_lab.protect(survey, ["region", "sex"]), {"k": 2, "global_risk": 0.8})
     >>> found.verdict["met"].tolist(), found.met
     ([False, True], False)
     """
@@ -294,3 +202,153 @@ def _cautions(release: _Release) -> Iterator[Caution]:
 def _caution(key: str, records: int | None, columns: tuple[str, ...], **parts: Any) -> Caution:
     counted = {} if records is None else {"records": records}
     return Caution(key, records, columns, Note(f"caution_{key}", names=columns, **counted, **parts))
+
+
+# Seeds below this are soon found by trying.
+_GUESSED = 2**48
+# Steps that a found seed undoes; the last two draw by the values too, so that these must be guessed as well.
+_UNDONE = ("shuffle_members", "shuffle_records", "renumber")
+# From this share on, a variable is one of households rather than of persons.
+_OF_HOUSEHOLDS = 0.9
+
+
+def notes_of(protection: Chain) -> Iterator[Note]:
+    """Notes on weights, columns without a role, what columns and members tell, households, and what is not measured.
+
+    Those of the file of households are on its weight only: its columns are released in the file of persons.
+    """
+    spec = protection.spec
+    if spec.weight is None:
+        yield UNWEIGHTED
+    for households in protection.household_chains:
+        if households.spec.weight is None:
+            key = "households_unweighted" if spec.weight is None else "households_not_weighted"
+            yield Note(key, step="household_level", note=UNWEIGHTED)
+    yield from _columns(protection)
+    yield from _one_band(protection)
+    stale = dict(_stale_ghosts(protection))
+    for key, ghosts in stale.items():
+        yield Note("stale_ghosts", variable=shortened(key), columns=_listed(ghosts))
+    for row in dependent_columns(protection).itertuples():
+        named = {"column": shortened(row.column), "role": row.role, "variable": shortened(row.variable)}
+        if row.variable == spec.household:
+            yield Note("tells_households", **named, values=row.distinct_values)
+        elif row.column not in stale.get(row.variable, ()):
+            yield Note("tells_key", **named, values=row.distinct_values, told=row.told, cells=row.cells)
+    yield from _households(protection)
+    yield from order_notes(protection)
+    yield from _perturbed(protection)
+    yield from _guessed(protection)
+    yield from label_notes(protection)
+    if (estimates := protection.estimates) is not None and estimates["lower"].isna().all():
+        yield Note("no_interval")
+
+
+def _columns(protection: Chain) -> Iterator[Note]:
+    columns, n = released_columns(protection), len(protection.original)
+    if same := untouched(columns):
+        yield Note("untouched", columns=_listed(same))
+    telling = columns[(columns["role"] == NO_ROLE) & (columns["distinct_values"] > n / 2)]
+    for row in telling.itertuples():
+        yield Note("alone", column=shortened(row.column), values=row.distinct_values, records=n)
+
+
+def _one_band(protection: Chain) -> Iterator[Note]:
+    """Bands that hold every record: codes banded as if they were years, say."""
+    before = protection.original
+    for number, step in enumerate(protection.steps, 1):
+        after = step.state.working
+        named = step.settings.get("variable", ()) if {"bands", "width"} & step.settings.keys() else ()
+        for name in [named] if isinstance(named, str) else named:
+            if name in after and before[name].nunique() > 1 and after[name].nunique() == 1:
+                yield Note("one_band", variable=shortened(name), step=number)
+        before = after
+
+
+def _perturbed(protection: Chain) -> Iterator[Note]:
+    """What is measured of perturbed keys, and what undoes a perturbation."""
+    spec, state, truth = protection.spec, protection.state, protection.state.truth
+    released = [name for name in state.working if name in truth.perturbed and name not in state.removed]
+    if keys := [name for name in spec.key_variables if name in released]:
+        yield Note("perturbed_keys", columns=_listed(keys))
+    if blurred := [name for name in keys if name in truth.blurred]:
+        yield Note("blurred_keys", columns=_listed(blurred))
+    quantities = [name for name in released if name in truth.blurred]
+    if unmeasured := [name for name in quantities if name not in (*spec.numeric_variables, *blurred)]:
+        yield Note("unmeasured", columns=_listed(unmeasured))
+    yield from _outvoted(protection, released)
+    yield from _strange(protection, quantities)
+
+
+def _strange(protection: Chain, names: list[str]) -> Iterator[Note]:
+    """Quantities that no longer look as they did: below all true ones, with decimals, without their zeros."""
+    for name in names:
+        was, now = (
+            pd.to_numeric(each[name], errors="coerce") for each in (protection.original, protection.state.working)
+        )
+        faults = []
+        if below := int((now < was.min()).sum()):
+            faults.append(Note("strange_below", count=below))
+        if zeros := int((was == 0).sum()) - int((now == 0).sum()):
+            faults.append(Note("strange_fewer_zeros" if zeros > 0 else "strange_more_zeros", count=abs(zeros)))
+        if not (was.dropna() % 1).any() and (now.dropna() % 1).any():
+            faults.append(Note("strange_decimals"))
+        if faults:
+            yield Note("strange", variable=shortened(name), faults=tuple(faults))
+
+
+def _outvoted(protection: Chain, released: list[str]) -> Iterator[Note]:
+    """Variables that members of a household share, and that were perturbed person by person."""
+    if protection.spec.household is None:
+        return
+    persons = (step for step in protection.steps if step.households is None)
+    apart = {name for step in persons for name in kind_of(step.name).perturbed(step.settings)}
+    apart = apart.difference(*(each.state.truth.perturbed for each in protection.household_chains))
+    home, _ = distinct(protection.original[protection.spec.household])
+    for name in [name for name in released if name in apart]:
+        share = shared_by_members(home, distinct(protection.original[name])[0])
+        if share >= _OF_HOUSEHOLDS:
+            yield Note("outvoted", variable=shortened(name), share=share)
+
+
+def _guessed(protection: Chain) -> Iterator[Note]:
+    """Places and numbers drawn by a seed that can be found by trying; what perturbs hides more than its draws."""
+    for number, step in enumerate(protection.steps, 1):
+        made = protection.seed < _GUESSED and step.seed == derived_seed(protection.seed, number)
+        if step.name in _UNDONE and (made or step.seed < _GUESSED):
+            yield Note(f"seed_{step.name}", step=number, name=step.name, digits=len(str(_GUESSED)) + 1)
+
+
+def _stale_ghosts(protection: Chain) -> Iterator[tuple[str, list[str]]]:
+    """Keys that were recoded, with their released ghosts that no step has changed."""
+    changed = {name for step in protection.steps for name, cells in step.changed.items() if cells}
+    for key, ghosts in protection.spec.ghost_variables.items():
+        same = [name for name in ghosts if name not in changed and name not in protection.state.removed]
+        if key in changed and same:
+            yield key, same
+
+
+def _households(protection: Chain) -> Iterator[Note]:
+    spec, state = protection.spec, protection.state
+    if not protection.shows_households:
+        return
+    household = shortened(spec.household)
+    for row in household_disclosure(protection).itertuples():
+        if row.shown and row.shared >= _OF_HOUSEHOLDS:
+            counts = {"shown": row.shown, "suppressed": row.suppressed, "share": row.shared}
+            yield Note("shown_by_members", variable=shortened(row.variable), **counts, household=household)
+    counted = state.measured.with_household_size
+    yield Note(
+        "household_size_known",
+        household=household,
+        largest=int(household_size(state.working[spec.household]).max()),
+        k=counted["k_achieved"],
+        uniques=counted["sample_uniques"],
+        k_without=state.measured.k_achieved,
+    )
+    if not any(step.changed.get(spec.household) for step in protection.steps):
+        yield Note("household_values", household=household)
+
+
+def _listed(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(shortened(str(name)) for name in names)

@@ -153,7 +153,7 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
         options: dict[str, Any] = {"title": given.title, "least": given.least}
         if given.map is not None:
             with inside("map"):
-                options |= _map(given.map.said, of_recipe)
+                options |= _map(given.map.fields_set, of_recipe)
     recipe = replace(recipe, name=name, notes=(*notes, *recipe.notes))
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 

@@ -20,8 +20,8 @@ from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.released import role_of
+from kanon_lab.recipes.state import final_indicators
 from kanon_lab.recipes.steps import kind_of
-from kanon_lab.recipes.verdict import final_indicators
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
 
 # Bounds of the ranges of individual risk.

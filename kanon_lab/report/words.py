@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
-from kanon_lab.show.markup import scrolling_table
+from kanon_lab.show.page import scrolling_table
 from kanon_lab.terms import Note, in_english, worded
 
 if TYPE_CHECKING:

@@ -12,24 +12,11 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import PERIODS
 from kanon_lab.population.places import GRID_COLUMNS, explorer_grid, municipality_grid, shares_at_k
+from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
-from kanon_lab.show.style import (
-    altair,
-    check_columns,
-    check_dates,
-    date_color,
-    date_dash,
-    date_tooltip,
-    live,
-    mark_at,
-    params,
-    share_expression,
-    shares_axis,
-    signals,
-)
+from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 #: Shares travel as whole numbers of this unit: thousandths of a percentage point.
@@ -38,8 +25,8 @@ UNIT = 1e-5
 # The result in words, three lines that follow the controls.
 _WORDS = {
     "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
-    "up_to": share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
-    "exactly": share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
+    "up_to": style.share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
+    "exactly": style.share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
     "words": (
         "[row.name + ', ' + dates + ' of birth:',"
         " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"
@@ -72,13 +59,12 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
         It carries one row per place and date, with the curve as one array of whole numbers: shares are rounded to
         0.001 percentage points.
     """
-    check_columns(grid, [*GRID_COLUMNS, 1], "explorer_grid(counts)")
-    names, k_max = check_dates(grid["dates"]), _last_k(grid)
+    style.check_columns(grid, [*GRID_COLUMNS, 1], "explorer_grid(counts)")
+    names, k_max = style.check_dates(grid["dates"]), style.last_k(grid)
     place = grid["place"].iloc[0] if place is None else place
     _check_start(k_max, names, k, dates)
     if place not in set(grid["place"]):
         raise OptionError(f"the grid has no place {place!r}")
-    alt = altair()
     places = _places(grid)
     bindings = {
         # A slider would have all small k within a few pixels.
@@ -86,10 +72,9 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
         "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
         "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
     }
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(*_layers(names, k_max), data=alt.InlineData(name="grid", values=_compact(grid, k_max)))
-    return live(
-        chart.add_params(*params({"k": k, "dates": dates, "place": place}, bindings), *signals(_WORDS)),
+    parameters = [*style.params({"k": k, "dates": dates, "place": place}, bindings), *style.signals(_WORDS)]
+    return style.live(
+        style.layered(_layers(names, k_max), "grid", _compact(grid, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
         subject=_subject(k_max, names),
         state=_told(grid[grid["place"] == place], k, dates),
@@ -233,10 +218,6 @@ def _table(shares: pd.DataFrame, k: int, dates: str) -> str:
     return table("Share of persons", heads, rows, chosen=shares["dates"].tolist().index(dates))
 
 
-def _last_k(grid: pd.DataFrame) -> int:
-    return max(column for column in grid.columns if isinstance(column, int | np.integer))
-
-
 def _check_start(k_max: int, names: list[str], k: int, dates: str) -> None:
     if not 1 <= k <= k_max:
         raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
@@ -281,36 +262,30 @@ def _offered(k_max: int) -> list[int]:
 
 def _layers(names: list[str], k_max: int) -> list:
     """The place's curve for each date, a mark at the chosen k, and unseen points with tooltips."""
-    alt = altair()
     x = alt.X(
         "k:Q",
         scale=alt.Scale(type="log", domain=[1, k_max], nice=False),
         axis=alt.Axis(values=[tick for tick in _TICKS if tick <= k_max], format="d", grid=False),
         title="k: persons in the group",
     )
-    y = shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
-    curves = (
-        alt.Chart()
-        .transform_filter("datum.place == place")
-        .transform_calculate(ks=f"sequence(1, {k_max + 1})")
-        .transform_flatten(["cumulative", "ks"], ["units", "k"])
-        .transform_calculate(share=f"datum.units * {UNIT}")
-        .encode(x=x, y=y)
-    )
+    y = style.shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
+    share = f"datum.units * {UNIT}"
+    curves = style.curves_by_k("datum.place == place", k_max, "cumulative", "units", share).encode(x=x, y=y)
     lines = curves.mark_line(interpolate="step-after").encode(
-        color=date_color(names),
-        strokeDash=date_dash(names),
+        color=style.date_color(names),
+        strokeDash=style.date_dash(names),
         strokeWidth=alt.condition("datum.dates == dates", alt.value(3.5), alt.value(1.5)),
         opacity=alt.condition("datum.dates == dates", alt.value(1), alt.value(0.6)),
     )
-    hover = curves.mark_point(size=110, opacity=0, filled=True, aria=False).encode(
-        tooltip=[
+    hover = style.hover(
+        curves,
+        [
             alt.Tooltip("name:N", title="place"),
             alt.Tooltip("population:Q", title="population", format=","),
-            date_tooltip(),
+            style.date_tooltip(),
             alt.Tooltip("k:Q", title="k"),
             alt.Tooltip("share:Q", title="in a group of k or fewer", format=".3~p"),
         ],
     )
     chosen = alt.Chart().transform_filter("datum.place == place && datum.dates == dates")
-    return [lines, *mark_at(chosen, x, y, k="k", share=f"datum.cumulative[k - 1] * {UNIT}"), hover]
+    return [lines, *style.mark_at(chosen, x, y, k="k", share=f"datum.cumulative[k - 1] * {UNIT}"), hover]

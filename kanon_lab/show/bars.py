@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from kanon_lab.classes import by_meaning
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORANGE,
-    altair,
-    by_name,
-    check_columns,
-    finish,
-    inline,
-    inline_rounded,
-    ticks,
-    title,
-)
-
-if TYPE_CHECKING:
-    import altair as alt
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, GREY, ORANGE, alt
 
 # Versions differ in lightness too: every second one is pale inside its outline.
 _VERSION_COLORS, _VERSION_FILLS = (BLUE, ORANGE, BLACK, GREY), (BLUE, "#f8d9c4", BLACK, "#e3e5e8")
@@ -59,8 +43,7 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     >>> kanon_lab.show.class_sizes(sizes).description.split(". ")[-1]
     'In classes of 1: 25%.'
     """
-    alt = altair()
-    check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
+    style.check_columns(frame, ("label", "records", "share"), "size_ranges(table)")
     rows = by_meaning(frame)
     versions, labels = versions_of(rows, "label", "a range of sizes"), list(dict.fromkeys(rows["label"]))
     rows["words"] = rows["share"].map(percent)
@@ -82,9 +65,9 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     said = ", ".join(
         f"{percent(row.share)}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples()
     )
-    return finish(
+    return style.finish(
         alt.layer(*layers),
-        title=title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
+        title=style.title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
         description=(
             f"Bar chart of the share of records by the size of their equivalence class"
             f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
@@ -108,9 +91,8 @@ def versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
 
 def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt.Y, tooltip: list) -> list[alt.Chart]:
     """A bar for each line and version, with its words; a legend where there are several versions."""
-    alt = altair()
     several = len(versions) > 1
-    base = alt.Chart(inline(rows)).encode(
+    base = alt.Chart(style.inline(rows)).encode(
         y=y,
         yOffset=alt.YOffset("version:N", sort=versions),
         tooltip=[*([alt.Tooltip("version:N", title="version")] if several else []), *tooltip],
@@ -118,8 +100,8 @@ def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt
     legend = {"title": None} if several else {"legend": None}
     bars = base.mark_bar(strokeWidth=1.5).encode(
         x=x,
-        fill=alt.Fill("version:N", scale=by_name(versions, _VERSION_FILLS), **legend),
-        stroke=alt.Stroke("version:N", scale=by_name(versions, _VERSION_COLORS), **legend),
+        fill=alt.Fill("version:N", scale=style.by_name(versions, _VERSION_FILLS), **legend),
+        stroke=alt.Stroke("version:N", scale=style.by_name(versions, _VERSION_COLORS), **legend),
     )
     return [bars, words_of_bars(base)]
 
@@ -148,11 +130,10 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     >>> kanon_lab.show.contributions(found).description.split(": ")[-1]
     'age 80%, sex 20%.'
     """
-    alt = altair()
-    check_columns(frame, ("variable", "contribution"), "suda(table)")
+    style.check_columns(frame, ("variable", "contribution"), "suda(table)")
     rows = frame[["variable", "contribution"]].astype({"variable": str}).sort_values("contribution", ascending=False)
     rows["words"] = rows["contribution"].map(percent)
-    base = alt.Chart(inline(rows.rename(columns={"contribution": "share"}))).encode(
+    base = alt.Chart(style.inline(rows.rename(columns={"contribution": "share"}))).encode(
         y=lines_of(list(rows["variable"])),
         tooltip=[
             alt.Tooltip("variable:N", title="variable"),
@@ -161,9 +142,9 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     )
     x = axis_with_room("Contribution (% of all scores)", rows["contribution"].max(), 7)
     said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
-    return finish(
+    return style.finish(
         alt.layer(base.mark_bar(color=BLUE).encode(x=x), words_of_bars(base)),
-        title=title(
+        title=style.title(
             "What makes records rare",
             "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
         ),
@@ -195,18 +176,17 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     >>> kanon_lab.show.risk_distribution(risks).description.split(". ")[-1]
     'Most, 90, have a risk above 1% and up to 10%.'
     """
-    alt = altair()
-    check_columns(frame, ("low", "high", "records"), "the records by range of risk")
+    style.check_columns(frame, ("low", "high", "records"), "the records by range of risk")
     rows = frame.assign(floor=0, middle=(frame["low"] * frame["high"]) ** 0.5)
     least = rows["low"].min()
     x = alt.X(
         "low:Q",
         scale=alt.Scale(type="log", domain=[least, 1], nice=False),
-        axis=alt.Axis(values=ticks(least, 1), format="~%", grid=False),
+        axis=alt.Axis(values=style.ticks(least, 1), format="~%", grid=False),
         title=_LOG_RISK,
     )
     y = alt.Y("records:Q", title="Records", axis=alt.Axis(format=",d", tickCount=5))
-    base = alt.Chart(inline_rounded(rows)).encode(
+    base = alt.Chart(style.inline_rounded(rows)).encode(
         tooltip=[
             alt.Tooltip("low:Q", title="risk above", format="~%"),
             alt.Tooltip("high:Q", title="up to", format="~%"),
@@ -227,9 +207,9 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
         layers.append(word)
     kinds = "Bars: estimated; diamonds: true" if "known" in rows else "Bars: ranges of risk"
     top = rows.loc[rows["records"].idxmax()]
-    return finish(
+    return style.finish(
         alt.layer(*layers),
-        title=title("Records by individual risk", f"Heights are records. {kinds}"),
+        title=style.title("Records by individual risk", f"Heights are records. {kinds}"),
         description=(
             f"Histogram of {int(rows['records'].sum()):,} records by individual risk on a logarithmic axis. Most, "
             f"{int(top['records']):,}, have a risk above {percent(top['low'])} and up to {percent(top['high'])}."
@@ -240,7 +220,6 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
 
 def axis_to_longest(text: str, most: float, characters: int) -> alt.X:
     """An axis of shares with ticks up to the longest bar, and room behind it for words of so many characters."""
-    alt = altair()
     room = min(0.6, (characters * _CHARACTER + 8) / 270)  # of the narrowest drawing behind its axis, in pixels
     most = max(most, 0.05)
     step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.02
@@ -255,7 +234,6 @@ def axis_to_longest(text: str, most: float, characters: int) -> alt.X:
 
 def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     """An axis of shares with ticks all along, behind the longest bar too, where so many characters have room."""
-    alt = altair()
     room = min(0.6, (characters * _CHARACTER + 8) / 250)  # as above
     end = max(float(most), 0.02) / (1 - room)
     # No share is above 1. Up to there the axis has ticks, and beyond it no line.
@@ -272,6 +250,5 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
 
 
 def lines_of(variables: list[str]) -> alt.Y:
-    alt = altair()
     axis = alt.Axis(ticks=False, labelPadding=5, labelLimit=130)
     return alt.Y("variable:N", sort=variables, title=None, axis=axis)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -82,28 +83,29 @@ class Explorer:
         """The value of each control."""
         return {name: control.value for name, control in self.controls.items()}
 
-    def _moved(self, name: str) -> None:
-        # What follows a control moves too: one answer is enough.
-        if self._moving:
-            return
-        followers = self._follow(name, self.values) if self._follow else {}
+    @contextmanager
+    def _moves(self) -> Iterator[None]:
+        """Many controls may move in the block: one answer is enough."""
         self._moving = True
         try:
-            for follower, binding in followers.items():
-                _rebind(self.controls[follower], binding)
+            yield
         finally:
             self._moving = False
         self._refresh()
 
+    def _moved(self, name: str) -> None:
+        if self._moving:
+            return
+        followers = self._follow(name, self.values) if self._follow else {}
+        with self._moves():
+            for follower, binding in followers.items():
+                _rebind(self.controls[follower], binding)
+
     def _act(self, act: Callable[[dict[str, Any]], tuple[dict[str, Any], str]]) -> None:
         values, answer = act(self.values)
-        self._moving = True
-        try:
+        with self._moves():
             for name, value in values.items():
                 self.controls[name].value = value
-        finally:
-            self._moving = False
-        self._refresh()
         self.answer.value = _status(answer)
 
     def _refresh(self) -> None:
@@ -138,10 +140,7 @@ def drawn(chart: Any, heading: str = "", note: str = "") -> dict[str, Any]:
 
 
 def moved(spec: dict[str, Any], values: Mapping[str, Any], told: str, rows: list[dict] | None = None) -> dict[str, Any]:
-    """The specification in another state, without controls of its own; `rows` take the place of its data.
-
-    Building a chart takes a tenth of a second, most of it validation; a slider cannot wait for that.
-    """
+    """The specification in another state, without controls: a slider cannot wait until a chart is built anew."""
     free = ({key: value for key, value in param.items() if key != "bind"} for param in spec["params"])
     params = [param | {"value": values[param["name"]]} if param["name"] in values else param for param in free]
     data = {} if rows is None else {"data": spec["data"] | {"values": rows}}

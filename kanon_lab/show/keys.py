@@ -12,22 +12,11 @@ from kanon_lab.classes import key_grid
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import as_spec
+from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
-from kanon_lab.show.style import (
-    BLUE,
-    ORANGE,
-    altair,
-    check_columns,
-    live,
-    mark_at,
-    params,
-    share_expression,
-    shares_axis,
-    signals,
-)
+from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
     from kanon_lab.roles import KeySpec
@@ -42,15 +31,11 @@ _WORDS = {
     "row": "data('sets')[indexof(pluck(data('sets'), 'set'), set)]",
     "whole": "data('sets')[length(data('sets')) - 1]",
     "small": "row.up_to[k_class - 1]",
-    "are": (
-        "(small > 1 ? 'are ' : 'is ') + (k_class == 1 ? 'alone (k = 1)' : 'in a class of ' + k_class + ' or fewer')"
-    ),
-    "count": (
-        "(small ? format(small, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (small ? ' (' + " + share_expression("small / records") + " + ')' : '')"
-    ),
+    "are": "(small > 1 ? 'are ' : 'is ') + (k_class == 1 ? 'alone (k = 1)' : 'in a class of ' + k_class + ' or fewer')",
+    "count": style.count_expression("small"),
     "all": (
-        "set == whole.set ? '' : 'with all key variables: ' + " + share_expression("whole.up_to[k_class - 1] / records")
+        "set == whole.set ? '' : 'with all key variables: ' + "
+        + style.share_expression("whole.up_to[k_class - 1] / records")
     ),
     "alike": "'all ' + format(records, ',') + ' records look alike'",
     "words": "set ? (all ? [count, are, all] : [count, are]) : ['Nothing is known:', alike]",
@@ -83,24 +68,21 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
     >>> kanon_lab.show.key_explorer(grid, known=["age"]).description.split(". ")[-1]
     'At k = 1, known age: 33.3%.'
     """
-    check_columns(grid, ("keys", "n", 1), "key_grid(frame, spec)")
-    keys, k_max = grid["keys"].iloc[-1], _last_k(grid)
+    style.check_columns(grid, ("keys", "n", 1), "key_grid(frame, spec)")
+    keys, k_max = grid["keys"].iloc[-1], style.last_k(grid)
     known = keys if known is None else tuple(known)
     if k not in range(1, k_max + 1):
         raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
     if strange := [name for name in known if name not in keys]:
         raise OptionError(f"known: {shortened(str(strange[0]))} is not a key variable of the grid")
-    alt = altair()
     bindings = {"k_class": alt.binding_range(min=1, max=k_max, step=1, name="class of at most (k): ")}
     bindings |= {f"knows{i}": alt.binding_checkbox(name=f"knows {name}: ") for i, name in enumerate(keys)}
-    values = {"k_class": k, **{f"knows{i}": name in known for i, name in enumerate(keys)}}
+    knows = {f"knows{i}": name in known for i, name in enumerate(keys)}
     chosen = {"set": " + ".join(f"(knows{i} ? {2**i} : 0)" for i in range(len(keys)))}
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(
-        *_layers(len(keys), k_max), data=alt.InlineData(name="sets", values=_compact(grid, keys, k_max))
-    ).add_params(*params({"records": int(grid["n"].iloc[0]), **values}, bindings), *signals(chosen | _WORDS))
-    return live(
-        chart,
+    values = {"records": int(grid["n"].iloc[0]), "k_class": k, **knows}
+    parameters = [*style.params(values, bindings), *style.signals(chosen | _WORDS)]
+    return style.live(
+        style.layered(_layers(len(keys), k_max), "sets", _compact(grid, keys, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS),
         subject=_subject(k_max),
         state=_told(grid, k, tuple(name for name in keys if name in known)),
@@ -175,15 +157,11 @@ def _sentence(known: tuple[str, ...], k: int, records: int, n: int) -> str:
 
 def _up_to(grid: pd.DataFrame, known: tuple[str, ...]) -> pd.Series:
     """Records in classes of k or fewer for one set of keys, by k; for the empty set all records are one class."""
-    ks = range(1, _last_k(grid) + 1)
+    ks = range(1, style.last_k(grid) + 1)
     if not known:
         n = int(grid["n"].iloc[0])
         return grid[list(ks)].iloc[0] * 0 + np.where(np.array(ks) >= n, n, 0)
     return grid.loc[[keys == known for keys in grid["keys"]], list(ks)].iloc[0]
-
-
-def _last_k(grid: pd.DataFrame) -> int:
-    return max(column for column in grid.columns if not isinstance(column, str))
 
 
 def _subject(k_max: int) -> str:
@@ -214,37 +192,29 @@ def _compact(grid: pd.DataFrame, keys: tuple[str, ...], k_max: int) -> list[dict
 
 def _layers(keys: int, k_max: int) -> list:
     """The curves of what is known and of all, a mark at the chosen k, and unseen points with tooltips."""
-    alt = altair()
     x = alt.X(
         "k:Q",
         scale=alt.Scale(domain=[1, k_max], nice=False, padding=6),
         axis=alt.Axis(values=[1, *range(5, k_max + 1, 5)], format="d", grid=False),
         title="k: records in the class",
     )
-    y = shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
-    curves = (
-        alt.Chart()
-        .transform_filter(f"datum.set == set || datum.set == {2**keys - 1}")
-        .transform_calculate(
-            ks=f"sequence(1, {k_max + 1})", curve=f"datum.set == set ? '{_CURVES[0]}' : '{_CURVES[1]}'"
-        )
-        .transform_flatten(["up_to", "ks"], ["count", "k"])
-        .transform_calculate(share="datum.count / records")
-        .encode(x=x, y=y)
-    )
-    color, dash = (alt.Scale(domain=_CURVES, range=looks) for looks in ([BLUE, ORANGE], [[1, 0], [6, 4]]))
-    legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
+    y = style.shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
+    rows = f"datum.set == set || datum.set == {2**keys - 1}"
+    curve = f"datum.set == set ? '{_CURVES[0]}' : '{_CURVES[1]}'"
+    curves = style.curves_by_k(rows, k_max, "up_to", "count", "datum.count / records", curve=curve).encode(x=x, y=y)
+    color, dash = style.by_name(_CURVES, [style.BLUE, style.ORANGE]), style.by_name(_CURVES, [[1, 0], [6, 4]])
     lines = curves.mark_line(interpolate="step-after", strokeWidth=2.5).encode(
         color=alt.Color("curve:N", scale=color, title=None),
-        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=legend),
+        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.legend_of_lines()),
     )
-    hover = curves.mark_point(size=110, opacity=0, filled=True, aria=False).encode(
-        tooltip=[
+    hover = style.hover(
+        curves,
+        [
             alt.Tooltip("known:N", title="set"),
             alt.Tooltip("k:Q", title="k"),
             alt.Tooltip("count:Q", title="records in a class of k or fewer", format=","),
             alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-        ]
+        ],
     )
     chosen = alt.Chart().transform_filter("datum.set == set")
-    return [lines, *mark_at(chosen, x, y, k="k_class", share="datum.up_to[k_class - 1] / records"), hover]
+    return [lines, *style.mark_at(chosen, x, y, k="k_class", share="datum.up_to[k_class - 1] / records"), hover]

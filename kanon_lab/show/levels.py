@@ -11,25 +11,11 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, level_grid, search
+from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
-from kanon_lab.show.style import (
-    altair,
-    by_verdict,
-    check_columns,
-    diamond_at,
-    finish,
-    line_at,
-    live,
-    params,
-    share_expression,
-    shares_axis,
-    signals,
-    title,
-    words_at,
-)
+from kanon_lab.show.style import alt
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
     from kanon_lab.methods import Hierarchy
@@ -51,10 +37,7 @@ _WITHIN = "{0} <= floor(limit / 100 * records + 1e-9) && {0} < records"
 _WORDS = {
     "row": "data('levels')[indexof(pluck(data('levels'), 'node'), node)]",
     "removed": _REMOVED.format("row"),
-    "count": (
-        "(removed ? format(removed, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
-        " + (removed ? ' (' + " + share_expression("removed / records") + " + ')' : '')"
-    ),
+    "count": style.count_expression("removed"),
     "verdict": f"({_WITHIN.format('removed')} ? 'within' : 'over') + ' the ' + limit + '% limit'",
     "cost": "['k = ' + k_required + ': ' + count, 'must be removed: ' + verdict]",
     "classes": (
@@ -103,10 +86,9 @@ def level_explorer(
     >>> chart.description.split(". ")[-1]
     'At k = 2, 33.3% of the records must be removed with age: decades.'
     """
-    alt = altair()
     state = _State.of(grid, level_names, k, suppression_limit, levels or {})
-    return live(
-        _drawn(state, _bindings(state)),
+    return style.live(
+        _drawn(state, controls=True),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the chosen one"]),
         subject=state.subject(f"{_KIND} with controls"),
         state=state.result(),
@@ -146,9 +128,9 @@ def nodes(
     'At k = 2, where at most 40% of records may be removed: 1 of them stay within that limit.'
     """
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
-    return finish(
-        _drawn(state, {}),
-        title=title(_TITLE, f"{state.allowed()}. {_MARKS}"),
+    return style.finish(
+        _drawn(state),
+        title=style.title(_TITLE, f"{state.allowed()}. {_MARKS}"),
         description=f"{state.subject(_KIND)} {state.result()}",
         height=_HEIGHT,
     )
@@ -276,9 +258,10 @@ class _State:
         limit: float,
         chosen: Mapping[str, int] | None,
     ) -> _State:
-        check_columns(grid, _GRID, "level_grid(frame, hierarchies)")
-        if k not in range(1, _last_k(grid) + 1):
-            raise OptionError(f"k must be from 1 to {_last_k(grid)}, not {k!r}")
+        style.check_columns(grid, _GRID, "level_grid(frame, hierarchies)")
+        k_max = 1 + style.last_k(grid)  # smaller classes than that are counted
+        if k not in range(1, k_max + 1):
+            raise OptionError(f"k must be from 1 to {k_max}, not {k!r}")
         if not 0 <= limit <= 1:
             raise OptionError(f"suppression_limit must be a share from 0 to 1, not {limit!r}")
         tops = grid.loc[:, : _GRID[0]].iloc[:, :-1].max()
@@ -325,11 +308,6 @@ class _State:
         return removed, *(int(rows[column].iloc[0]) for column in ("n", "n_classes", "k_achieved"))
 
 
-def _last_k(grid: pd.DataFrame) -> int:
-    """The largest k required that a grid can answer: smaller classes than that are counted in it."""
-    return 1 + max(column for column in grid.columns if not isinstance(column, str))
-
-
 def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
     """Records of each node in classes smaller than k."""
     return grid[k_required - 1] if k_required > 1 else 0 * grid["n"]
@@ -352,38 +330,35 @@ def _per_cent(share: float) -> float:
 
 
 def _bindings(state: _State) -> dict:
-    alt = altair()
-    controls = {
-        "k_required": alt.binding_range(min=1, max=_last_k(state.grid), step=1, name="k required: "),
-        "limit": alt.binding_range(
-            min=0, max=max(20, _per_cent(state.limit)), step=0.5, name="may be removed, at most (%): "
-        ),
+    most = max(20, _per_cent(state.limit))
+    # Names of levels stand in the list itself: a slider would show numbers.
+    return {
+        "k_required": alt.binding_range(min=1, max=1 + style.last_k(state.grid), step=1, name="k required: "),
+        "limit": alt.binding_range(min=0, max=most, step=0.5, name="may be removed, at most (%): "),
+        **{
+            f"level{i}": alt.binding_select(options=list(range(len(words))), labels=words, name=f"{name}: ")
+            for i, (name, words) in enumerate(state.names.items())
+        },
     }
-    for i, (name, words) in enumerate(state.names.items()):
-        # Names of levels stand in the list itself: a slider would show numbers.
-        controls[f"level{i}"] = alt.binding_select(options=list(range(len(words))), labels=words, name=f"{name}: ")
-    return controls
 
 
-def _drawn(state: _State, bindings: dict) -> alt.LayerChart:
-    alt = altair()
-    words = _words(state) if state.levels is not None else {}
+def _drawn(state: _State, *, controls: bool = False) -> alt.LayerChart:
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[0, 1], nice=False, padding=6),
         axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".2~f"),
         title="Generalisation (0: none; 1: all at the top)",
     )
-    y = shares_axis("Y", "share", "Records to be removed (%)", nice=False, padding=6)
-    layers = [line_at(y, share="limit / 100"), _marks(state, x, y)]
-    if words:
+    y = style.shares_axis("Y", "share", "Records to be removed (%)", nice=False, padding=6)
+    layers = [style.line_at(y, share="limit / 100"), _marks(state, x, y)]
+    values, words = {"records": int(state.grid["n"].iloc[0]), **state.values()}, {}
+    if state.levels is not None:
+        words = _words(state)
         node = alt.Chart().transform_filter("datum.node == node")
         node = node.transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
-        layers += [diamond_at(node, x, y), words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE)]
-    # With a name of its own, altair leaves the data where the words find them.
-    return alt.layer(*layers, data=alt.InlineData(name="levels", values=_compact(state))).add_params(
-        *params({"records": int(state.grid["n"].iloc[0]), **state.values()}, bindings), *signals(words)
-    )
+        layers += [style.diamond_at(node, x, y), style.words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE)]
+    parameters = [*style.params(values, _bindings(state) if controls else {}), *style.signals(words)]
+    return style.layered(layers, "levels", _compact(state), parameters)
 
 
 def _words(state: _State) -> dict[str, str]:
@@ -404,13 +379,13 @@ def _words(state: _State) -> dict[str, str]:
 def _compact(state: _State) -> list[dict]:
     grid = state.grid
     levels = grid[list(state.names)].to_numpy().tolist()
-    counts = grid[list(range(1, _last_k(grid)))].to_numpy().tolist()
+    counts = grid[list(range(1, style.last_k(grid) + 1))].to_numpy().tolist()
     measured = zip(levels, counts, grid["weighted_level"], grid["n_classes"], grid["k_achieved"])
     return [
         {
             "node": ",".join(map(str, node)),
             "levels": node,
-            "x": round(weighted / max(1, len(state.names)), 4),
+            "x": round(weighted / len(state.names), 4),
             "classes": int(classes),
             "k": int(k),
             "up_to": up_to,
@@ -420,7 +395,6 @@ def _compact(state: _State) -> list[dict]:
 
 
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
-    alt = altair()
     yes, no = _VERDICTS
     told = {f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())}
     marks = (
@@ -435,7 +409,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(
         x=x,
         y=y,
-        **by_verdict(_VERDICTS, ["circle", "triangle-down"]),
+        **style.by_verdict(_VERDICTS, ["circle", "triangle-down"]),
         tooltip=[
             *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
             alt.Tooltip("removed:Q", title="records to be removed", format=","),

@@ -1,20 +1,24 @@
-"""Charts as outputs of a notebook, drawn by JupyterLab itself, and the one script and style sheet that draw a page's.
+"""Figures and tables as outputs of a notebook, their HTML in a page, and the one script and style sheet that draw them.
 
 Without a network. A notebook calls `enable` once, and wraps each chart in `figure`, which demands alternative text.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show import markup
 from kanon_lab.show.style import DARK
 
 if TYPE_CHECKING:
@@ -26,6 +30,10 @@ VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 TABLE_LABEL = "Data of this figure"
+# Decimals of a number in a table, at most.
+_DECIMALS = 6
+# Characters: up to these a column's texts stay on one line; beyond those the last column needs room for its sentences.
+_SHORT, _LONG = 12, 30
 
 # The version that JupyterLab draws too, so that a chart looks the same in both.
 _VEGALITE_VERSION = "5.20"
@@ -55,12 +63,9 @@ class Figure:
     table: pandas.DataFrame | None = None
 
     def mimebundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The output that JupyterLab draws, and metadata with what only a page shows: the table, as HTML.
-
-        There is no HTML among the data: JupyterLab would prefer it to the drawing.
-        """
+        """The output that JupyterLab draws, and metadata with the table: it would prefer HTML among the data."""
         label = f"{TABLE_LABEL}: {_subject(self.alt)}"
-        table = None if self.table is None else markup.scrolling_table(self.table, label)
+        table = None if self.table is None else scrolling_table(self.table, label)
         return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -110,11 +115,24 @@ def enable() -> None:
 
 
 def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
-    """The ``<figure>`` for an output that holds a chart, to be drawn by `script`."""
+    """The ``<figure>`` for an output that holds a chart, to be drawn by `script`; its table is HTML, folded away."""
+    # The controls stand outside the element with role="img": what is inside it does not exist for a screen reader. Nor
+    # does it hear a drawing change: an explorer says its result in an element of its own.
     spec = data[VEGALITE_MIME]
     table = metadata.get(VEGALITE_MIME, {}).get("table")
     alt = spec.get("description", "")
-    return markup.figure(fitted_width(spec), alt, table, TABLE_LABEL, _subject(alt))
+    parts = [
+        '<figure class="kanon-figure">',
+        f'<div class="kanon-drawing" role="img" aria-label="{escape(alt)}"></div>',
+        f"<noscript><p>{escape(alt)} (The drawing needs JavaScript.)</p></noscript>",
+        '<p class="kanon-live kanon-hidden"></p>',
+        '<form class="vega-bindings" onsubmit="return false"></form>',
+        f'<script type="application/json" class="kanon-spec">{embedded_json(fitted_width(spec))}</script>',
+    ]
+    if table is not None:
+        summary = f'{TABLE_LABEL}<span class="kanon-hidden">: {escape(_subject(alt))}</span>'
+        parts.append(f'<details class="kanon-data"><summary>{summary}</summary>{table}</details>')
+    return "\n".join([*parts, "</figure>"])
 
 
 def _subject(alt: str) -> str:
@@ -138,10 +156,7 @@ def fitted_width(spec: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def script() -> str:
-    """JavaScript that draws all figures of a page: Vega, Vega-Lite, Vega-Embed and our few lines (about 0.9 MB).
-
-    It comes out of the vl-convert package: nothing is downloaded, and no library is committed.
-    """
+    """JavaScript that draws all figures of a page: Vega, Vega-Lite and Vega-Embed out of vl-convert, and our lines."""
     import vl_convert
 
     draw = _text("draw.js")
@@ -171,3 +186,134 @@ def style() -> str:
 
 def _text(name: str) -> str:
     return (files(__package__) / name).read_text("utf-8")
+
+
+def embedded_json(value: Any) -> str:
+    """JSON that may stand inside a ``<script>`` element: it cannot close it, nor open a comment."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: str | None = None) -> str:
+    """A table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
+
+    A `caption` stands above it and is its name instead. It has no index column: frames of this package keep their
+    labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
+    with as many decimals as their column needs, six at most (each `Decimal` with its own), and commas between
+    thousands. Keyboards reach it too (``tabindex``).
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> html = kanon_lab.show.scrolling_table(pd.DataFrame({"place": ["A"], "persons": [1234]}), "Persons")
+    >>> "1,234" in html
+    True
+    """
+    cells_of = [_texts_of(column) for _, column in frame.items()]
+    columns, kinds = [texts for texts, _ in cells_of], [kind for _, kind in cells_of]
+    named = kinds[:1] not in ([], ["number"]) and len({*columns[0]} - {""}) == len(frame)
+    head = _row(map(str, frame.columns), kinds, ["col"] * len(kinds))
+    scopes = ["row" if named else "", *[""] * (len(kinds) - 1)]
+    body = "\n".join(_row(cells, kinds, scopes) for cells in zip(*columns, strict=True))
+    shown = "" if caption is None else f"<caption><span>{escape(caption)}</span></caption>\n"
+    return (
+        f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{escape(caption or label)}">'
+        f'<table class="kanon-table">\n{shown}<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    )
+
+
+def _row(cells: Iterable[str], kinds: list[str], scopes: list[str]) -> str:
+    """One row; a cell with a scope is the head of its column or row."""
+    parts = []
+    for cell, kind, scope in zip(cells, kinds, scopes, strict=True):
+        tag, extra = ("th", f' scope="{scope}"') if scope else ("td", "")
+        parts.append(f'<{tag}{extra} class="{kind}">{escape(cell)}</{tag}>')
+    return f"<tr>{''.join(parts)}</tr>"
+
+
+def _texts_of(column: pandas.Series) -> tuple[list[str], str]:
+    """The cells of a column, empty where missing, and its kind: numbers have the same decimals, a `Decimal` its own."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    cells = [None if missing else value for value, missing in zip(column, column.isna(), strict=True)]
+    if column.dtype == object and {type(value) for value in cells if value is not None} == {Decimal}:
+        texts = [None if value is None else f"{value.normalize():,f}" for value in cells]
+    elif is_numeric_dtype(column) and not is_bool_dtype(column):
+        known = [float(value) for value in column.dropna() if math.isfinite(value)]
+        decimals = next((d for d in range(_DECIMALS) if all(abs(round(v, d) - v) < 1e-9 for v in known)), _DECIMALS)
+        texts = [None if value is None else f"{value:z,.{decimals}f}" for value in cells]
+    else:
+        texts = ["" if value is None else str(value) for value in cells]
+        longest = max(map(len, texts), default=0)
+        return texts, "text short" if longest <= _SHORT else "text long" if longest > _LONG else "text"
+    return ["" if text is None else text.replace("-", "\N{MINUS SIGN}") for text in texts], "number"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows that a page filters by the values of some columns, and by words; its address keeps what was chosen.
+
+    A link to the page with ``#source=aepd&kind=copied&q=age`` shows what meets these; ``q`` are words to be found.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        All rows, in the order in which they are shown; every value as text.
+    columns : mapping of str to list of str
+        Heading of each column that is shown, and the columns of `frame` that stand in it, one below the other.
+    filters : sequence of str
+        Columns of `frame` that can be chosen by.
+    label : str
+        The name of the table, for screen readers.
+    rows : str
+        What the rows are, in the plural: ``figures``.
+    fallback : pandas.DataFrame
+        What a reader without JavaScript sees.
+    links, codes : mapping of str to str
+        Columns of `frame` that are shown as a link, or as code: the address or the code, with ``{}`` for the value.
+    words : mapping of str to str
+        What stands in place of a value, with ``{}`` for it.
+    """
+
+    frame: pandas.DataFrame
+    columns: Mapping[str, Sequence[str]]
+    filters: Sequence[str]
+    label: str
+    rows: str
+    fallback: pandas.DataFrame
+    links: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shown = {part for parts in self.columns.values() for part in parts}
+        missing = sorted({*shown, *self.filters} - set(self.frame.columns))
+        if missing:
+            raise OptionError(f"a listing has no column {missing[0]!r}; there are {', '.join(self.frame.columns)}")
+
+    def html(self) -> str:
+        """The element that `kanon_lab.show.page.list_script` fills."""
+        shown = dict.fromkeys([*self.filters, *(part for parts in self.columns.values() for part in parts)])
+        data = {
+            "label": self.label,
+            "rows": self.rows,
+            "filters": list(self.filters),
+            "columns": [[heading, list(parts)] for heading, parts in self.columns.items()],
+            "links": dict(self.links),
+            "codes": dict(self.codes),
+            "words": dict(self.words),
+            "values": {name: _packed(self.frame[name]) for name in shown},
+        }
+        fallback = scrolling_table(self.fallback, f"{self.label}, counted")
+        return (
+            '<div class="kanon-list">\n'
+            f'<script type="application/json" class="kanon-rows">{embedded_json(data)}</script>\n'
+            f"<noscript><p>To list the {escape(self.rows)} the page needs JavaScript. They are, counted:</p>\n"
+            f"{fallback}</noscript>\n</div>"
+        )
+
+
+def _packed(column: pandas.Series) -> dict[str, Any]:
+    """The values of a column, each different one once, and which of them every row has."""
+    places, different = column.astype(str).factorize()
+    return {"of": different.tolist(), "at": places.tolist()}

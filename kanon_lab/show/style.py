@@ -12,7 +12,6 @@ from kanon_lab.errors import MissingPackageError, OptionError
 from kanon_lab.loading import load_jsonschema
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 GREY = "#5f6368"
@@ -87,6 +86,16 @@ def altair() -> Any:
     return altair
 
 
+class _Altair:
+    """The package altair, loaded when a chart is drawn."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(altair(), name)
+
+
+alt = _Altair()
+
+
 def check_columns(frame: pd.DataFrame, columns: Iterable[str], made_by: str) -> None:
     """Refuse a frame that is empty or lacks columns; `made_by` says where such frames come from."""
     absent = [column for column in columns if column not in frame.columns]
@@ -105,21 +114,31 @@ def check_dates(names: Iterable[str]) -> list[str]:
     return [name for name in DATES if name in names]
 
 
+def last_k(grid: pd.DataFrame) -> int:
+    """The last of the columns that are called by a k."""
+    return max(column for column in grid.columns if not isinstance(column, str))
+
+
 def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     """The frame as rows inside the chart's specification, numbers rounded to `digits` decimals to keep it small."""
     rows = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
-    return altair().InlineData(values=rows)
+    return alt.InlineData(values=rows)
 
 
 def title(text: str, subtitle: str = "") -> alt.TitleParams:
     """A title with an explanation below it, in lines short enough for a telephone (drawings do not wrap text)."""
-    return altair().TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, SUBTITLE_WIDTH))
+    return alt.TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, SUBTITLE_WIDTH))
 
 
 def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int) -> Any:
     """The chart with its title, alternative text and look."""
     chart = chart.properties(title=title, description=description, width=_WIDTH, height=height)
     return chart.configure(**_CONFIG)
+
+
+def layered(layers: Sequence[Any], name: str, rows: list[dict], parameters: Sequence[alt.Parameter]) -> alt.LayerChart:
+    """Layers over rows under a name of their own: altair leaves them where words find them, as ``data('levels')``."""
+    return alt.layer(*layers, data=alt.InlineData(name=name, values=rows)).add_params(*parameters)
 
 
 def live(chart: Any, *, title: alt.TitleParams, subject: str, state: str, height: int, signal: str = "told") -> Any:
@@ -130,39 +149,41 @@ def live(chart: Any, *, title: alt.TitleParams, subject: str, state: str, height
 
 def params(values: dict[str, Any], bindings: dict[str, Any] | None = None) -> list[alt.Parameter]:
     """Parameters of a chart by name; what has a binding is a control of the page, and in JupyterLab a widget."""
-    alt = altair()
     return [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
 
 
 def signals(expressions: dict[str, str]) -> list[alt.Parameter]:
     """Parameters that Vega computes from the others: the result in words, which the title shows and a page speaks."""
-    return [altair().param(name=name, expr=expression) for name, expression in expressions.items()]
+    return [alt.param(name=name, expr=expression) for name, expression in expressions.items()]
 
 
 def date_color(dates: Sequence[str]) -> alt.Color:
     """Colour by granularity, with a legend above the chart."""
-    return altair().Color("dates:N", scale=_date_scale(dates, _COLORS), title=_DATE_LEGEND)
+    return alt.Color("dates:N", scale=_date_scale(dates, _COLORS), title=_DATE_LEGEND)
 
 
 def date_shape(dates: Sequence[str]) -> alt.Shape:
     """Shape of points by granularity: what colour says, said again."""
-    return altair().Shape("dates:N", scale=_date_scale(dates, _SHAPES), title=_DATE_LEGEND)
+    return alt.Shape("dates:N", scale=_date_scale(dates, _SHAPES), title=_DATE_LEGEND)
 
 
 def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
     """Dash of lines by granularity: what colour says, said again."""
-    # Short pieces of line would all look alike in the legend.
-    legend = altair().Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
-    return altair().StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend)
+    return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend_of_lines())
+
+
+def legend_of_lines() -> alt.Legend:
+    """A legend with long pieces of line: short ones would all look alike."""
+    return alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
 
 
 def date_tooltip() -> alt.Tooltip:
     """The granularity in a tooltip."""
-    return altair().Tooltip("dates:N", title=_DATE_LEGEND)
+    return alt.Tooltip("dates:N", title=_DATE_LEGEND)
 
 
 def _date_scale(dates: Sequence[str], values: dict) -> alt.Scale:
-    return altair().Scale(domain=list(dates), range=[values[d] for d in dates])
+    return alt.Scale(domain=list(dates), range=[values[d] for d in dates])
 
 
 def share_expression(field: str) -> str:
@@ -172,25 +193,34 @@ def share_expression(field: str) -> str:
     return f"({small} ? '{percent(LEAST_SHARE / 2)}' : format({field}, {nearly} ? '.6~p' : '.3~p'))"
 
 
+def count_expression(count: str) -> str:
+    """So many of all ``records``, in words, as an expression of Vega."""
+    share = share_expression(f"{count} / records")
+    return (
+        f"({count} ? format({count}, ',') : 'none') + ' of ' + format(records, ',') + ' records'"
+        f" + ({count} ? ' (' + {share} + ')' : '')"
+    )
+
+
 def inline_rounded(frame: pd.DataFrame) -> alt.InlineData:
     """The frame as rows inside the specification, by digits that count: for logarithmic axes decimals would not do."""
-    rounded = frame.apply(lambda column: column.map(_rounded) if column.dtype.kind == "f" else column)
-    return altair().InlineData(values=rounded.astype(object).where(frame.notna(), None).to_dict("records"))
+    rounded = frame.apply(lambda column: column.map(rounded_number) if column.dtype.kind == "f" else column)
+    return alt.InlineData(values=rounded.astype(object).where(frame.notna(), None).to_dict("records"))
 
 
-def _rounded(number: float) -> float:
+def rounded_number(number: float) -> float:
+    """A number by the digits that count in a drawing."""
     return float(f"{number:.9g}")
 
 
 def by_name(names: Iterable[str], values: Iterable) -> alt.Scale:
     """One value, a colour, dash or shape, by name."""
     names = list(names)
-    return altair().Scale(domain=names, range=list(values)[: len(names)])
+    return alt.Scale(domain=names, range=list(values)[: len(names)])
 
 
 def shares_axis(channel: str, field: str, text: str, **scale: Any) -> alt.X | alt.Y:
     """An axis ("X" or "Y") of shares from 0 to 1, in per cent."""
-    alt = altair()
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%")
     return getattr(alt, channel)(f"{field}:Q", scale=alt.Scale(domain=[0, 1], **scale), axis=axis, title=text)
 
@@ -204,6 +234,27 @@ def ticks(low: float, high: float) -> list[float]:
         if len(places) > 2:
             break
     return places
+
+
+def curves_by_k(rows: str, k_max: int, cumulative: str, count: str, share: str, **calculated: str) -> alt.Chart:
+    """A curve for each of the `rows`: of their array `cumulative` one `count` for each k, made into a `share`."""
+    chosen = alt.Chart().transform_filter(rows).transform_calculate(ks=f"sequence(1, {k_max + 1})", **calculated)
+    return chosen.transform_flatten([cumulative, "ks"], [count, "k"]).transform_calculate(share=share)
+
+
+#: How tooltips write shares, and whole numbers.
+SHARE, COUNT = ".3~p", ","
+
+
+def tooltips(*rows: tuple[str, ...] | alt.Tooltip) -> list[alt.Tooltip]:
+    """A tooltip a row: its field, its title and, for a number, the format."""
+    parts = ("title", "format")
+    return [alt.Tooltip(row[0], **dict(zip(parts, row[1:]))) if isinstance(row, tuple) else row for row in rows]
+
+
+def hover(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
+    """Unseen points, large enough to be found, that have tooltips."""
+    return base.mark_point(size=110, opacity=0, filled=True, aria=False).encode(tooltip=tooltip)
 
 
 def mark_at(chosen: alt.Chart, x: alt.X, y: alt.Y, **place: str) -> tuple[alt.Chart, alt.Chart]:
@@ -224,14 +275,12 @@ def diamond_at(chosen: alt.Chart, x: alt.X, y: alt.Y) -> alt.Chart:
 
 def line_at(y: alt.Y, /, **place: str) -> alt.Chart:
     """A line across, where an expression says."""
-    alt = altair()
     line = alt.Chart(alt.InlineData(values=[{}])).transform_calculate(**place)
     return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
 
 
 def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> alt.Chart:
     """The words of a signal, such as below the axis."""
-    alt = altair()
     text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
         align=align, baseline="top", lineHeight=line, text=alt.ExprRef(signal)
     )
@@ -240,7 +289,6 @@ def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> 
 
 def by_verdict(verdicts: Sequence[str], shapes: Sequence[str]) -> dict[str, Any]:
     """Colour and shape of marks that a verdict, of two, tells apart."""
-    alt = altair()
     color, shape = (alt.Scale(domain=verdicts, range=looks) for looks in ([BLUE, ORANGE], shapes))
     return {
         "color": alt.Color("verdict:N", scale=color, title=None),

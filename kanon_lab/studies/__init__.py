@@ -9,14 +9,15 @@ from kanon_lab.studies.census import (
     census_parameters,
 )
 from kanon_lab.studies.figures import CITATIONS, KINDS, SOURCES, as_printed, explanation, published_figures
-from kanon_lab.studies.inverse import Reconstruction, reconstruct_cells
-from kanon_lab.studies.printed import (
+from kanon_lab.studies.inverse import (
     PRINTED_RANGES,
+    Reconstruction,
     compare_cells,
     compare_reconstructions,
     one_person_transfers,
     printed_row,
     printed_table,
+    reconstruct_cells,
 )
 from kanon_lab.studies.verdicts import VERDICTS, Audit, audit
 

@@ -7,7 +7,7 @@ occupation), so that what exists at the end is one row for each occupied combina
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
@@ -15,21 +15,12 @@ from importlib import resources
 import numpy as np
 import pandas as pd
 
+from kanon_lab.arguments import check_choice, is_number
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.roles import check_seed
 
 #: The columns of a record, in the order of the study.
-VARIABLES = (
-    "region",
-    "province",
-    "age",
-    "birthplace",
-    "sex",
-    "marital_status",
-    "occupation",
-    "study_level",
-    "activity",
-)
+VARIABLES = tuple("region province age birthplace sex marital_status occupation study_level activity".split())
 #: The identification key of the study (section 4.2).
 CATALAN_KEYS = tuple(name for name in VARIABLES if name != "province")
 # Told apart from the numbers that made the census, whatever the two seeds are.
@@ -100,26 +91,14 @@ class Census:
         return self._rows(self.cells["persons"].to_numpy())
 
     def sample(self, fraction: float, *, seed: int = 0, scheme: str = "bernoulli") -> pd.DataFrame:
-        """Draw persons, each with the same chance.
+        """Draw persons, each with the same chance `fraction`, above 0 and below 1: one row a person, in random order.
 
-        Parameters
-        ----------
-        fraction : float
-            Above 0 and below 1.
-        seed : int
-        scheme : {"bernoulli", "fixed"}
-            Each person independently of the others, as the study did (section 4.1); or a simple random sample of
-            ``fraction`` of the persons, rounded.
-
-        Returns
-        -------
-        DataFrame
-            One row a person, in random order, columns `VARIABLES`.
+        With the scheme ``bernoulli`` each is drawn independently of the others, as the study did (section 4.1); with
+        ``fixed`` they are a simple random sample of ``fraction`` of the persons, rounded.
         """
-        if isinstance(fraction, bool) or not isinstance(fraction, (int, float, np.number)) or not 0 < fraction < 1:
+        if not is_number(fraction) or not 0 < fraction < 1:
             raise OptionError(f"fraction must be a number above 0 and below 1, not {shortened(repr(fraction))}")
-        if scheme not in ("bernoulli", "fixed"):
-            raise OptionError(f"scheme must be bernoulli or fixed, not {shortened(repr(scheme))}")
+        check_choice(scheme, "scheme", ("bernoulli", "fixed"))
         rng = np.random.default_rng([check_seed(seed), self.seed, _SAMPLE])
         persons = self.cells["persons"].to_numpy()
         if scheme == "bernoulli":
@@ -167,8 +146,8 @@ def catalan_census(seed: int = 1991, *, parameters: Mapping | None = None) -> Ce
     rng = np.random.default_rng(check_seed(seed))
     cells = {"region": chances.regions}
     persons = chances.region_persons
-    for names, of in chances.steps():
-        cells, persons = _split(cells, persons, names, *of(cells), rng)
+    for names, chances_of in chances.steps.items():
+        cells, persons = _split(cells, persons, names, chances_of(cells), rng)
     cells["province"] = chances.province_of[cells["region"]]
     frame = pd.DataFrame({name: cells[name].astype(np.uint8) for name in VARIABLES})
     return Census(frame.assign(persons=persons.astype(np.int32)), seed)
@@ -226,15 +205,10 @@ def _named(names: Iterable[str]) -> dict[int, str]:
 
 
 def _split(
-    cells: dict[str, np.ndarray],
-    persons: np.ndarray,
-    names: tuple[str, ...],
-    outcomes: np.ndarray,
-    table: np.ndarray,
-    row: np.ndarray,
-    rng: np.random.Generator,
+    cells: dict[str, np.ndarray], persons: np.ndarray, names: tuple[str, ...], step: Step, rng: np.random.Generator
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Split the persons of each cell over the outcomes of one more step, with the chances of ``table[row]``."""
+    outcomes, table, row = step
     # Blocks, so that the counts of all cells and outcomes never stand in memory together.
     block = max(1, 4_000_000 // table.shape[1])
     found = []
@@ -262,14 +236,15 @@ class _Chances:
         self.province_of = np.zeros(max(regions) + 1, dtype=np.uint8)
         self.province_of[self.regions] = [province for _, province, _ in regions.values()]
 
-    def steps(self) -> Iterator[tuple[tuple[str, ...], Callable[[Mapping[str, np.ndarray]], Step]]]:
-        """The variables in the order in which they are drawn, and what gives their chances for the cells so far."""
-        yield ("sex", "age"), self._sex_and_age
-        yield ("birthplace",), self._birthplace
-        yield ("marital_status",), self._marital_status
-        yield ("study_level",), self._study_level
-        yield ("activity",), self._activity
-        yield ("occupation",), self._occupation
+        #: The variables in the order in which they are drawn, and what gives their chances for the cells so far.
+        self.steps: dict[tuple[str, ...], Callable[[Mapping[str, np.ndarray]], Step]] = {
+            ("sex", "age"): self._sex_and_age,
+            ("birthplace",): self._birthplace,
+            ("marital_status",): self._marital_status,
+            ("study_level",): self._study_level,
+            ("activity",): self._activity,
+            ("occupation",): self._occupation,
+        }
 
     def _sex_and_age(self, cells: Mapping[str, np.ndarray]) -> Step:
         pyramid = np.array(self._parameters["pyramid"], dtype=float)

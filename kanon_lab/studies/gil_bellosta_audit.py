@@ -35,20 +35,23 @@ from kanon_lab.studies.gil_bellosta import (
     BENALMADENA,
     COLUMNS,
     CUADROS,
+    HALF_WIDTH_STEP,
     PLACES,
     always_zero,
     assumptions,
+    compare_half_widths,
+    confidence_level,
     crossing,
     municipalities,
     national_cells,
     oldest,
     population,
+    printed_range,
     real_place,
     real_places,
     share_alone,
     totals,
 )
-from kanon_lab.studies.half_widths import STEP, compare, label, level
 
 #: A file with fewer municipalities than this is not the nation (Spain had 8,114 on 1 January 2010).
 _NATION = 8000
@@ -89,9 +92,9 @@ class _Given:
         self.is_nation = counts["place"].nunique() >= _NATION
         if self.is_nation:
             nation = anonymity(counts, dates=PERIODS, ranges=CUADRO_1_RANGES)
-            self.widths = compare(nation)
+            self.widths = compare_half_widths(nation)
             self.alone = nation[(nation["k_from"] == 1) & (nation["k_to"] == 1)].set_index("dates")
-            nation["row"] = [label(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
+            nation["row"] = [printed_range(a, b) for a, b in zip(nation["k_from"], nation["k_to"], strict=True)]
             self.nation = nation.set_index(["dates", "row"])
 
 
@@ -147,9 +150,9 @@ def _cuadro_1(given: _Given) -> Callable[[str, str], Told]:
         dates, what = column.split(" ")
         here, width = given.nation.loc[(dates, row)], given.widths.loc[(dates, row)]
         # The study's is the median of simulations: its interval tells how far that may lie off.
-        noise = width["printed"] + STEP
+        noise = width["printed"] + HALF_WIDTH_STEP
         if what == "±":
-            return told(width["computed"], {"noise": width["noise"] + STEP / 2, "printing": "cut"})
+            return told(width["computed"], {"noise": width["noise"] + HALF_WIDTH_STEP / 2, "printing": "cut"})
         if what == "%":
             noise_share = 100 * noise * _PERSONS / here["population"] + printed_step("0.01") / 2
             return told(100 * here["share"], given.fitted or {"noise": noise_share})
@@ -439,4 +442,4 @@ def _births(cells: tuple[int, ...], chances: tuple[float, ...]) -> np.ndarray:
 def _intervals(given: _Given) -> dict[str, object]:
     """The intervals of Cuadro 1."""
     widest = (given.nation["half_width"] / given.nation["persons"]).max()
-    return {"confidence": 100 * level(given.widths), "narrow": told(widest < 0.01, widest=percent(widest))}
+    return {"confidence": 100 * confidence_level(given.widths), "narrow": told(widest < 0.01, widest=percent(widest))}

@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
+LOCAL = ("http://127.0.0.1:",)
 READY = """() =>
   [...document.querySelectorAll('.kanon-figure')].every(f => f.classList.contains('kanon-drawn'))
   && [...document.querySelectorAll('span.math, div.math')].every(e => e.querySelector('mjx-container'))"""
@@ -22,23 +23,35 @@ def absent(reason: str) -> None:
 
 
 class Visit:
-    """One open page, with what went wrong on it."""
+    """A page that is used for one visit after another, so that what it has loaded it need not load again.
+
+    `errors` and `outside` are what went wrong in this visit, and what it asked of other machines, which none can reach.
+    """
 
     def __init__(self, context):
         self.errors: list[str] = []
         self.outside: list[str] = []
-        context.route("**/*", self._local_only)
+        self.local = LOCAL
+        context.on("request", self._request)
         self.page = context.new_page()
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("response", self._response)
 
-    def _local_only(self, route):
-        if route.request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.outside.append(route.request.url)
-            route.abort()
+    def begin(self, width: int = 1280, local: tuple[str, ...] = LOCAL) -> Visit:
+        """Leave what was visited, and be as a page that was never used; `local` is how addresses may begin."""
+        self.page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch { /* none */ } }")
+        self.page.goto("about:blank")
+        self.page.emulate_media(media="null")
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.local = local
+        self.errors.clear()
+        self.outside.clear()
+        return self
+
+    def _request(self, request):
+        if not request.url.startswith((*self.local, "data:", "blob:", "about:")):
+            self.outside.append(request.url)
 
     def _console(self, message):
         if message.type in ("error", "warning"):

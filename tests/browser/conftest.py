@@ -14,11 +14,13 @@ from browsing import HTML, Visit, absent
 BROWSER_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-software-rasterizer",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # no name, and no other machine, is found
 ]
 
 
@@ -62,10 +64,15 @@ def book():
         thread.join()
 
 
-@pytest.fixture
-def visit(chromium, request):
-    """A page of the width of a desk (1280) or, by indirect parameter, another."""
-    width = getattr(request, "param", 1280)
-    context = chromium.new_context(viewport={"width": width, "height": 900})
+@pytest.fixture(scope="session")
+def desk(chromium):
+    """The page that all visits of a process share."""
+    context = chromium.new_context()
     yield Visit(context)
     context.close()
+
+
+@pytest.fixture
+def visit(desk, request):
+    """A page of the width of a desk (1280) or, by indirect parameter, another."""
+    return desk.begin(getattr(request, "param", 1280))

@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 import pytest
-from browsing import HTML, Visit
+from browsing import HTML
 
 from kanon_lab.show import Listing
 from kanon_lab.show.page import list_script, style
@@ -52,23 +52,11 @@ def list_page(tmp_path_factory):
     return path.as_uri()
 
 
-class FileVisit(Visit):
-    """A visit that reaches files and nothing else."""
-
-    def _local_only(self, route):
-        if route.request.url.startswith(("file:", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.outside.append(route.request.url)
-            route.abort()
-
-
 @pytest.fixture
-def visit(chromium, request):
-    context = chromium.new_context(viewport={"width": getattr(request, "param", 1280), "height": 900})
-    visit = FileVisit(context)
+def visit(desk, request):
+    """A visit that reaches files and nothing else."""
+    visit = desk.begin(getattr(request, "param", 1280), local=("file:",))
     yield visit
-    context.close()
     assert visit.outside == []
     assert visit.errors == []
 

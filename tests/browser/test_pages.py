@@ -7,7 +7,7 @@ import os
 import time
 
 import pytest
-from browsing import HTML, Visit
+from browsing import HTML
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 pytestmark = pytest.mark.browser
@@ -70,17 +70,16 @@ THEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="session")
-def seen(book, chromium, tmp_path_factory, request):
+def seen(book, desk, tmp_path_factory, request):
     """What stands on a page (a function of its path), from one visit for all tests and all processes that test."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if hasattr(request.config, "workerinput") else base) / "seen"
     folder.mkdir(exist_ok=True)
 
     def look(page: str) -> dict:
-        context = chromium.new_context(viewport={"width": 1280, "height": 900})
-        visit = Visit(context)
+        visit = desk.begin()
         opened = visit.open(f"{book}/{page}")
-        found = {
+        return {
             "empty": opened.evaluate(EMPTY_CHARTS),
             "unnamed": opened.evaluate(UNNAMED),
             "unset": opened.evaluate(UNSET_MATH),
@@ -94,8 +93,6 @@ def seen(book, chromium, tmp_path_factory, request):
             "phone": _on_a_phone(opened),
             "colours": {theme: opened.evaluate(COLOURS, theme) for theme in THEMES},
         }
-        context.close()
-        return found
 
     def once(page: str) -> dict:
         kept = folder / f"{page.replace('/', '--')}.json"

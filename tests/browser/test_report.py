@@ -47,15 +47,12 @@ class FromDisk(Visit):
     """A visit to one file; whatever else is asked for is noted."""
 
     def __init__(self, context, path):
-        self.file = path.as_uri()
         super().__init__(context)
+        self.file = path.as_uri()
 
-    def _local_only(self, route):
-        if route.request.url.split("#")[0] == self.file or route.request.url.startswith(("data:", "blob:")):
-            route.continue_()
-        else:
-            self.outside.append(route.request.url)
-            route.abort()
+    def _request(self, request):
+        if request.url.split("#")[0] != self.file and not request.url.startswith(("data:", "blob:")):
+            self.outside.append(request.url)
 
     def _console(self, message):
         self.errors.append(f"{message.type}: {message.text}")

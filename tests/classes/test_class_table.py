@@ -13,7 +13,7 @@ from kanon_lab.classes.compatible import compatible_sums
 from kanon_lab.errors import DataError, OptionError, about
 from kanon_lab.roles import KeySpec
 
-SETTINGS = settings(deadline=None, max_examples=80)
+SETTINGS = settings(max_examples=80)
 #: Values that a column of a real file may mix: numbers, text that looks like numbers, truth values, missing ones.
 MIXED = [None, 1, 2.5, -3, "1", "b", "ä", math.nan]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
@@ -21,7 +21,6 @@ def agree(one, other, policy):
 
 
 @pytest.mark.parametrize("policy", ["wildcard", "category"])
-@settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_counts_every_person_that_matches(policy, data):
     persons = data.draw(st.lists(st.tuples(values, values), min_size=1, max_size=12))

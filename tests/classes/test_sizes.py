@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import by_meaning, class_table, size_ranges
@@ -18,7 +18,6 @@ def compatible(one, other) -> bool:
 
 
 @given(RECORDS, st.sampled_from(["wildcard", "category"]))
-@settings(deadline=None, max_examples=50)
 def test_every_record_is_counted_once_in_each_column(records, missing):
     frame = pd.DataFrame(records, columns=["p", "q"], dtype=object)
     found = size_ranges(class_table(frame, KeySpec(("p", "q"), missing=missing)))
@@ -35,7 +34,6 @@ def test_every_record_is_counted_once_in_each_column(records, missing):
 
 
 @given(RECORDS)
-@settings(deadline=None, max_examples=40)
 def test_a_chart_gets_each_meaning_as_a_version_where_they_differ(records):
     frame = pd.DataFrame(records, columns=["p", "q"], dtype=object)
     sizes = size_ranges(class_table(frame, KeySpec(("p", "q"), missing="wildcard")))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -252,7 +252,6 @@ LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u202
 NAMES = st.text(LETTERS, min_size=1, max_size=150).filter(str.strip)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.one_of(NAMES, st.sampled_from(["0\xa0", "yes", "2019", "- a", "# b", "a: b", "'", "{", "&x", "~"])),

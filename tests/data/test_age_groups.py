@@ -48,7 +48,7 @@ def fault_of(path, **options):
     return message.removeprefix(f"{path}: ")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     open_from=st.integers(30, 110),
     write=st.sampled_from([str, "{} años".format, "{} years".format]),
@@ -201,7 +201,6 @@ def test_ines_own_spreadsheet_lacks_ages(shared, capsys):
     assert (out, err.count("\n")) == ("", 1)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_of_an_xls_workbook_is_told_in_one_line_or_does_no_harm(tmp_path_factory, data):
     content = bytearray(xls_of(single_years(35)))

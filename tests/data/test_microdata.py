@@ -57,7 +57,6 @@ WHOLE = st.one_of(st.none(), st.integers(-(10**9), 10**9))
 DECIMAL = st.one_of(st.none(), st.floats(-1e6, 1e6).map(lambda number: round(number, 3) + 0.0))
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=st.lists(st.tuples(TEXT, WHOLE, DECIMAL), min_size=1, max_size=8), form=st.sampled_from(list(WRITERS)))
 def test_every_format_gives_the_same(tmp_path_factory, rows, form):
     path = tmp_path_factory.mktemp("formats") / f"survey.{form}"
@@ -186,7 +185,7 @@ def test_faults_of_csv(write, text, fault):
 CELL = st.text(alphabet='a",;\n', max_size=4)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(lines=st.lists(st.tuples(CELL, CELL), min_size=1, max_size=4))
 def test_quotation_marks_are_read_as_the_strict_parser_of_python_reads_them(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("quotes") / "survey.csv"
@@ -252,7 +251,6 @@ def test_other_extensions(write, name):
     assert "ends in none of .csv, .parquet, .xlsx, .sav, .dta, .sas7bdat" in fault_of(write("a\n1\n", name))
 
 
-@settings(max_examples=50, deadline=None)
 @given(data=st.data(), form=st.sampled_from(list(WRITERS)))
 def test_damage_is_told_in_one_line_or_does_no_harm(tmp_path_factory, data, form):
     path = tmp_path_factory.mktemp("damage") / f"survey.{form}"

@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import pyreadstat
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sas_files import write_sas
 
@@ -52,7 +52,6 @@ WORD = st.text(alphabet="abcñáéíóúÑÁüºªï ", min_size=1, max_size=8).
 ENCODINGS = {"utf-8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16", "latin-1": "cp1252", "cp1252": "cp1252"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(st.tuples(WORD, st.integers(-999, 999)), min_size=1, max_size=6),
     encoding=st.sampled_from(list(ENCODINGS)),
@@ -124,7 +123,6 @@ def test_declared_codes_are_missing_in_every_format(tmp_path, form):
 CODE = st.one_of(st.integers(-3, 3), st.sampled_from(["0", "1", "01", "1.5", "x"]), st.just(1.5))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     cells=st.lists(st.sampled_from(["0", "1", "01", "2", "-3", "1.5", "x", ""]), min_size=1, max_size=6),
     codes=st.lists(CODE, min_size=1, max_size=3),
@@ -268,7 +266,6 @@ def test_encrypted_workbooks_and_archives(write):
     assert "is not .sav but a zip archive" in fault_of(write(content.getvalue(), "d.sav"))
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     content=st.binary(max_size=60), start=st.sampled_from([b"", b"a,b\n", b"\xff\xfe", b"\xef\xbb\xbf", b"PK\x03\x04"])
 )

@@ -86,7 +86,7 @@ TEXT = st.sampled_from(["a", "Málaga", "01001", 'say "so"', "x,y"])
 NUMBER = st.one_of(st.none(), st.sampled_from([".A", ".Z"]), st.floats(-1e9, 1e9).map(lambda each: round(each, 3)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows=st.lists(st.tuples(TEXT, NUMBER), min_size=1, max_size=8))
 def test_sas_is_read_as_the_reader_of_pandas_reads_it(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("sas") / "a.sas7bdat"

@@ -55,7 +55,7 @@ CELLS = st.dictionaries(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(cells=CELLS, delimiter=st.sampled_from([",", ";", "\t", "|"]), random=st.randoms(use_true_random=False))
 def test_csv_reads_back_whatever_the_order_of_rows_and_columns(tmp_path_factory, cells, delimiter, random):
     frame = a_frame(cells)
@@ -69,7 +69,7 @@ def test_csv_reads_back_whatever_the_order_of_rows_and_columns(tmp_path_factory,
     pd.testing.assert_frame_equal(read_counts(path), frame.loc[rows].reset_index(drop=True))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(cells=CELLS)
 def test_parquet_and_xlsx_read_back(tmp_path_factory, cells):
     frame = a_frame(cells)
@@ -237,7 +237,6 @@ def test_cut_binary_files(tmp_path):
         assert "damaged" in (fault := fault_of(tmp_path / name)) or "cut short" in fault
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), form=st.sampled_from(["csv", "csv.gz", "parquet", "xlsx"]))
 def test_damage_is_told_in_one_line_or_does_no_harm(tmp_path_factory, data, form):
     path = tmp_path_factory.mktemp("damage") / f"counts.{form}"
@@ -372,7 +371,7 @@ def test_pooling_inside_a_group(write, pool_from):
     assert "multiples of 5" in fault_of(write(HEADER + ROW), OptionError, pool_from=pool_from)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(cells=CELLS, pool_from=st.sampled_from(range(0, 105, 5)))
 def test_pooling_keeps_every_person(tmp_path_factory, cells, pool_from):
     frame = a_frame({cell: n % 1000 for cell, n in cells.items()})

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -20,7 +20,6 @@ def table_of(records, missing="wildcard"):
     return class_table(frame, KeySpec(["a", "b"], missing=missing))
 
 
-@settings(deadline=None)
 @given(RECORDS, st.sampled_from(["wildcard", "category"]), st.integers(0, 5), st.integers(1, 4))
 def test_by_plain_loops(records, missing, suppressed, k):
     def alike(one, other):

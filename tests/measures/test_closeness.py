@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from diversity_oracle import file_of, hierarchical, ordered
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -46,7 +46,6 @@ def transport(p, q, ground):
     return solved.fun
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.booleans()), min_size=2, max_size=15))
 def test_distances_are_the_cheapest_transport(rows):
     values, classes = [value for value, _ in rows], [class_ for _, class_ in rows]
@@ -69,7 +68,6 @@ def test_distances_are_the_cheapest_transport(rows):
             assert result.classes["t_closeness"][class_] == pytest.approx(transport(p, q, ground), abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3)), min_size=1, max_size=40))
 def test_hierarchical_distance_is_the_sum_of_costs(rows):
     values, classes = [value for value, _ in rows], [class_ for _, class_ in rows]
@@ -81,7 +79,6 @@ def test_hierarchical_distance_is_the_sum_of_costs(rows):
         assert result.classes["t_closeness"][class_] == pytest.approx(hierarchical(counter, file, nodes), abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 5)), min_size=1, max_size=60))
 def test_ordered_distance_of_many_values(rows):
     values, classes = [value for value, _ in rows], [class_ for _, class_ in rows]

@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -62,7 +62,6 @@ def links(before, after, scale):
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(pair=pairs(), scale=st.sampled_from(["sd", "none"]))
 @example(pair=([(1, 1), (1, 2), (1, 2)], [(1, None), (None, None), (5, 2)]), scale="sd")
 def test_links_by_comparing_every_record_with_every_other(pair, scale):
@@ -142,7 +141,6 @@ def within(original, value, released, width, by, sd):
     return ordered[max(first - steps, 0)] <= original <= ordered[min(last + steps, len(ordered) - 1)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(pair=pairs(), width=st.sampled_from([0.05, 0.1, 0.3, 0.5, 1]), by=st.sampled_from(["sd", "rank"]))
 @example(pair=([(1,), (1,), (1,)], [(1,), (None,), (2,)]), width=0.1, by="sd")
 def test_intervals_value_by_value(pair, width, by):
@@ -194,7 +192,6 @@ def test_one_variable_by_hand():
     assert result.variables["half_width"].tolist() == [1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     rows=st.lists(st.tuples(NUMBERS, st.integers(1, 4)), min_size=1, max_size=12),
     quantile=st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9, 1]),

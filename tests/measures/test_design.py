@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, t
 
@@ -64,7 +64,6 @@ def by_hand(records, group):
     return mean, math.sqrt(variance) if df else math.nan, df, len(lone & strata)
 
 
-@settings(deadline=None)
 @given(RECORDS)
 def test_every_group_is_as_by_hand(records):
     for group, (estimate, se, df, lone) in enumerate(estimated(records)):
@@ -124,7 +123,6 @@ def test_a_group_without_two_units_of_a_stratum_has_no_error(records, expected):
         assert np.isnan(rate_interval(np.array([rate]), *arrays[1:], np.array([1]), 0.95)).all()
 
 
-@settings(deadline=None)
 @given(RECORDS, st.randoms(use_true_random=False))
 def test_what_is_outside_a_group_tells_only_how_many_units_there_are(records, random):
     expected = estimated(records)
@@ -178,7 +176,6 @@ def test_a_rate_of_none_or_all_has_the_exact_interval_of_its_units(units, level)
         assert tuple(ends) == pytest.approx((exact.low, exact.high)) and rate in ends
 
 
-@settings(deadline=None)
 @given(st.floats(0.001, 0.999), st.floats(1e-4, 0.5), st.integers(1, 500), st.floats(0.5, 0.999))
 def test_the_interval_of_a_rate_holds_it_and_stays_in_range(p, se, df, level):
     arrays = [np.array([each]) for each in (p, se, df)]

@@ -55,7 +55,7 @@ def one_key(classes, missing="wildcard"):
     return table_of([(key, 0, value) for key, values in classes.items() for value in values], missing)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(rows=RECORDS, missing=POLICY, c=st.sampled_from([0.5, 1, 2, 3.7]), seed=st.integers(0, 99))
 def test_every_measure_agrees_with_plain_loops(rows, missing, c, seed):
     assume(any(value is not None for *_, value in rows))
@@ -98,7 +98,6 @@ def test_every_measure_agrees_with_plain_loops(rows, missing, c, seed):
         assert result.file[name] == pytest.approx(max(worst[name]), abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
 @given(rows=RECORDS, seed=st.integers(0, 2**32 - 1))
 def test_index_row_order_and_unused_categories_make_no_difference(rows, seed):
     assume(any(value is not None for *_, value in rows))

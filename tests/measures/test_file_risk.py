@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -48,7 +48,6 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(rows=RECORDS, missing=st.sampled_from(["wildcard", "category"]))
 def test_a_file_by_plain_loops(rows, missing):
     frame = pd.DataFrame(rows, columns=["x", "y", "w", "home"]).astype({"x": object, "y": object})

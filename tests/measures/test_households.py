@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -27,7 +27,6 @@ def test_household_of_the_guide():
     assert found.loc["b", "risk":].tolist() == [0.5, 0.5, 0.5]
 
 
-@settings(max_examples=50, deadline=None)
 @given(MEMBERS)
 def test_household_risk_by_plain_loops(members):
     risk, home = [risk for risk, _ in members], [home for _, home in members]
@@ -47,7 +46,6 @@ def test_household_risk_by_plain_loops(members):
     assert found.index.is_monotonic_increasing
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     risks=st.lists(st.integers(1, 6), min_size=1, max_size=4),
     order=st.randoms(use_true_random=False),
@@ -122,7 +120,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(rows=ROWS, missing=st.sampled_from(["wildcard", "category"]))
 def test_counting_households_is_a_further_key(rows, missing):
     frame = pd.DataFrame(rows, columns=["a", "b", "h"]).astype({"a": object, "b": object})

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
@@ -70,7 +70,6 @@ def test_categories_are_matched_as_text():
     assert figures_of(found, category="1", by="")["estimate"] == pytest.approx(3 / 5)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["x", "y", None]), st.sampled_from([1, 2, None]), st.sampled_from([0.0, 1.0, 4.5])),

@@ -47,7 +47,6 @@ def test_numbers_of_sdcmicro(f_k, F_k, risk, estimator):
     assert individual_risk([f_k], [F_k], estimator=estimator) == pytest.approx([risk], abs=5e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(f=st.integers(1, 60), times=st.floats(1, 40))
 def test_exact_risk_is_the_mean_of_one_over_f_k(f, times):
     risk = individual_risk([f], [f * times], estimator="exact")
@@ -95,7 +94,7 @@ def test_approximation_from_three_on():
     assert individual_risk([3, 10], [30, 1000]) == pytest.approx([0.1 / 2.1, 0.01 / 9.01])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(f=st.integers(1, 10**6), times=st.floats(1, 1e300), estimator=st.sampled_from(sorted(ESTIMATORS)))
 def test_every_risk_is_finite_and_a_probability(f, times, estimator):
     (risk,) = individual_risk([f], [f * times], estimator=estimator)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -101,7 +101,6 @@ def mean_inverse(f, x):
     return math.fsum(math.exp(n * math.log(x) - x - math.lgamma(n + 1)) / (f + n) for n in range(top))
 
 
-@settings(max_examples=50, deadline=None)
 @given(f=st.one_of(st.integers(1, 60), st.integers(1, 10**6)), x=st.floats(1e-6, 3000))
 def test_expected_inverse_by_its_definition(f, x):
     assert _mean_inverse(np.array([float(f)]), np.array([x])) == pytest.approx([mean_inverse(f, x)], rel=1e-10)
@@ -222,7 +221,6 @@ def test_the_fraction_of_a_class_is_one_over_its_mean_weight():
     np.testing.assert_allclose(loglinear(table, interactions=[KEYS]).fractions, table.f_k / table.F_k, rtol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3, st.sampled_from([1.5, 4, 40])), min_size=1, max_size=40),
     terms=st.sampled_from([[], [("a", "b")], [("a", "b"), ("b", "c")], [KEYS]]),

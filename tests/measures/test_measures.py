@@ -223,14 +223,13 @@ RANDOM = st.randoms(use_true_random=False)
 
 
 @pytest.mark.parametrize("missing", ["wildcard", "category", "error"])
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(file=files(), random=RANDOM)
 def test_every_measure_is_that_of_plain_loops(missing, file, random):
     compare(*file, random, missing)
 
 
 @pytest.mark.parametrize("missing", ["wildcard", "category"])
-@settings(max_examples=40, deadline=None)
 @given(file=files(12, fewest_keys=5), random=RANDOM)
 def test_up_to_twelve_keys(missing, file, random):
     compare(*file, random, missing)

@@ -7,14 +7,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, MissingPackageError, OptionError
 from kanon_lab.measures import propensity
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.integers(20, 60), st.integers(20, 60)), min_size=1, max_size=5))
 def test_one_categorical_variable_by_hand(counts):
     """A logistic model of one variable fits the released share of each of its categories."""

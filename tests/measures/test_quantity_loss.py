@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -66,7 +66,6 @@ def close(value):
     return pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-@settings(deadline=None)
 @given(files())
 def test_by_plain_loops(both):
     before, after, weights = both

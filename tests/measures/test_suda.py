@@ -6,7 +6,7 @@ from math import factorial, prod
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
@@ -64,7 +64,6 @@ def subsets_within(subset):
     return chain.from_iterable(combinations(subset, size) for size in range(1, len(subset)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows=files(), missing=st.sampled_from(["wildcard", "category"]), size=st.integers(1, 5))
 @example(rows=[[1, None], [1, 2], [2, 2]], missing="wildcard", size=2)
 @example(rows=[[1, 2, 3]], missing="wildcard", size=3)
@@ -94,7 +93,6 @@ def test_every_set_of_keys_of_every_record(rows, missing, size):
     assert result.variables["msus"].tolist() == [sum(n for s, n in counts.items() if j in s) for j in range(keys)]
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=files(), missing=st.sampled_from(["wildcard", "category"]), fraction=st.floats(0.001, 1))
 def test_dis_and_the_scores_made_of_it(rows, missing, fraction):
     frame = frame_of(rows)
@@ -117,7 +115,6 @@ def test_dis_and_the_scores_made_of_it(rows, missing, fraction):
         assert (np.diff(result.dis_scores[scored][order]) >= -1e-12).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=files(), data=st.data())
 def test_neither_the_order_of_rows_nor_that_of_keys_matters(rows, data):
     frame = frame_of(rows)

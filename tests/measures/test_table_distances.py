@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -52,7 +52,6 @@ def cramers_v(cells):
     return math.sqrt(chi2 / (min(len(rows), len(columns)) - 1))
 
 
-@settings(deadline=None)
 @given(ROWS, ROWS, st.booleans())
 def test_by_plain_loops(before, after, weighted):
     weight = "w" if weighted else None

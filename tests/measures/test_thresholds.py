@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table, with_population
@@ -30,7 +30,6 @@ def test_the_ten_records_of_the_guide():
     assert np.flatnonzero(quartile.which).tolist() == [4, 6]
 
 
-@settings(max_examples=50, deadline=None)
 @given(risk=RISKS, threshold=st.sampled_from([0, 0.05, 0.07, 0.25, 1]), quantile=st.floats(0, 1))
 def test_above_by_plain_loops(risk, threshold, quantile):
     above = records_above(risk, threshold=threshold)
@@ -84,7 +83,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(rows=ROWS, missing=st.sampled_from(["wildcard", "category"]), threshold=st.sampled_from([0.07, 0.21, 0.6]))
 def test_attackers_by_plain_loops(rows, missing, threshold):
     frame = pd.DataFrame(rows, columns=["a", "b", "w"]).astype({"a": object})

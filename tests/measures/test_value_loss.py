@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -45,7 +45,6 @@ def entropy_by_loops(pairs):
     return lost / most if most else 0.0
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_by_plain_loops(pairs):
     assert granularity(*columns(pairs)) == pytest.approx(granularity_by_loops(pairs), abs=1e-12)
@@ -53,7 +52,6 @@ def test_by_plain_loops(pairs):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(deadline=None)
 @given(pairs=PAIRS, merge=st.dictionaries(st.sampled_from("uvwx"), st.sampled_from(["u", "v", None])))
 def test_from_0_to_1_and_never_less_by_coarsening(measure, pairs, merge):
     coarser = [(before, merge.get(after, after)) for before, after in pairs]
@@ -63,7 +61,6 @@ def test_from_0_to_1_and_never_less_by_coarsening(measure, pairs, merge):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@settings(deadline=None)
 @given(pairs=PAIRS, seed=st.integers(0, 99))
 def test_names_and_order_do_not_matter(measure, pairs, seed):
     renamed = {1: "d", 2: "a", 3: "c", 4: "e", 5: "b", None: None, "u": 0.5, "v": 7, "w": "1-5", "x": ""}

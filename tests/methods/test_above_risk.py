@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -14,7 +14,6 @@ from kanon_lab.roles import KeySpec
 SPEC = KeySpec(["a", "b"], weight="w")
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 50)), min_size=1, max_size=20),
     st.floats(0.01, 1),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
@@ -28,7 +28,6 @@ def texts(series):
     st.lists(st.one_of(st.none(), st.decimals(-40, 40, places=1)), min_size=1, max_size=20),
     st.sampled_from([float, Decimal]),
 )
-@settings(deadline=None, max_examples=60)
 def test_every_number_is_in_its_band_or_in_the_category_named_for_its_side(edges, closed, values, kind):
     labels = [f"band {i}" for i in range(len(edges) - 1)]
     series = pd.Series([None if v is None else kind(v) for v in values], dtype=object if kind is Decimal else float)
@@ -54,7 +53,6 @@ def test_every_number_is_in_its_band_or_in_the_category_named_for_its_side(edges
     st.lists(st.integers(0, 2000), min_size=1, max_size=8),
     st.sampled_from(["left", "right"]),
 )
-@settings(deadline=None, max_examples=60)
 def test_bands_of_equal_width_are_cut_as_they_are_written(width, places, start, steps, closed):
     """Widths such as 0.1 and values such as 0.3 lie on edges, whatever binary numbers stand for them."""
     unit = Decimal(1).scaleb(-places)

@@ -18,7 +18,7 @@ TOWNS = pd.Series(["city", "town", None, "farm"], index=list("abcd"), name="plac
     st.sampled_from(["raise", "keep", "rest"]),
     st.sampled_from([object, "category", "str"]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_groups_are_what_a_loop_makes_of_them(values, label_of, others, dtype):
     groups = {}
     for value, label in label_of.items():

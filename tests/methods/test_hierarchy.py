@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
@@ -54,7 +54,6 @@ def test_labels_of_bands(edges, closed, whole, labels):
     st.sampled_from(["left", "right"]),
     st.lists(st.integers(-40, 40), min_size=1, max_size=20),
 )
-@settings(deadline=None, max_examples=60)
 def test_bands_hold_what_lies_between_their_edges_and_refuse_the_rest(edges, closed, values):
     hierarchy = Hierarchy.from_intervals([edges], closed=closed)
     inside = [v for v in values if (edges[0] <= v < edges[-1] if closed == "left" else edges[0] < v <= edges[-1])]
@@ -201,7 +200,6 @@ def test_levels_that_do_not_nest_may_be_declared():
 
 
 @given(st.dictionaries(st.integers(0, 8), st.lists(st.sampled_from("xyz"), min_size=2, max_size=2), min_size=1))
-@settings(deadline=None, max_examples=60)
 def test_nesting_is_what_a_plain_loop_finds(mapping):
     nests = all(mapping[a][1] == mapping[b][1] for a in mapping for b in mapping if mapping[a][0] == mapping[b][0])
     if nests:
@@ -212,7 +210,6 @@ def test_nesting_is_what_a_plain_loop_finds(mapping):
 
 
 @given(st.lists(st.sampled_from([*REGION, None]), min_size=1, max_size=12), st.integers(0, 3), st.randoms())
-@settings(deadline=None, max_examples=50)
 def test_neither_index_nor_order_nor_categories_matter(values, level, random):
     hierarchy = Hierarchy.from_mapping(REGION, top="*")
     rows = list(range(len(values)))

@@ -9,7 +9,7 @@ from math import exp, isclose, log
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
@@ -168,7 +168,6 @@ LIMITS = st.sampled_from([0, 0.07, 0.1, 0.2, 0.29, 0.5, 1])
 
 
 @given(files(), st.sampled_from(["wildcard", "category"]), st.integers(1, 5), LIMITS, st.sampled_from(list(LOSSES)))
-@settings(deadline=None, max_examples=50)
 def test_the_optimum_is_that_of_a_plain_scan(file, policy, k, limit, loss):
     check(file, policy, {"k_required": k}, {}, limit, loss)
 
@@ -181,7 +180,6 @@ def test_the_optimum_is_that_of_a_plain_scan(file, policy, k, limit, loss):
     st.sampled_from(L_KINDS),
     st.sampled_from([1, 1.5, 2, 3]),
 )
-@settings(deadline=None, max_examples=40)
 def test_the_optimum_with_l_diversity(file, policy, k, limit, kind, l_required):
     def criterion(values, everyone):
         return values != [] and l_of(values, kind, 2) >= l_required - 1e-9
@@ -191,7 +189,6 @@ def test_the_optimum_with_l_diversity(file, policy, k, limit, kind, l_required):
 
 
 @given(files(), st.sampled_from(["wildcard", "category"]), LIMITS, st.sampled_from([0, 0.2, 0.35, 0.7]))
-@settings(deadline=None, max_examples=50)
 def test_the_optimum_with_t_closeness(file, policy, limit, t):
     def criterion(values, everyone):
         return values != [] and t_of(values, everyone) <= t + 1e-9
@@ -200,7 +197,6 @@ def test_the_optimum_with_t_closeness(file, policy, limit, t):
 
 
 @given(files(missing=False, keys="abc"), st.integers(1, 3), st.randoms())
-@settings(deadline=None, max_examples=40)
 def test_neither_row_order_nor_categories_nor_column_order_matter(file, k, random):
     names, _, _, frame = file
     hierarchies = {name: HIERARCHIES[name] for name in names}
@@ -421,7 +417,6 @@ def test_a_hierarchical_distance():
 
 
 @given(files(), st.sampled_from(["wildcard", "category"]), st.integers(1, 6))
-@settings(deadline=None, max_examples=40)
 def test_the_grid_counts_records_in_small_classes(file, policy, k_max):
     names, records, _, frame = file
     grid = level_grid(

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -42,7 +42,6 @@ def failing(original, released, k, keys=KEYS):
     }
 
 
-@settings(deadline=None, max_examples=60)
 @given(files(), st.integers(1, 4), st.sampled_from(["wildcard", "category"]), st.permutations([1, 2, 3]))
 def test_the_guarantee_of_the_policy_holds_and_claims_are_right(frame, k, policy, ranks):
     k = min(k, len(frame))
@@ -59,7 +58,6 @@ def test_the_guarantee_of_the_policy_holds_and_claims_are_right(frame, k, policy
     assert result.records_touched == int((frame[KEYS].notna() & ~kept).any(axis=1).sum())
 
 
-@settings(deadline=None, max_examples=50)
 @given(files(), st.integers(2, 4), st.tuples(*[st.integers(1, 3)] * 3))
 def test_just_the_records_below_k_lose_a_value(frame, k, ranks):
     k = min(k, len(frame))
@@ -70,7 +68,6 @@ def test_just_the_records_below_k_lose_a_value(frame, k, ranks):
     assert result.violating == below.sum() == result.records_touched
 
 
-@settings(deadline=None, max_examples=40)
 @given(files(), st.integers(2, 4), st.permutations([1, 2, 3]))
 def test_no_value_could_come_back_alone(frame, k, ranks):
     """Where a record lost several values, each is needed by it or by another record."""
@@ -87,7 +84,6 @@ def test_no_value_could_come_back_alone(frame, k, ranks):
                 assert (lost.sum(axis=1) > 1).sum() > 8
 
 
-@settings(deadline=None, max_examples=40)
 @given(files(), st.integers(1, 4), st.sampled_from(["wildcard", "category"]), st.randoms(use_true_random=False))
 def test_neither_order_nor_index_matters_and_inputs_stay(frame, k, policy, random):
     k, spec = min(k, len(frame)), KeySpec(KEYS, missing=policy)
@@ -100,7 +96,6 @@ def test_neither_order_nor_index_matters_and_inputs_stay(frame, k, policy, rando
     pd.testing.assert_frame_equal(frame, before)
 
 
-@settings(deadline=None, max_examples=40)
 @given(files(), st.integers(2, 3), st.sampled_from(["wildcard", "category"]))
 def test_chosen_combinations_are_all_met(frame, k, policy):
     k = min(k, len(frame))
@@ -113,7 +108,6 @@ def test_chosen_combinations_are_all_met(frame, k, policy):
     assert len(result.claims) == 3 * 4
 
 
-@settings(deadline=None, max_examples=40)
 @given(files(gaps=False), st.sampled_from(["wildcard", "category"]))
 def test_within_strata_only_records_of_the_stratum_count(frame, policy):
     frame = pd.concat([frame, frame.head(3), frame.head(3)], ignore_index=True)

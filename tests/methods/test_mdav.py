@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.methods import grouping
@@ -64,7 +64,6 @@ TABLES = (
 )
 
 
-@settings(deadline=None, max_examples=50)
 @given(values=TABLES, k=st.integers(2, 6), largest=st.sampled_from([2, 5, 128]), data=st.data())
 def test_groups_are_those_of_the_definition_with_many_ties(values, k, largest, data):
     """Blocks of few points, so that there are many."""
@@ -78,7 +77,6 @@ def test_groups_are_those_of_the_definition_with_many_ties(values, k, largest, d
     assert (sizes[:-1] == k).all() and k <= sizes[-1] < 2 * k
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(-9, 9), min_size=4, max_size=40).filter(lambda x: len(set(x)) > 1), st.integers(2, 4))
 def test_ties_of_whole_numbers_are_exact(values, k):
     """In fractions: neither the grid nor rounding decides which of two equal distances is shorter."""

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -54,7 +54,6 @@ FILES = st.lists(
 ).map(lambda rows: pd.DataFrame(rows, columns=["a", "b", "s"]))
 
 
-@settings(deadline=None, max_examples=60)
 @given(FILES, st.integers(2, 4), st.sampled_from(METHODS), st.booleans())
 def test_every_promise(frame, k, method_and_centre, stratified):
     method, centre = method_and_centre

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -79,7 +79,6 @@ def files(draw, missing=False):
 
 
 @given(files(), st.integers(1, 6))
-@settings(deadline=None, max_examples=60)
 def test_strict_parts_are_those_of_a_plain_recursion(file, k):
     kinds, rows, frame, hierarchies = file
     if k > len(rows):
@@ -104,7 +103,6 @@ def inside(value, text, kind):
 
 
 @given(files(missing=True), st.integers(1, 6), st.booleans(), st.randoms())
-@settings(deadline=None, max_examples=50)
 def test_every_class_has_k_records_and_every_label_holds_its_value(file, k, strict, random):
     kinds, rows, frame, hierarchies = file
     if k > len(rows):
@@ -125,7 +123,6 @@ def test_every_class_has_k_records_and_every_label_holds_its_value(file, k, stri
 
 
 @given(st.lists(st.integers(0, 4), min_size=2, max_size=40), st.integers(1, 5))
-@settings(deadline=None, max_examples=40)
 def test_relaxed_parts_of_one_key_are_halves(values, k):
     if k > len(values):
         return

@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, about
@@ -30,7 +30,6 @@ def covariance(x, y):
     return statistics.covariance(x.tolist(), y.tolist())
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(8, 30),
     st.integers(1, 3),

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kanon_lab.methods import grouping
@@ -43,7 +43,6 @@ def least_of_runs(values, k):
     return best[-1]
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(-20, 20) | st.sampled_from([0.1, 1e6]), min_size=2, max_size=7), st.integers(2, 4))
 def test_no_partition_loses_less(values, k):
     k = min(k, len(values))
@@ -54,7 +53,6 @@ def test_no_partition_loses_less(values, k):
     assert float(lost(values, found.tolist())) == pytest.approx(float(least), rel=1e-12, abs=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.integers(0, 9) | st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=2, max_size=45),
     st.integers(2, 9),

@@ -5,7 +5,7 @@ from itertools import accumulate
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, about
@@ -34,7 +34,6 @@ def plain(rows, keep, invariant, seed):
     return seen
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.lists(
         st.tuples(st.sampled_from([None, *"abcde"]), st.integers(0, 2), st.integers(1, 9)), min_size=2, max_size=40

@@ -4,7 +4,7 @@ import datetime
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -14,7 +14,6 @@ DAYS = st.dates(datetime.date(1890, 1, 1), datetime.date(2025, 12, 31))
 
 
 @given(st.lists(st.one_of(DAYS, st.none()), min_size=1, max_size=15), DAYS, st.booleans())
-@settings(deadline=None, max_examples=60)
 def test_age_is_the_number_of_birthdays(days, reference, as_text):
     days = [None if day is None else min(day, reference) for day in days]
     series = pd.Series([day.isoformat() if as_text and day else day for day in days], dtype=object, name="born")
@@ -45,7 +44,6 @@ def test_twenty_ninth_of_february():
 
 
 @given(st.lists(DAYS, min_size=1, max_size=10))
-@settings(deadline=None, max_examples=50)
 def test_parts_of_dates(days):
     series = pd.Series(pd.to_datetime([day.isoformat() for day in days]))
     assert recode_dates(series, to="month").tolist() == [f"{d:%Y-%m}" for d in days]

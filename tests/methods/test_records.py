@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -42,7 +42,6 @@ def test_tabla_4_is_tabla_2_recoded_record_by_record():
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=50)
 def test_local_generalisation_is_each_record_s_own_label(data):
     n = data.draw(st.integers(1, 8))
     ages = data.draw(st.lists(st.one_of(st.integers(0, 99), st.none()), min_size=n, max_size=n))
@@ -82,7 +81,6 @@ def test_what_cannot_be_generalised_is_refused():
 
 
 @given(st.lists(st.booleans(), max_size=8))
-@settings(deadline=None, max_examples=40)
 def test_suppression_by_mask_and_by_label(gone):
     labels = [f"r{i}" for i in range(len(gone))]
     frame = pd.DataFrame({"x": range(len(gone))}, index=pd.Index(labels, dtype=object))

@@ -40,7 +40,7 @@ def rounded(text, base, half):
     BASES,
     st.sampled_from(["even", "up"]),
 )
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_floats_and_decimals_become_the_multiple_next_to_what_is_written(floats, decimals, base, half):
     floats = floats + [float(each) for each in decimals]
     expected = [float(rounded(repr(value), base, half)) for value in floats]
@@ -54,7 +54,7 @@ def test_floats_and_decimals_become_the_multiple_next_to_what_is_written(floats,
     BASES,
     st.sampled_from(["even", "up"]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_whole_numbers(values, base, half):
     if base < 1 or base == 2.5:
         values = [value % 10**9 for value in values]

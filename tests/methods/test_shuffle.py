@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
@@ -38,7 +38,6 @@ def scores(column):
     return [NORMAL.inv_cdf((mean_rank[value] - 0.5) / len(values)) for value in values]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(100, 160), st.integers(1, 9), st.booleans(), st.booleans())
 def test_marginals_of_each_stratum_are_kept_exactly(seed, rows, decimals, strata, gaps):
     frame = survey(rows, seed).round({"rent": 0}).assign(half=np.arange(rows) % 2)

@@ -22,7 +22,7 @@ PUPILS = pd.Series(pd.Categorical(["none", "university", None, "secondary"], SCH
     st.booleans(),
     st.sampled_from(["limit", "value", "label", "mean"]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_what_lies_strictly_beyond_is_coded_and_the_rest_stays(values, limit, top, form):
     series = pd.Series(values, dtype=float)
     beyond = [v is not None and (v > limit if top else v < limit) for v in values]

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import OptionError
@@ -38,7 +38,6 @@ def as_frame(rows):
     return pd.DataFrame([[float(x) for x in row] for row in rows], index=labels, columns=labels)
 
 
-@settings(deadline=None, max_examples=50)
 @given(laws())
 def test_two_stages_leave_the_shares_as_they_are(law):
     p, shares = law
@@ -66,7 +65,6 @@ def test_two_categories_that_change_places_come_back():
     np.testing.assert_array_equal(invariant_matrix(transition_matrix("a b".split(), keep=0), [1, 9]), np.eye(2))
 
 
-@settings(deadline=None, max_examples=50)
 @given(laws(most=4))
 def test_what_was_seen_gives_the_true_shares_back(law):
     p, shares = as_frame(law[0]), np.array(law[1], dtype=float)
@@ -96,7 +94,6 @@ def test_an_estimate_below_zero_is_left_so():
     assert shares_covariance({"a": -1 / 6, "b": 7 / 6}, SMALL, records=10).loc["a", "a"] > 0
 
 
-@settings(deadline=None, max_examples=50)
 @given(laws())
 def test_the_posterior_is_that_of_bayes(law):
     p, shares = law
@@ -188,7 +185,6 @@ def test_bad_arguments_are_refused(call, message):
         call()
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 50), st.sampled_from([0, 0.2, 0.5, 0.9, 1])), min_size=2, max_size=8).filter(
         lambda rows: any(keep < 1 for _, keep in rows)

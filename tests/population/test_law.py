@@ -48,7 +48,6 @@ def _enumerate(n, probabilities, ranges):
     return mean, second - np.outer(mean, mean)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(0, 6),
     weights=st.lists(st.integers(1, 5), min_size=1, max_size=4),
@@ -63,14 +62,12 @@ def test_mean_and_covariance_equal_enumeration(n, weights, ranges):
     np.testing.assert_allclose(variance_in_ranges(cell, probabilities, ranges)[0], np.diag(covariance), atol=1e-11)
 
 
-@settings(max_examples=50, deadline=None)
 @given(cells=st.lists(st.integers(0, 10**6), min_size=1, max_size=5), periods=PERIODS, ranges=PARTITIONS)
 def test_persons_over_all_k_sum_to_n(cells, periods, ranges):
     n = np.array(cells)
     np.testing.assert_allclose(persons_in_ranges(n, periods, ranges).sum(axis=1), n, rtol=1e-11)
 
 
-@settings(max_examples=50, deadline=None)
 @given(n=st.integers(1, 400), periods=PERIODS)
 def test_ranges_are_sums_of_single_k(n, periods):
     by_k = persons_by_k(np.array([n]), periods, n)[0]
@@ -80,7 +77,6 @@ def test_ranges_are_sums_of_single_k(n, periods):
     np.testing.assert_allclose(persons_in_ranges(np.array([n]), periods, ranges)[0], expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     n=st.integers(0, 5000),
     weights=st.lists(st.floats(0.01, 1), min_size=2, max_size=8),
@@ -102,7 +98,6 @@ def test_merging_periods_can_raise_the_count_at_exactly_two():
     assert persons_in_ranges(n, 60, two) > persons_in_ranges(n, 1826, two)
 
 
-@settings(max_examples=40, deadline=None)
 @given(n=st.integers(0, 3000), periods=st.integers(1, 400), ranges=PARTITIONS)
 def test_equal_probabilities_give_the_scalar_form(n, periods, ranges):
     cell, equal = np.array([n]), np.full(periods, 1 / periods)
@@ -112,7 +107,7 @@ def test_equal_probabilities_give_the_scalar_form(n, periods, ranges):
         )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(n=st.integers(0, 300), weights=st.lists(st.floats(0.05, 1), min_size=4, max_size=12, unique=True))
 def test_many_distinct_probabilities_agree_with_one_pair_at_a_time(n, weights):
     """One cell is summed over all pairs at once, many cells pair by pair: two ways to one variance."""
@@ -143,7 +138,6 @@ def test_million_persons_and_k_of_a_hundred_thousand():
     assert np.isfinite(variance_in_ranges(np.array([n]), periods, around)).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     cells=st.lists(st.integers(0, 20000), min_size=1, max_size=4),
     periods=st.integers(1, 2000),
@@ -159,7 +153,6 @@ def test_covariance_is_that_of_a_fixed_total(cells, periods, ranges):
         assert np.linalg.eigvalsh(matrix).min() >= -1e-6 * max(np.abs(matrix).max(), 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
 @given(n=st.integers(0, 10**6), periods=st.integers(1, 2000), cut=st.integers(1, 500))
 def test_open_range_varies_as_its_complement(n, periods, cut):
     cell = np.array([n])

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from kanon_lab.recipes.truth import changes, same_values
+from kanon_lab.recipes.measured import changes, same_values
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -37,7 +37,6 @@ def beaten(one, other):
 
 
 @given(POINTS)
-@settings(deadline=None)
 def test_the_frontier_holds_exactly_those_that_no_other_beats(rows):
     points, known = as_points(rows), comparable(rows)
     if not known:
@@ -51,7 +50,6 @@ def test_the_frontier_holds_exactly_those_that_no_other_beats(rows):
 
 
 @given(POINTS, st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.7, 1.0]))
-@settings(deadline=None)
 def test_the_cheapest_is_the_least_loss_among_those_that_meet_the_risk(rows, at_most):
     points, known = as_points(rows), comparable(rows)
     if not known:

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab import KeySpec, class_table
@@ -41,7 +41,6 @@ def chain_of(frame, missing="wildcard"):
     return protect(frame, KeySpec(KEYS, **roles)).apply("suppress", {"k_required": 2})
 
 
-@settings(deadline=None, max_examples=40)
 @given(frame=frames())
 def test_uniques_with_the_composition_of_the_household_as_a_plain_loop_counts_them(frame):
     table = class_table(frame, KeySpec(KEYS, household="home"))
@@ -53,7 +52,6 @@ def test_uniques_with_the_composition_of_the_household_as_a_plain_loop_counts_th
     assert (found["classes"], found["k_achieved"]) == (len(counts), min(counts.values()))
 
 
-@settings(deadline=None, max_examples=40)
 @given(frame=frames(), missing=st.sampled_from(["wildcard", "category"]), share=st.floats(0.01, 0.9))
 def test_every_limit_is_met_just_where_what_was_measured_keeps_to_it(frame, missing, share):
     chain = chain_of(frame, missing)

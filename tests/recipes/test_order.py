@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.data import write_microdata
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.notes import LEVEL, alike_neighbours
+from kanon_lab.recipes.households import LEVEL, alike_neighbours
 from kanon_lab.recipes.steps import SHUFFLED_BY
 from kanon_lab.roles import KeySpec
 
@@ -43,7 +43,6 @@ def a_sorted_survey(homes=400, seed=1):
     return frame.assign(weight=10.0 + frame["region"], colour=rng.choice(["a", "b"], len(frame)))
 
 
-@settings(deadline=None, max_examples=40)
 @given(frame=frames(), by=st.sampled_from(SHUFFLED_BY), seed=st.integers(0, 2**40))
 def test_shuffling_keeps_records_and_households(frame, by, seed):
     chain = protect(frame, SPEC).apply("shuffle_records", {"by": by}, seed=seed)
@@ -59,7 +58,6 @@ def test_shuffling_keeps_records_and_households(frame, by, seed):
         assert home == list(frame["home"])
 
 
-@settings(deadline=None, max_examples=40)
 @given(frame=frames(), seed=st.integers(0, 2**40))
 def test_renumbering_is_one_to_one_and_keeps_households(frame, seed):
     chain = protect(frame, SPEC).apply("renumber", {"line_number": "line"}, seed=seed)
@@ -176,7 +174,6 @@ def test_a_random_order_is_seldom_taken_for_another(shares):
     assert alike_neighbours(np.sort(codes))[2] < LEVEL
 
 
-@settings(deadline=None, max_examples=40)
 @given(codes=st.lists(st.integers(-1, 3), max_size=12))
 def test_alike_neighbours_are_counted(codes):
     known = [code for code in codes if code >= 0]

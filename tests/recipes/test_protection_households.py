@@ -12,7 +12,6 @@ from kanon_lab.recipes import as_recipe, household_file, merge_households, prote
 CELL = st.one_of(st.none(), st.sampled_from(["a", "b", 1, 2.5]))
 
 
-@settings(deadline=None, max_examples=30)
 @given(data=st.data(), persons=st.lists(st.sampled_from(["h1", "h2", "h3", 4, 5]), min_size=1, max_size=12))
 def test_out_and_back_is_the_same_file(data, persons):
     values = {home: (data.draw(CELL), data.draw(CELL)) for home in dict.fromkeys(persons)}
@@ -38,7 +37,7 @@ def test_out_and_back_is_the_same_file(data, persons):
     pd.testing.assert_frame_equal(frame, copy)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(homes=st.lists(st.integers(1, 3), min_size=2, max_size=8), other=st.data())
 def test_a_variable_that_differs_within_a_household_is_refused(homes, other):
     values = [other.draw(CELL) for _ in homes]

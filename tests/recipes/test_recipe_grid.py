@@ -64,6 +64,11 @@ def test_several_recipes_by_their_labels():
     assert [each.label for each in planned(one)] == ["the recipe"]
 
 
+def test_a_doubled_sign_is_the_text_without_a_grid_too():
+    recipe = {"key_variables": ["sex"], "weight": "$$w"}
+    assert [planned(each)[0].settings["weight"] for each in (recipe, {"one": recipe})] == ["$w", "$w"]
+
+
 def test_the_grid_may_stand_in_the_recipe():
     found = planned({**RECIPE, "grid": {"k": [2], "ages": [None]}})
     assert [each.label for each in found] == ["k=2, ages=none"]

@@ -3,7 +3,7 @@
 import pandas as pd
 import pyreadstat
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file, write_microdata
@@ -121,7 +121,6 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     codes=st.lists(CODES, min_size=1, max_size=8),
     labels=st.dictionaries(st.integers(-99, 99), TEXTS, min_size=1, max_size=6),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon_lab.columns import as_text
@@ -40,7 +40,6 @@ def linked(true, shown):
     return sum(chances) / len(chances)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     frame=frames(),
     seed=st.integers(0, 99),

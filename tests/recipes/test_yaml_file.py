@@ -11,7 +11,7 @@ from kanon_lab.errors import DataError
 from kanon_lab.recipes import read_recipe
 from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml
 
-SHARED = settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SHARED = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.recipes import as_recipe
@@ -146,7 +146,6 @@ def proposed(frame):
     return parse_yaml(steps, "text")["steps"], list(guesses["variable"][guesses["role"] == KEY])
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(-9, 140), min_size=1, max_size=60)
     | st.lists(st.integers(1, 7), min_size=1, max_size=60)
@@ -183,7 +182,6 @@ def test_bands_that_hold_every_record_are_noted():
         assert any("age: the bands of step 1 leave one value in every record" in note for note in notes) is noted
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_no_frame_is_too_strange(data):
     n = data.draw(st.integers(1, 30))

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, KanonLabError, OptionError, visible
@@ -214,7 +214,6 @@ plain = st.recursive(
     st.sampled_from(["title", "thresholds", "limits", "risks", "least", "map", "missing_codes", "na", "text", "steps"]),
     plain,
 )
-@settings(deadline=None, max_examples=60)
 def test_whatever_a_setting_is_there_is_a_configuration_or_one_line(name, value):
     try:
         config(**{name: value})

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.report.safe import counted, named_grid, pooled, safe_quantiles, shown_settings, told_label
@@ -10,7 +10,6 @@ from kanon_lab.report.safe import counted, named_grid, pooled, safe_quantiles, s
 LEAST = 10
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(1, 8))
 def test_no_pool_tells_the_count_of_a_rare_category(counts, most):
     given_counts = pd.Series(counts, index=[f"c{i}" for i in range(len(counts))])
@@ -32,7 +31,6 @@ def test_a_rare_category_takes_the_next_one_into_the_pool():
     assert (len(alone.shown), alone.categories, alone.records) == (0, 1, None)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2000), st.integers(0, 2**32))
 def test_no_quantile_depends_on_an_extreme_or_on_one_record(size, seed):
     values = np.random.default_rng(seed).normal(1000, 100, size)

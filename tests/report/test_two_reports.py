@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.data import read_file
@@ -110,7 +110,6 @@ def test_one_record_more_seldom_moves_a_count(records):
         assert step == 100
 
 
-@settings(deadline=None)
 @given(st.floats(1e-6, 1), st.floats(1e-6, 1), st.booleans())
 def test_a_rounded_value_stays_on_its_side_of_the_limit(found, limit, least):
     limit = float(f"{limit:.2g}")

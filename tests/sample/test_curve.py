@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -30,7 +30,6 @@ def classes_of(counter, size):
     return {name for name, count in counter.items() if count == size}
 
 
-@settings(max_examples=30, deadline=None)
 @given(sizes=st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(lambda s: 0 < sum(s) < 7), f=FRACTIONS)
 def test_every_sample_and_subsample_of_a_tiny_population(sizes, f):
     """A person is out of the sample, in it only, or in the subsample too: 3^N outcomes."""
@@ -64,7 +63,6 @@ def test_every_sample_and_subsample_of_a_tiny_population(sizes, f):
     assert curve["slope"] == pytest.approx(-steep)
 
 
-@settings(max_examples=40, deadline=None)
 @given(sizes=st.lists(st.integers(1, 50), min_size=1, max_size=20), s=st.floats(0.02, 0.9))
 def test_slope_is_the_derivative_and_the_curve_falls(sizes, s):
     step = 1e-5
@@ -103,7 +101,6 @@ def test_a_population_of_unique_persons_has_a_flat_curve():
     assert expected_study([1, 1], [0.3])[["p_d", "p_c", "tangent_p_d", "true_p_d"]].iloc[0].tolist() == [1] * 4
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 30), st.sampled_from("abc"), st.integers(1, 9)),

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
@@ -25,7 +25,6 @@ def control_by_hand(rows, least):
     return found
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(AREAS, VALUES), min_size=1, max_size=40), st.integers(1, 6))
 def test_frequencies_are_those_counted_by_hand(rows, least):
     frame = pd.DataFrame(rows, columns=["area", "value"], dtype=object)
@@ -91,7 +90,6 @@ def test_bad_controls_are_one_line(arguments, error, message):
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=30).map(np.array)
 
 
-@settings(deadline=None)
 @given(SIZES, st.floats(0.01, 0.9), st.floats(0.05, 1))
 def test_a_small_area_is_a_sample_of_the_country(sizes, fraction, part):
     """Sums over persons by hand: a person of a class of F is alone at s with the chance (1 - s)^(F - 1)."""

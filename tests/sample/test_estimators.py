@@ -64,7 +64,6 @@ def hypergeometric(k, n, persons):
     return Fraction(0) if others is None else Fraction(k * math.comb(persons - k, others), math.comb(persons, n))
 
 
-@settings(max_examples=40, deadline=None)
 @given(sizes=CLASSES.filter(lambda s: 1 in s), f=SAMPLING)
 def test_methods_of_the_sample_uniques_by_plain_formulas(sizes, f):
     n, alone, pairs = sum(sizes), sizes.count(1), sizes.count(2)
@@ -82,7 +81,6 @@ def test_methods_of_the_sample_uniques_by_plain_formulas(sizes, f):
         assert found["population_uniques"][method] == pytest.approx(alone * p_d / f)
 
 
-@settings(max_examples=30, deadline=None)
 @given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5).filter(lambda s: sum(s) < 10), f=SAMPLING)
 def test_subsample_is_the_mean_of_the_study_over_every_subsample(sizes, f):
     persons = [number for number, size in enumerate(sizes) for _ in range(size)]
@@ -106,7 +104,7 @@ def ewens_pitman_log(sizes, alpha, theta):
     return opened + grown - sum(math.log(theta + i) for i in range(1, n))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(sizes=st.lists(st.integers(1, 5), min_size=3, max_size=15))
 @example(sizes=[1] * 14 + [2])
 @example(sizes=[12, 1])
@@ -152,7 +150,6 @@ def test_pitman_by_letting_persons_join_one_by_one(sizes):
     assert found["p_d"] == pytest.approx(uniques(2 * n) / 2 / uniques(n))
 
 
-@settings(max_examples=40, deadline=None)
 @given(sizes=CLASSES, more=st.integers(1, 200), f=SAMPLING)
 @example(sizes=[5, 5, 5, 1], more=1, f=0.1)
 def test_poisson_gamma_by_the_negative_binomial(sizes, more, f):
@@ -247,7 +244,6 @@ def test_a_population_grown_by_the_ewens_pitman_rule():
     assert found["p_d"] == pytest.approx(p_d, rel=0.06)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     sizes=st.lists(st.one_of(st.integers(1, 4), st.integers(1, 10**7)), min_size=1, max_size=30),
     f=st.one_of(st.sampled_from([1e-6, 1e-3, 0.999999]), SAMPLING),

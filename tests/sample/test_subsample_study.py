@@ -6,7 +6,7 @@ from math import floor
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.classes import class_table
@@ -68,7 +68,6 @@ def uniques_of(rows, weights=None):
     return Uniques(class_table(frame.assign(w=weights or 1.0), spec))
 
 
-@settings(deadline=None, max_examples=40)
 @given(FILES, st.sampled_from([0.1, 0.5, 0.83]))
 def test_expected_counts_are_the_mean_over_all_bernoulli_subsamples(rows, f):
     expected = np.zeros(len(COUNTS))
@@ -80,7 +79,6 @@ def test_expected_counts_are_the_mean_over_all_bernoulli_subsamples(rows, f):
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=40)
 @given(FILES, st.floats(0.01, 0.99))
 def test_expected_counts_are_the_mean_over_all_subsamples_of_fixed_size(rows, f):
     design = Design(len(rows), f, "fixed", 1, 0)
@@ -90,7 +88,6 @@ def test_expected_counts_are_the_mean_over_all_subsamples_of_fixed_size(rows, f)
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(KEYS, st.sampled_from([1.0, 1.5, 4.0])), min_size=1, max_size=6))
 def test_expected_counts_are_the_mean_over_all_weighted_subsamples(records):
     rows, weights = zip(*records, strict=True)
@@ -103,7 +100,6 @@ def test_expected_counts_are_the_mean_over_all_weighted_subsamples(records):
     assert [found[name] for name in COUNTS] == pytest.approx(expected)
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(KEYS, st.sampled_from([1.0, 2.5])), min_size=1, max_size=12), st.data())
 def test_counts_of_a_subsample_are_those_by_hand(records, data):
     rows, weights = zip(*records, strict=True)

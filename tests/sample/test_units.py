@@ -28,7 +28,6 @@ def by_draws(chance_of):
         yield taken, float(np.prod([p if here else 1 - p for p, here in zip(chance_of, taken, strict=True)]))
 
 
-@settings(deadline=None, max_examples=40)
 @given(FILES, st.data(), st.sampled_from([0.1, 0.5]), st.booleans())
 def test_expected_counts_of_whole_units_are_the_mean_over_all_subsamples(rows, data, f, fixed):
     unit = pd.factorize(np.array([data.draw(st.integers(0, 2)) for _ in rows]))[0]
@@ -43,7 +42,6 @@ def test_expected_counts_of_whole_units_are_the_mean_over_all_subsamples(rows, d
     assert [found[name] for name in COUNTS] == pytest.approx(mean_counts(rows, ways))
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.tuples(KEYS, st.integers(0, 3), st.sampled_from([1.0, 2.0, 4.0])), min_size=1, max_size=6), st.data()
 )
@@ -77,7 +75,7 @@ def test_units_of_one_record_change_nothing(scheme, role):
     assert (found.units, plain.units) == (400, None)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32), st.sampled_from(["bernoulli", "fixed"]))
 def test_every_unit_that_is_drawn_is_whole(seed, scheme):
     unit = pd.factorize(np.random.default_rng(seed).integers(0, 15, 100))[0]

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 from kanon_lab.data import load_counts, national_totals, read_counts
 from kanon_lab.population import KRange, persons_by_k
-from kanon_lab.studies import audit, gil_bellosta, half_widths, published_figures
+from kanon_lab.studies import audit, gil_bellosta, published_figures
 from kanon_lab.studies.gil_bellosta import (
     CUADROS,
     PLACES,
@@ -21,6 +21,8 @@ from kanon_lab.studies.gil_bellosta import (
     assumptions,
     crossing,
 )
+
+pytestmark = pytest.mark.usefixtures("audited_once")
 
 SOURCE = "gil-bellosta-2011"
 TEXT = f"{SOURCE}.txt"
@@ -68,12 +70,12 @@ def claims(audited):
 
 @pytest.fixture(scope="module")
 def found():
-    return half_widths.half_widths()
+    return gil_bellosta.half_widths()
 
 
 @pytest.fixture(scope="module")
 def ways(found):
-    return half_widths.printings(found)
+    return gil_bellosta.printings(found)
 
 
 def printed_cuadro_1(text):
@@ -302,12 +304,12 @@ class TestHalfWidths:
 
     def test_the_number_of_runs_has_an_interval(self, ways):
         cut = ways.loc["cut"]
-        for how in half_widths.RUNS:
+        for how in gil_bellosta.RUNS:
             assert cut[f"runs, {how}, low"] < cut[f"runs, {how}"] < cut[f"runs, {how}, high"]
         assert cut["runs, standard deviation"] == pytest.approx(900, rel=0.05)
         assert cut["runs, quantiles"] == pytest.approx(1630, rel=0.05)
 
-    @pytest.mark.parametrize("how", half_widths.RUNS)
+    @pytest.mark.parametrize("how", gil_bellosta.RUNS)
     def test_the_standard_error_of_a_simulated_half_width(self, how):
         rng, runs, repeats = np.random.default_rng(5), 1000, 3000
         draws = rng.standard_normal((repeats, runs))
@@ -315,23 +317,23 @@ class TestHalfWidths:
             found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
         else:
             found = norm.ppf(0.975) * draws.std(axis=1, ddof=1)
-        assert found.std() / norm.ppf(0.975) == pytest.approx(half_widths.RUNS[how] / np.sqrt(runs), rel=0.06)
+        assert found.std() / norm.ppf(0.975) == pytest.approx(gil_bellosta.RUNS[how] / np.sqrt(runs), rel=0.06)
 
     def test_how_far_inward_the_default_quantiles_lie(self):
         rng, runs = np.random.default_rng(6), 400
         draws = np.concatenate([rng.standard_normal((4000, runs)) for _ in range(10)])
         found = np.diff(np.quantile(draws, [0.025, 0.975], axis=1), axis=0)[0] / 2
         short = 1 - found.mean() / norm.ppf(0.975)
-        assert short * runs == pytest.approx(half_widths._INWARD, rel=0.1)
+        assert short * runs == pytest.approx(gil_bellosta._INWARD, rel=0.1)
 
-    @pytest.mark.parametrize("printing", half_widths.PRINTINGS)
+    @pytest.mark.parametrize("printing", gil_bellosta.PRINTINGS)
     def test_runs_and_printing_are_found_again(self, printing):
         """Printed half-widths that were drawn with 900 runs, cut or rounded: the way they were printed is likelier."""
         rng = np.random.default_rng(11)
         true = np.tile(np.geomspace(0.06, 1.0, 20), 5)
-        drawn = true * (1 + rng.standard_normal(true.size) * half_widths.RUNS["standard deviation"] / 30)
+        drawn = true * (1 + rng.standard_normal(true.size) * gil_bellosta.RUNS["standard deviation"] / 30)
         ways = {"cut": np.floor(drawn * 100) / 100, "rounded": np.round(drawn, 2)}
-        table = half_widths.printings(pd.DataFrame({"printed": ways[printing], "computed": true}))
+        table = gil_bellosta.printings(pd.DataFrame({"printed": ways[printing], "computed": true}))
         assert table.loc[list(ways), "log_likelihood"].astype(float).idxmax() == printing
         row = table.loc[printing]
         assert row["runs, standard deviation, low"] < 900 < row["runs, standard deviation, high"]
@@ -340,8 +342,8 @@ class TestHalfWidths:
         """A half-width far off widens the bound of the others, not its own."""
         nation = found.copy()
         nation.loc[("day", "1"), "printed"] = 0.70
-        others = [half_widths._bound(nation.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
-        before = [half_widths._bound(found.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
+        others = [gil_bellosta._bound(nation.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
+        before = [gil_bellosta._bound(found.drop(index=row)) for row in [("day", "1"), ("day", "2")]]
         assert others[0] == before[0]
         assert others[1] > 1.5 * before[1]
 

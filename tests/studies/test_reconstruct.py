@@ -20,8 +20,7 @@ from kanon_lab.studies import (
     printed_table,
     reconstruct_cells,
 )
-from kanon_lab.studies.inverse import apportion
-from kanon_lab.studies.printed import PRINTED_RANGES
+from kanon_lab.studies.inverse import PRINTED_RANGES, apportion
 
 cell_lists = st.lists(st.integers(0, 60), min_size=2, max_size=8).filter(any)
 
@@ -56,7 +55,7 @@ class TestPrintedTable:
 
 
 class TestReconstructCells:
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(cell_lists)
     def test_finds_cells_that_give_the_table_of_known_cells(self, cells):
         cells = np.array(cells)
@@ -118,7 +117,6 @@ class TestCompare:
         frame = compare_cells(np.array([3, 1, 2]), np.array([2, 2, 2]))
         assert frame["difference"].tolist() == [-1, 0, 1]
 
-    @settings(deadline=None)
     @given(st.lists(st.integers(0, 30), min_size=2, max_size=5).filter(any))
     def test_transfers_agree_with_the_table_before_and_after(self, cells):
         cells = np.array(cells)
@@ -160,7 +158,6 @@ class TestFitted:
         with pytest.raises(OptionError):
             sizes_in_class(3, 400, 1, 100)
 
-    @settings(deadline=None)
     @given(st.integers(0, 2**32 - 1), st.integers(2, 30), st.integers(2, 12))
     def test_drawn_persons_keep_both_margins(self, seed, places, groups):
         rng = np.random.default_rng(seed)

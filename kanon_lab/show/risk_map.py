@@ -1,18 +1,19 @@
-"""The risk-utility map: every recipe by the risk that it leaves and what it takes, and an explorer of it."""
+"""The risk-utility map: every recipe by the risk that it leaves and what it takes; explorers of it and of recipes."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from kanon_lab.digits import number, percent
-from kanon_lab.errors import OptionError, shortened
+from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.recipes.frontier import (
     MEASURES,
     USUAL_LOSS,
@@ -20,32 +21,16 @@ from kanon_lab.recipes.frontier import (
     check_required,
     costs,
     frontier,
+    is_measure,
     least_loss,
     measure_of,
     middle_step,
     risk_steps,
 )
-from kanon_lab.recipes.risk_map import RiskUtilityMap
-from kanon_lab.show.style import (
-    BLUE,
-    LIGHT_GREY,
-    TITLE_WIDTH,
-    altair,
-    by_verdict,
-    check_columns,
-    diamond_at,
-    finish,
-    inline,
-    line_at,
-    live,
-    params,
-    signals,
-    title,
-    words_at,
-)
-
-if TYPE_CHECKING:
-    import altair as alt
+from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
+from kanon_lab.show import style
+from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
+from kanon_lab.show.style import BLUE, LIGHT_GREY, alt
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.
@@ -53,7 +38,9 @@ _NAME, _BELOW = 30, 56
 _VERDICTS = ("beaten by none", "beaten by another")
 _HEADING = "Risk left, utility lost"
 _MARKS = "Line: the least risk for each loss"
-KIND = "Scatter plot"
+_KIND = "Scatter plot"
+# Rows of a table, at most: the chosen recipe and those beside it on the frontier.
+_ROWS = 9
 # Characters of a line of words, at most; digits of a number, at least, and steps of an axis, at most.
 _WIDEST, _DIGITS, _TICKS = 46, 4, 10
 
@@ -103,15 +90,15 @@ def risk_utility(
     >>> kanon_lab.show.risk_utility(recipes, at_most=0.05).description.split(". ")[-1]
     'With global risk at most 5%, the cheapest is b: information lost (non-uniform entropy) 30%.'
     """
-    state = MapState.of(points_of(found), risk, [loss], at_most)
+    state = _State.of(_points_of(found), risk, [loss], at_most)
     marks = _MARKS if at_most is None else f"{_MARKS}; diamond: the cheapest at or below the rule"
     spread = _spread(state, found.spread) if isinstance(found, RiskUtilityMap) else []
     if spread:
         marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
-    return finish(
+    return style.finish(
         _drawn(state, spread=spread),
-        title=title(_HEADING, marks),
-        description=f"{state.subject(KIND)} {state.told()}",
+        title=style.title(_HEADING, marks),
+        description=f"{state.subject(_KIND)} {state.told()}",
         height=_HEIGHT,
     )
 
@@ -150,23 +137,99 @@ def tradeoff_explorer(
     >>> kanon_lab.show.tradeoff_explorer(recipes, at_most=0.2).description.split(". ")[-1]
     'With global risk at most 10%, the cheapest is a: information lost (non-uniform entropy) 10%.'
     """
-    alt = altair()
-    points = points_of(found)
+    points = _points_of(found)
     losses = _varied_losses(points, risk) if losses is None else list(dict.fromkeys(losses))
-    state = MapState.of(points, risk, losses, at_most, loss).on_slider()
-    return live(
+    state = _State.of(points, risk, losses, at_most, loss).on_slider()
+    return style.live(
         _drawn(state, controls=True),
         title=alt.TitleParams(
             alt.ExprRef("cost"), subtitle=[f"{_MARKS};", "diamond: the cheapest at or below the rule"]
         ),
-        subject=state.subject(f"{KIND} with controls"),
+        subject=state.subject(f"{_KIND} with controls"),
         state=state.told(),
         height=_HEIGHT,
     )
 
 
+def explore_recipes(
+    frame: pd.DataFrame | RiskUtilityMap,
+    recipe: Mapping[str, Any] | None = None,
+    grid: Mapping[str, Any] | None = None,
+    *,
+    repeats: int = 1,
+    workers: int | None = None,
+    risk: str = USUAL_RISK,
+    loss: str = USUAL_LOSS,
+    at_most: float = 0.05,
+) -> Explorer:
+    """An explorer of many recipes on one file, for JupyterLab.
+
+    Parameters
+    ----------
+    frame, recipe, grid, repeats, workers
+        As in `kanon_lab.recipes.risk_utility_map`; or, as `frame` alone, a finished map.
+    risk, loss : str
+        The measures shown first; see `kanon_lab.recipes.MEASURES`.
+    at_most : float
+        The required risk shown first, taken down to a step of the slider.
+
+    Returns
+    -------
+    Explorer
+        Of ``risk``, ``loss`` and ``limit``, the required risk (of a share in per cent). The recipe stands below the
+        table, as text of a recipe file. As the last line of a cell it shows itself.
+
+    Examples
+    --------
+    >>> import kanon_lab
+    >>> survey = pd.DataFrame({"age": [1, 2, 21, 22], "sex": list("ffmm")})
+    >>> recipe = {"key_variables": ["age"], "steps": [{"suppress": {"k_required": "$k"}}]}
+    >>> explorer = kanon_lab.show.explore_recipes(survey, recipe, {"k": [2, 3]}, workers=1)
+    >>> explorer.values["risk"]
+    'global_risk'
+    """
+    ipywidgets()
+    found = frame
+    if not isinstance(found, RiskUtilityMap):
+        found = risk_utility_map(frame, recipe, grid, repeats=repeats, workers=workers)
+    points, templates = found.points, {}
+    start = _State.of(points, risk, [loss], at_most).on_slider()
+
+    def tell(values: dict[str, Any]) -> Shown:
+        risk, loss = values["risk"], values["loss"]
+        try:
+            state = _State.of(points, risk, [loss], None)
+        except DataError as error:  # no recipe has both
+            return Shown(escape(str(error)))
+        state = _required_at(state, values["limit"])
+        if (risk, loss) not in templates:
+            templates[risk, loss] = drawn(risk_utility(found, risk=risk, loss=loss, at_most=state.at_most))
+        drawing = moved(templates[risk, loss], state.values(), f"{state.subject(_KIND)} {state.told()}")
+        front = found.frontier(risk=risk, loss=loss)
+        try:
+            best = found.cheapest(at_most=state.at_most, risk=risk, loss=loss)
+        except OptionError as error:
+            return Shown(escape(str(error)), _table(front, None, risk, loss), drawing)
+        sentence = _sentence(found, best, len(front), {"risk": risk, "loss": loss})
+        return Shown(sentence, _table(front, best, risk, loss), drawing, _recipe(found.recipes[best["label"]]))
+
+    def follow(name: str, values: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        if name == "limit":
+            return {}
+        try:
+            # The required risk of another measure says nothing.
+            state = _State.of(points, values["risk"], [values["loss"]], None)
+        except DataError:
+            return {"limit": slider | {"disabled": True}}
+        return {"limit": _slider(_required_at(state, values["limit"]) if name == "loss" else state.on_slider())}
+
+    slider = _slider(start)
+    chosen = {"risk": _measures(points, "risk") | {"value": risk}, "loss": _measures(points, "loss") | {"value": loss}}
+    return Explorer(chosen | {"limit": slider}, tell, follow=follow)
+
+
 @dataclass(frozen=True)
-class MapState:
+class _State:
     """What is shown: the recipes with the cost of each measure under its name, and one required risk and loss."""
 
     rows: pd.DataFrame
@@ -178,7 +241,7 @@ class MapState:
     @classmethod
     def of(
         cls, points: pd.DataFrame, risk: str, losses: list[str], at_most: float | None, loss: str | None = None
-    ) -> MapState:
+    ) -> _State:
         if at_most is not None:
             check_required(at_most, measure_of(risk, "risk"))
         if not losses or loss not in (None, *losses):
@@ -191,7 +254,7 @@ class MapState:
         usual = USUAL_LOSS if USUAL_LOSS in losses else losses[0]
         return cls(rows, fronts, risk, usual if loss is None else loss, at_most)
 
-    def on_slider(self) -> MapState:
+    def on_slider(self) -> _State:
         """The same with the required risk at a step of the slider: by default the middle of the frontier."""
         if self.at_most is None:
             return replace(self, at_most=middle_step(self.fronts[self.loss], self.steps))
@@ -255,9 +318,9 @@ class MapState:
         return f"{best} {asked}, the cheapest is {row['label']}: {loss}."
 
 
-def points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
+def _points_of(found: RiskUtilityMap | pd.DataFrame) -> pd.DataFrame:
     points = found.points if isinstance(found, RiskUtilityMap) else found
-    check_columns(points, ("label", "repeats", "error"), "risk_utility_map(...).points")
+    style.check_columns(points, ("label", "repeats", "error"), "risk_utility_map(...).points")
     return points
 
 
@@ -271,24 +334,22 @@ def _varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
     return [name for name in names if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
 
 
-def _told_of(row: dict[str, Any]) -> list[str]:
+def _lines(row: dict[str, Any]) -> list[str]:
     """A recipe in lines: its parameters, or its name."""
     names = [*takewhile(lambda name: name != "repeats", row)][1:]
     return [shortened(f"{name}: {row[name]}", _WIDEST) for name in names] or [shortened(row["label"], _WIDEST)]
 
 
-def _drawn(state: MapState, *, spread: Iterable[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
-    alt = altair()
-    spread = list(spread)
+def _drawn(state: _State, *, spread: Sequence[pd.DataFrame] = (), controls: bool = False) -> alt.LayerChart:
     # Given, since a diamond that no recipe earns would leave the axis without ends.
     fixed = {**state.values(), "unit": state.unit, "ends": _ends(state, spread)}
-    given = params(fixed)
+    given = style.params(fixed)
     forms = {"format": state.form(state.loss)}
     if controls:
-        given = [*_controls(state), *params({"ends": fixed["ends"]})]
+        given = [*_controls(state), *style.params({"ends": fixed["ends"]})]
         forms = {"labelExpr": "format(datum.value, forms[loss])"}
     else:
-        given += params({"loss": list(state.fronts).index(state.loss)})
+        given += style.params({"loss": list(state.fronts).index(state.loss)})
     between = [alt.ExprRef(f"ends[loss][{end}]") for end in (0, 1)]
     x = alt.X(
         "x:Q",
@@ -303,27 +364,32 @@ def _drawn(state: MapState, *, spread: Iterable[pd.DataFrame] = (), controls: bo
         axis=alt.Axis(format=state.form(state.risk), tickCount=6),
         title=_axis(state.risk),
     )
-    layers = [*_whiskers(spread, x, y), _line(x, y), _marks(state, x, y)]
+    layers = [
+        alt.Chart(style.inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True).encode(x=x, y=y, **{end: f"{end}:Q"})
+        for ends in spread
+        for end in ends.columns.intersection(["x2", "y2"])
+    ]
+    front = _placed().transform_filter("datum.front[loss]")
+    layers.append(front.mark_line(color=BLUE, strokeWidth=1.5, interpolate="step-after").encode(x=x, y=y))
+    layers.append(_marks(state, x, y))
     if state.at_most is not None:
         layers += [
-            line_at(y, y="limit * unit"),
-            diamond_at(_placed().transform_filter("datum.number == chosen"), x, y),
+            style.line_at(y, y="limit * unit"),
+            style.diamond_at(_placed().transform_filter("datum.number == chosen"), x, y),
         ]
     if controls:
         # The name of the loss below its axis, and below that the cheapest recipe.
         middle = alt.ExprRef("width / 2")
-        layers.append(words_at("names[loss]", middle, _HEIGHT + _NAME, line=_LINE, align="center"))
-        layers.append(words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE))
-    # With a name of its own, altair leaves the data where the words find them.
-    return alt.layer(*layers, data=alt.InlineData(name="recipes", values=_compact(state))).add_params(*given)
+        layers.append(style.words_at("names[loss]", middle, _HEIGHT + _NAME, line=_LINE, align="center"))
+        layers.append(style.words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE))
+    return style.layered(layers, "recipes", _compact(state), given)
 
 
-def _controls(state: MapState) -> list[alt.Parameter]:
-    alt = altair()
+def _controls(state: _State) -> list[alt.Parameter]:
     losses = list(state.fronts)
     names = [measure_of(loss).label for loss in losses]
     bindings = {
-        "limit": required_slider(state),
+        "limit": _required_slider(state),
         "loss": alt.binding_select(options=list(range(len(losses))), labels=names, name="loss: "),
     }
     fixed = {
@@ -333,61 +399,47 @@ def _controls(state: MapState) -> list[alt.Parameter]:
         "names": names,
         "forms": [state.form(loss) for loss in losses],
         "smallest": [float(front["risk"].iloc[0]) for front in state.fronts.values()],
-        "risk_name": "|".join(textwrap.wrap(_capital(measure_of(state.risk).label), TITLE_WIDTH)),
+        "risk_name": "|".join(textwrap.wrap(_capital(measure_of(state.risk).label), style.TITLE_WIDTH)),
         "risk_form": state.form(state.risk),
         "limit": state.values()["limit"],
         "loss": losses.index(state.loss),
     }
-    return [*params(fixed, bindings), *signals(_WORDS)]
+    return [*style.params(fixed, bindings), *style.signals(_WORDS)]
 
 
-def required_slider(state: MapState) -> alt.BindRange:
+def _required_slider(state: _State) -> alt.BindRange:
     """The slider of the required risk."""
     words = f"{measure_of(state.risk).label}, at most{' (%)' if state.unit < 1 else ''}: "
     largest, step = (round(state.steps[each] / state.unit, 10) for each in (-1, 1))
-    return altair().binding_range(min=0, max=largest, step=step, name=words)
+    return alt.binding_range(min=0, max=largest, step=step, name=words)
 
 
-def _ends(state: MapState, spread: Iterable[pd.DataFrame]) -> list[list[float]]:
+def _ends(state: _State, spread: Sequence[pd.DataFrame]) -> list[list[float]]:
     """For each loss the least and the most that is drawn of it."""
-    shown = [state.rows[list(state.fronts)]]
-    for ends in spread:
-        shown += [ends[[column]].set_axis([state.loss], axis=1) for column in ("x", "x2") if column in ends]
-    return [[float(each.min()), float(each.max())] for _, each in pd.concat(shown).items()]
+    whiskers = [ends[[end]].set_axis([state.loss], axis=1) for ends in spread for end in ("x", "x2") if end in ends]
+    shown = pd.concat([state.rows[list(state.fronts)], *whiskers])
+    return [[float(each.min()), float(each.max())] for _, each in shown.items()]
 
 
-def _compact(state: MapState) -> list[dict]:
-    fronts = [set(front.index) for front in state.fronts.values()]
-    costs_of = state.rows[list(state.fronts)].astype(object).where(state.rows[list(state.fronts)].notna(), None)
+def _compact(state: _State) -> list[dict]:
     return [
         {
             "number": number,
             "label": row["label"],
-            "lines": _told_of(row),
-            "risk": float(f"{row[state.risk]:.9g}"),
-            "losses": [None if cost is None else float(f"{cost:.9g}") for cost in costs_of.loc[number]],
-            "front": [number in front for front in fronts],
+            "lines": _lines(row),
+            "risk": style.rounded_number(row[state.risk]),
+            "losses": [None if pd.isna(row[loss]) else style.rounded_number(row[loss]) for loss in state.fronts],
+            "front": [number in front.index for front in state.fronts.values()],
         }
         for number, row in enumerate(state.rows.to_dict("records"))
     ]
 
 
 def _placed() -> alt.Chart:
-    return (
-        altair()
-        .Chart()
-        .transform_calculate(x="datum.losses[loss]", y="datum.risk")
-        .transform_filter("isValid(datum.x)")
-    )
+    return alt.Chart().transform_calculate(x="datum.losses[loss]", y="datum.risk").transform_filter("isValid(datum.x)")
 
 
-def _line(x: alt.X, y: alt.Y) -> alt.Chart:
-    front = _placed().transform_filter("datum.front[loss]")
-    return front.mark_line(color=BLUE, strokeWidth=1.5, interpolate="step-after").encode(x=x, y=y)
-
-
-def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
-    alt = altair()
+def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     yes, no = _VERDICTS
     forms = ", ".join(f"'{state.form(loss)}'" for loss in state.fronts)
     points = _placed().transform_calculate(
@@ -396,7 +448,7 @@ def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        **by_verdict(_VERDICTS, ["circle", "triangle-up"]),
+        **style.by_verdict(_VERDICTS, ["circle", "triangle-up"]),
         tooltip=[
             alt.Tooltip("label:N", title="recipe"),
             alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
@@ -405,28 +457,13 @@ def _marks(state: MapState, x: alt.X, y: alt.Y) -> alt.Chart:
     )
 
 
-def _spread(state: MapState, spread: pd.DataFrame) -> list[pd.DataFrame]:
+def _spread(state: _State, spread: pd.DataFrame) -> list[pd.DataFrame]:
     """One standard deviation to either side, in both measures, of the recipes in which something is random."""
     rows = state.rows[["label", state.risk, state.loss]].merge(spread, on="label", suffixes=("", "_sd"))
-    names = {"y": state.risk, "x": state.loss}
-    found = []
-    for axis, name in names.items():
-        other = "x" if axis == "y" else "y"
-        sd = rows[f"{name}_sd"]
-        ends = rows[[]].assign(**{axis: rows[name] - sd, "end": rows[name] + sd, other: rows[names[other]]})[sd > 0]
-        ends = ends.dropna().rename(columns={"end": f"{axis}2"})
-        if len(ends):
-            found.append(ends)
-    return found
-
-
-def _whiskers(spread: Iterable[pd.DataFrame], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    found = []
-    for ends in spread:
-        end = "x2" if "x2" in ends else "y2"
-        rule = altair().Chart(inline(ends, 8)).mark_rule(color=LIGHT_GREY, clip=True)
-        found.append(rule.encode(x=x, y=y, **{end: f"{end}:Q"}))
-    return found
+    x, y, sd_x, sd_y = (rows[name] for name in (state.loss, state.risk, f"{state.loss}_sd", f"{state.risk}_sd"))
+    upright = pd.DataFrame({"y": y - sd_y, "y2": y + sd_y, "x": x})[sd_y > 0]
+    across = pd.DataFrame({"x": x - sd_x, "x2": x + sd_x, "y": y})[sd_x > 0]
+    return [ends for ends in (upright.dropna(), across.dropna()) if len(ends)]
 
 
 def _axis(name: str) -> str:
@@ -435,3 +472,55 @@ def _axis(name: str) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _measures(points: pd.DataFrame, kind: str) -> dict[str, Any]:
+    """A list of the measures of a kind that this map has, each by its words."""
+    names = [name for name in points if is_measure(name) and measure_of(name).kind == kind]
+    names = [name for name in names if points[name].notna().any()]
+    order = list(MEASURES)
+    names.sort(key=lambda name: order.index(name) if name in order else len(order))
+    labels = [measure_of(name).label for name in names]
+    return {"input": "select", "name": kind, "options": names, "labels": labels}
+
+
+def _slider(state: _State) -> dict[str, Any]:
+    """The required risk, as a page binds it."""
+    return _required_slider(state).to_dict() | {"value": state.values()["limit"]}
+
+
+def _required_at(state: _State, limit: float) -> _State:
+    """The state with the required risk where the slider stands."""
+    step = round(limit * state.unit / state.steps[1])
+    return replace(state, at_most=state.steps[min(step, len(state.steps) - 1)])
+
+
+def _sentence(found: RiskUtilityMap, best: pd.Series, of_front: int, axes: dict[str, str]) -> str:
+    risk, loss = (f"{escape(measure_of(name).label)} <b>{_worded(name, best[kind])}</b>" for kind, name in axes.items())
+    return (
+        f"<b>{escape(best['label'])}</b> costs least: {loss}, at {risk}. Of {len(found.points):,} recipes "
+        f"{of_front:,} {'is' if of_front == 1 else 'are'} beaten by no other."
+        f"{''.join(f' <i>Note: {escape(note)}.</i>' for note in found.notes(axes['risk']))}"
+    )
+
+
+def _table(front: pd.DataFrame, best: pd.Series | None, risk: str, loss: str) -> str:
+    place = 0 if best is None else front.index.get_loc(best.name)
+    first = max(0, min(place - _ROWS // 2, len(front) - _ROWS))
+    rows = [
+        (shortened(row["label"], 80), _worded(risk, row["risk"]), _worded(loss, row["loss"]))
+        for _, row in front.iloc[first : first + _ROWS].iterrows()
+    ]
+    heads = ("Recipe", measure_of(risk).label, measure_of(loss).label)
+    chosen = -1 if best is None else place - first
+    return table("Beaten by no other, the least risk first", heads, rows, chosen=chosen)
+
+
+def _recipe(recipe: Mapping[str, Any]) -> str:
+    from kanon_lab.recipes.yaml_file import dump_yaml
+
+    return f"<details><summary>The recipe, as a file</summary><pre>{escape(dump_yaml(recipe))}</pre></details>"
+
+
+def _worded(name: str, value: float) -> str:
+    return percent(value) if measure_of(name).share else f"{value:,.4g}"
