@@ -14,7 +14,8 @@ import pandas as pd
 
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.recipes.frontier import (
+from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
+from kanon_lab.recipes.tradeoff import (
     MEASURES,
     USUAL_LOSS,
     USUAL_RISK,
@@ -27,7 +28,6 @@ from kanon_lab.recipes.frontier import (
     middle_step,
     risk_steps,
 )
-from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
 from kanon_lab.show.style import BLUE, LIGHT_GREY, alt
