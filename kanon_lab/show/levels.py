@@ -407,11 +407,11 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
         x=x,
         y=y,
         **style.by_verdict(_VERDICTS, ["circle", "triangle-down"]),
-        tooltip=[
-            *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
-            alt.Tooltip("removed:Q", title="records to be removed", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-            alt.Tooltip("classes:Q", title="classes", format=","),
-            alt.Tooltip("k:Q", title="smallest class", format=","),
-        ],
+        tooltip=style.tooltips(
+            *((f"level_of_{i}:N", name) for i, name in enumerate(state.names)),
+            ("removed:Q", "records to be removed", style.COUNT),
+            ("share:Q", "of the file", style.SHARE),
+            ("classes:Q", "classes", style.COUNT),
+            ("k:Q", "smallest class", style.COUNT),
+        ),
     )
