@@ -116,10 +116,6 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     frame : DataFrame
         ``variable`` and ``contribution`` (0-1), such as `kanon_lab.measures.Suda.variables`; drawn largest first.
 
-    Returns
-    -------
-    altair.LayerChart
-
     Examples
     --------
     >>> found = pd.DataFrame({"variable": ["age", "sex"], "contribution": [0.8, 0.2]})

@@ -114,10 +114,6 @@ def nodes(
     chosen : mapping of str to int, optional
         The levels of one node, to be marked and put into words.
 
-    Returns
-    -------
-    altair.LayerChart
-
     Examples
     --------
     >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}

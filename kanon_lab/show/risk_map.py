@@ -74,10 +74,6 @@ def risk_utility(
     at_most : float, optional
         The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
 
-    Returns
-    -------
-    altair.LayerChart
-
     References
     ----------
     Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.

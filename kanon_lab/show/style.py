@@ -82,6 +82,8 @@ class _Altair:
     """The package altair, loaded when a chart is drawn, or a `MissingPackageError`."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # of who looks at this object itself, such as copy or doctest
+            raise AttributeError(name)
         load_jsonschema()
         try:
             import altair
