@@ -198,16 +198,6 @@ class Suda:
     sampling_fraction: float
     dis: float
 
-    @property
-    def scores(self) -> np.ndarray:
-        """SUDA score of each record, in the order of the frame."""
-        return self.records["score"].to_numpy()
-
-    @property
-    def dis_scores(self) -> np.ndarray:
-        """DIS-SUDA score of each record, in the order of the frame."""
-        return self.records["dis_score"].to_numpy()
-
 
 def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float | None = None) -> Suda:
     """Find the minimal sample uniques of a file and score its records by them.
