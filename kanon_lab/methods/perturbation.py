@@ -116,7 +116,7 @@ class Perturbed:
     method : str
     variables, strata : tuple of str
     seed : int or None
-        None where nothing is random.
+        None where nothing is random. Who knows it can draw the same again: keep it as secret as the original file.
     cells : DataFrame
         One row a variable: ``variable``, ``cells`` (that have another value), ``share`` (0-1 of all records).
     keeps : tuple of Keep
