@@ -23,10 +23,10 @@ from kanon_lab.show.style import (
     by_name,
     check_columns,
     inline_rounded,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     tooltips,
     words_at,
 )
@@ -141,12 +141,9 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     `**start`: by variable the label shown first, by default its first one.
     """
     state = _State.of(grid, fraction, start)
-    # With a name of its own, altair leaves the data where the words find them.
-    data = alt.InlineData(name="detail", values=state.rows())
+    layers = [*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
     return live(
-        alt.layer(*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE), data=data).add_params(
-            *_controls(state)
-        ),
+        layered(layers, "detail", state.rows(), _controls(state)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
         subject=state.subject,
         state=state.told,
@@ -231,7 +228,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
-    return [*params(state.values(), bindings), *signals(words)]
+    return params(state.values(), bindings, words)
 
 
 def _told(name: str, column: str) -> tuple[str, str]:

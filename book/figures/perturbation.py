@@ -20,10 +20,10 @@ from kanon_lab.show.style import (
     check_columns,
     finish,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     title,
     tooltips,
 )
@@ -152,11 +152,9 @@ def perturbation_explorer(
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
     colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(*_explored(methods), data=alt.InlineData(name="states", values=values))
-    controls = params({"method": methods.index(method), "step": step}, bindings)
+    controls = params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
-        chart.add_params(*controls, *signals(_words(steps.tolist(), few))),
+        layered(_explored(methods), "states", values, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
         subject=subject,
         state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "

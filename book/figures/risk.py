@@ -20,10 +20,10 @@ from kanon_lab.show.style import (
     finish,
     hover,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     ticks,
     title,
     tooltips,
@@ -80,10 +80,9 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
     start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
-    chart = alt.layer(*_explored(rows[-1]["f"] * weights), data=alt.InlineData(name="risks", values=rows))
-    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings)
+    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings, _WORDS)
     return live(
-        chart.add_params(*controls, *signals(_WORDS)),
+        layered(_explored(rows[-1]["f"] * weights), "risks", rows, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),
         subject=subject,
         state=start,

@@ -18,10 +18,10 @@ from kanon_lab.show.style import (
     check_columns,
     finish,
     inline,
+    layered,
     live,
     params,
     share_expression,
-    signals,
     title,
     tooltips,
 )
@@ -166,10 +166,8 @@ def suppression_explorer(
         "and of the records that are still below k by three claims."
     )
     state = next(each for each in states if each["state"] == f"{k} {values['order']}")
-    # With a name of its own, altair leaves the data where the words find them.
-    chart = alt.layer(*_explored(names, records, states), data=alt.InlineData(name="states", values=states))
     return live(
-        chart.add_params(*params(fixed | values, controls), *signals(_WORDS)),
+        layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
         subject=subject,
         state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
