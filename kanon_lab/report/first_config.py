@@ -45,6 +45,20 @@ _LEAST_WEIGHT = 20
 # Numbers of so many digits each may be codes, where a value stands in so many records.
 _DIGITS_OF_A_CODE, _RECORDS_OF_A_CODE = 3, 3
 _DIGITS_OF_A_NUMBER = 5
+_WIDTH = 100
+# By this editors know what the settings may be; it must be the first line.
+_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
+_SINGLES = ("weight", "household")
+_LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
+# A key of more values puts most persons in classes of their own.
+_MANY = 20
+# The last band of an age begins here.
+_OPEN_AGE = 75
+# Columns that a reason names at most.
+_MOST_NAMES = 3
+_LIMITS = {"k": 3, "global_risk": 0.02}
+_NO_CODES = "missing_codes: {COLUMN: [88, 99]}"
+_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 @dataclass(frozen=True)
@@ -264,21 +278,6 @@ def _like_weights(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Gue
     return result
 
 
-_WIDTH = 100
-# By this editors know what the settings may be; it must be the first line.
-_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
-_SINGLES = ("weight", "household")
-_LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
-# A key of more values puts most persons in classes of their own.
-_MANY = 20
-# The last band of an age begins here.
-_OPEN_AGE = 75
-# Columns that a reason names at most.
-_MOST_NAMES = 3
-_LIMITS = {"k": 3, "global_risk": 0.02}
-_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
-
-
 def first_config(
     guesses: pd.DataFrame,
     *,
@@ -294,16 +293,18 @@ def first_config(
     """
     texts = config_texts(language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
-    named = {"file": file, "config": config}
+    head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
+    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if "household" in names else {})}
     blocks = [
-        _EDITORS + "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _EDITORS + head,
         _comment(texts["schema"], wrap=False),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),
         *(_several(role, guesses, texts) for role in _LISTS[1:]),
-        _limits(texts, household="household" in names),
-        _missing(texts, missing_codes),
+        _comment(texts["limits"]) + dump_yaml({"limits": limits}),
+        _comment(texts["codes"])
+        + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _comment(_NO_CODES)),
     ]
     if wanted := _indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
@@ -320,35 +321,26 @@ def first_config(
 def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     """A role that several columns may have, one a line."""
     rows = guesses[guesses["role"] == role]
-    if rows.empty:
-        return _comment(texts[role]) + f"{role}: []  # {texts['none']}\n"
     lines = [f"{_line([row.variable])}  # {reason(row, texts)}\n" for row in rows.itertuples()]
-    return _comment(texts[role]) + f"{role}:\n" + "".join(lines)
+    return _comment(texts[role]) + (f"{role}:\n{''.join(lines)}" if lines else f"{role}: []  # {texts['none']}\n")
 
 
 def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
+    """A role that one column has: the first of it, or as comments those that may be of it."""
+
+    def line(row: Any) -> str:
+        return f"{_line({role: row.variable})}  # {reason(row, texts)}"
+
     for row in guesses[guesses["role"] == role].itertuples():
-        return _comment(texts[role]) + f"{_line({role: row.variable})}  # {reason(row, texts)}\n"
+        return f"{_comment(texts[role])}{line(row)}\n"
     maybe = guesses[guesses["other"].map(lambda other: role in other).astype(bool)]
-    lines = [
-        _comment(f"{_line({role: row.variable})}  # {reason(row, texts)}", wrap=False) for row in maybe.itertuples()
-    ]
+    lines = [_comment(line(row), wrap=False) for row in maybe.itertuples()]
     return _comment(texts[role]) + ("".join(lines) or _comment(f"{role}: COLUMN  # {texts['none']}"))
-
-
-def _missing(texts: dict[str, str], codes: Mapping[str, Sequence[str | float]] | None) -> str:
-    written = dump_yaml({"missing_codes": dict(codes)}) if codes else _comment("missing_codes: {COLUMN: [88, 99]}")
-    return _comment(texts["codes"]) + written
 
 
 def _line(settings: Any) -> str:
     """Settings as YAML that a comment may follow; blanks of a name stay."""
     return dump_yaml(settings).removesuffix("\n")
-
-
-def _limits(texts: dict[str, str], *, household: bool) -> str:
-    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if household else {})}
-    return _comment(texts["limits"]) + dump_yaml({"limits": limits})
 
 
 def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:
