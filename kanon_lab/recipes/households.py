@@ -241,12 +241,12 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
     key = "order_as_it_came" if protection.in_order else "order_not_random"
     yield Note(key, columns=tuple(found.values()), level=LEVEL)
     for name in found:
-        told, lost = neighbours_tell(protection, name, block)
+        told, lost = disclosed_by_neighbours(protection, name, block)
         if told:
             yield Note("told_by_neighbours", variable=shortened(name), told=told, suppressed=lost)
 
 
-def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
+def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
     """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
 
     An outsider takes a value for that of the records before and after where these agree; members of one household
