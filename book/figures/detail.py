@@ -198,9 +198,9 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
         y=log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
         color=alt.Color("what:N", scale=by_name(looks, colors), legend=legend_of_lines()),
     )
-    told = tooltips(("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE))
+    told = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
     dash = alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend_of_lines())
-    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=dash), hover(lines, told)]
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=dash), hover(lines, *told)]
 
 
 def area_threshold(

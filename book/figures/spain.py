@@ -11,6 +11,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.population.law import KRange
 from kanon_lab.show.style import (
     COUNT,
+    DATE_TIP,
     GREY,
     LIGHT_GREY,
     SHARE,
@@ -20,7 +21,6 @@ from kanon_lab.show.style import (
     date_color,
     date_dash,
     date_shape,
-    date_tooltip,
     finish,
     inline,
     share_expression,
@@ -67,7 +67,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             shape=shape,
             size=alt.Size("municipalities:Q", scale=alt.Scale(type="sqrt", range=[9, 260]), legend=None),
             tooltip=tooltips(
-                date_tooltip(),
+                DATE_TIP,
                 ("municipalities:Q", "municipalities"),
                 ("population_from:Q", "population from", COUNT),
                 ("population_to:Q", "population to", COUNT),
@@ -87,7 +87,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             tooltip=tooltips(
                 ("name:N", "municipality"),
                 ("population:Q", "population", COUNT),
-                date_tooltip(),
+                DATE_TIP,
                 ("share:Q", "alone", SHARE),
             ),
         )
@@ -130,7 +130,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         yOffset=alt.YOffset("dates:N", sort=dates),
         tooltip=tooltips(
             ("k:N", "k"),
-            date_tooltip(),
+            DATE_TIP,
             ("share:Q", "share of persons", SHARE),
             ("spread:Q", "half-width of the 95 % interval", ".2~%"),
         ),
@@ -196,7 +196,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
         color=date_color(dates),
         shape=date_shape(dates),
         tooltip=tooltips(
-            ("name:N", "province"), ("population:Q", "population", COUNT), date_tooltip(), ("share:Q", "alone", SHARE)
+            ("name:N", "province"), ("population:Q", "population", COUNT), DATE_TIP, ("share:Q", "alone", SHARE)
         ),
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
@@ -235,7 +235,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
         tooltip=tooltips(
             ("n:Q", "persons in the cell", COUNT),
-            date_tooltip(),
+            DATE_TIP,
             ("periods:Q", "days, months or years in the age group", COUNT),
             ("probability:Q", "probability of being alone", SHARE),
         )
@@ -280,7 +280,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     base = alt.Chart(inline(rows)).encode(x=x, y=shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
     lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
-        tooltip=tooltips(("age_group:N", "age"), date_tooltip(), ("share:Q", "alone", SHARE))
+        tooltip=tooltips(("age_group:N", "age"), DATE_TIP, ("share:Q", "alone", SHARE))
     )
     levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
     levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))

@@ -57,30 +57,6 @@ def test_every_command_shows_an_example(name, capsys):
     assert f"Example: kanon-lab data {name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("args", "fault"),
-    [
-        (["--absent"], "No such option"),
-        (["absent"], "No such command 'absent'"),
-        (["data", "absent"], "No such command 'absent'. (see kanon-lab data --help)"),
-        (["data", "list", "--absent"], "No such option"),
-        (["data", "list", "more"], "unexpected extra argument"),
-        (["data", "path"], "Missing argument 'NAME'"),
-        (["data", "path", "absent"], "absent: no such data set; there are spain-2010"),
-        (["data", "path", "absent", "--json"], "absent: no such data set"),
-        (["data", "path", "ine-33570"], "fetch it with: kanon-lab data fetch ine-33570"),
-        (["data", "fetch", "absent"], "no such data set"),
-    ],
-)
-def test_bad_input_is_one_line_and_2(args, fault, capsys, empty_cache):
-    assert run(args) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert fault in printed.err
-    assert printed.err.startswith("kanon-lab: ")
-    assert printed.err.count("\n") == 1
-
-
 def test_list(capsys, empty_cache):
     assert run(["data", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
