@@ -158,18 +158,11 @@ class _Rounding:
 
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """The summary with the measures that may be shown, and the steps of its counts."""
-        kinds = {
-            name: next((k for start, k in _MEASURES.items() if name.startswith(start)), None)
-            for name in {**summary["before"], **summary["after"]}
-        }
-        rounded = {
-            when: {
-                name: self.told(kinds[name], value, when == "after")
-                for name, value in summary[when].items()
-                if kinds[name] is not None
-            }
-            for when in ("before", "after")
-        }
+        rounded: dict[str, dict[str, Any]] = {"before": {}, "after": {}}
+        for when, measures in rounded.items():
+            for name, value in summary[when].items():
+                for kind in (kind for start, kind in _MEASURES.items() if name.startswith(start)):
+                    measures[name] = self.told(kind, value, when == "after")
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:
