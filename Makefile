@@ -31,7 +31,7 @@ book: $(STAMP)
 	@$(PY) scripts/build_book.py
 
 test: book
-	@$(PY) -m pytest -n auto
+	@$(PY) -m pytest -n auto --dist worksteal
 
 lab: $(STAMP)
 	@$(PY) scripts/working_copy.py

@@ -13,8 +13,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 
-from kanon_lab.errors import DataError, OptionError, about, meant, shortened
-from kanon_lab.roles import column_names, named_once
+from kanon_lab.errors import DataError, OptionError, about, shortened
+from kanon_lab.roles import check_there_once, column_names, named_once
 
 
 def distinct(series: pd.Series) -> tuple[np.ndarray, pd.Index]:
@@ -46,11 +46,7 @@ def spread(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Seri
 
 def one_column(frame: pd.DataFrame, name: str) -> pd.Series:
     """Column of a frame; a `DataError` where it is absent or stands twice."""
-    count = list(frame.columns).count(name)
-    if count != 1:
-        remedy = meant(name, frame.columns, "check the name")
-        fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
-        raise DataError(f"column {shortened(str(name))} {fault}")
+    check_there_once(frame, name)
     return frame[name]
 
 

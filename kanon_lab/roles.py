@@ -91,14 +91,18 @@ class KeySpec:
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise a `DataError` unless every variable is one column of `frame`, which has rows."""
-        columns = list(frame.columns)
         for name in (*self.variables, *self.ghosts, *self.direct_identifiers):
-            if (count := columns.count(name)) != 1:
-                fault = "stands twice" if count else "is not there"
-                remedy = "give every column its own name" if count else meant(name, columns, "check the name")
-                raise DataError(f"column {shortened(str(name))} {fault}; {remedy}")
+            check_there_once(frame, name)
         if len(frame) == 0:
             raise DataError("has no records; nothing can be measured")
+
+
+def check_there_once(frame: pd.DataFrame, name: str) -> None:
+    """Raise a `DataError` where a column is absent or stands twice."""
+    if (count := list(frame.columns).count(name)) != 1:
+        remedy = meant(name, frame.columns, "check the name")
+        fault = "stands twice; give every column its own name" if count else f"is not there; {remedy}"
+        raise DataError(f"column {shortened(str(name))} {fault}")
 
 
 def as_spec(spec: KeySpec | Iterable[str] | str) -> KeySpec:
@@ -148,9 +152,10 @@ def _ghosts(ghosts: object, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]
 
 def column_names(names: Iterable[str] | str | None, setting: str) -> tuple[str, ...]:
     """Names of columns, of any type that a frame has, as a tuple; an `OptionError` where one stands twice."""
-    if names is not None and not isinstance(names, Iterable):
-        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}")
-    names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    try:
+        names = (names,) if isinstance(names, str) else tuple(names if names is not None else ())
+    except TypeError:
+        raise OptionError(f"{setting} must be names of columns, not {shortened(repr(names))}") from None
     for name in names:
         _check_name(name, setting)
     named_once(names, setting)

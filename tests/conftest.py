@@ -1,7 +1,8 @@
 """What all tests share."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def audited_once() -> Iterator[None]:
+    """Each source is audited once in a process, unless counts are given; what a caller gets is its own."""
+    from kanon_lab.studies import verdicts
+
+    afresh = verdicts._audit_source
+    once = cache(lambda source: afresh(source, None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            verdicts, "_audit_source", lambda source, counts: once(source) if counts is None else afresh(source, counts)
+        )
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from kanon_lab.figures.log import LEAST, LINE, STROKE, SYMBOLS, check_some, draw
 from kanon_lab.sample import detail_grid
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
-from kanon_lab.show.style import BLACK, LIGHT_GREY, ORANGE, SHARE, alt, inline_rounded, live, params, signals, tooltips
+from kanon_lab.show.style import BLACK, LIGHT_GREY, ORANGE, SHARE, alt, inline_rounded, layered, live, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +129,7 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     state = _State.of(grid, fraction, start)
     layers = [*_drawn(state), style.words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
     return live(
-        style.layered(layers, "detail", state.rows(), _controls(state)),
+        layered(layers, "detail", state.rows(), _controls(state)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
         subject=state.subject,
         state=state.told,
@@ -214,7 +214,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "numbers": f"[{_COUNTS}, {', '.join(factors)}]",
         "told": "[join(words, ' ') + '; ' + join(numbers, '; ')]",
     }
-    return [*params(state.values(), bindings), *signals(words)]
+    return params(state.values(), bindings, words)
 
 
 def _told(name: str, column: str) -> tuple[str, str]:

@@ -126,9 +126,9 @@ def perturbation_explorer(
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
     colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
-    controls = style.params({"method": methods.index(method), "step": step}, bindings)
+    controls = style.params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
-        style.layered(_explored(methods), "states", values, [*controls, *style.signals(_words(steps.tolist(), few))]),
+        style.layered(_explored(methods), "states", values, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
         subject=subject,
         state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "

@@ -59,7 +59,7 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
     start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
-    controls = [*style.params({"f_k": f, "weight": weight}, bindings), *style.signals(_WORDS)]
+    controls = style.params({"f_k": f, "weight": weight}, bindings, _WORDS)
     return style.live(
         style.layered(_explored(rows[-1]["f"] * weights), "risks", rows, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),

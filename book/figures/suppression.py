@@ -151,9 +151,8 @@ def suppression_explorer(
         "and of the records that are still below k by three claims."
     )
     state = next(each for each in states if each["state"] == f"{k} {values['order']}")
-    parameters = [*params(fixed | values, controls), *style.signals(_WORDS)]
     return style.live(
-        style.layered(_explored(names, records, states), "states", states, parameters),
+        style.layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
         subject=subject,
         state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",

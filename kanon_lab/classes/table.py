@@ -82,6 +82,14 @@ class ValueCounts:
         return full
 
 
+def counted(
+    class_: np.ndarray, value: np.ndarray, n_classes: int, m: int, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How often each of m values occurs in each class: class, value and count, as in `ValueCounts`."""
+    number, distinct = grouped(class_.astype(np.int64) * m + value, n_classes * m)
+    return *np.divmod(distinct, m), np.bincount(number, weights, minlength=len(distinct)).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class ClassTable:
     """The equivalence classes of a file; under the policy ``wildcard`` its patterns.
@@ -202,18 +210,10 @@ class ClassTable:
         if absent.all():
             raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
-        own = self._own_counts(values.codes, absent, m)
+        own = counted(self.class_of_record[~absent], values.codes[~absent], self.n_classes, m)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
         triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
         return ValueCounts(values.values, *triplets, overall, self.n_classes)
-
-    def _own_counts(self, codes: np.ndarray, absent: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Class, value and count of the records of each class itself."""
-        pairs = self.class_of_record.astype(np.int64) * m + codes
-        if absent.any():
-            pairs = pairs[~absent]
-        number, distinct = grouped(pairs, self.n_classes * m)
-        return *np.divmod(distinct, m), np.bincount(number, minlength=len(distinct))
 
     def _compatible_counts(
         self, class_: np.ndarray, value: np.ndarray, count: np.ndarray, m: int

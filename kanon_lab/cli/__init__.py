@@ -28,8 +28,8 @@ _SUMMARIES = {
     "audit": "Every published figure against what is computed for it.",
     "data": "List, fetch and find data sets.",
 }
-# Those that stand beside another one, in its module.
-_BESIDE = {"data": "population", "init": "report", "subsample": "measure"}
+# Those whose module has another name, since several stand in it.
+_BESIDE = {**dict.fromkeys(("population", "audit", "data"), "counts"), "init": "report", "subsample": "measure"}
 
 
 class LazyGroup(click.Group):

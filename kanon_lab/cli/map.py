@@ -74,9 +74,9 @@ def map(  # noqa: A001 (the name of the command)
         raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")
 
     from kanon_lab.data.writing import check_target, write_microdata
-    from kanon_lab.recipes.frontier import measure_of
     from kanon_lab.recipes.grid import planned
     from kanon_lab.recipes.risk_map import risk_utility_map
+    from kanon_lab.recipes.tradeoff import measure_of
     from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml, seen_from
 
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
@@ -108,7 +108,7 @@ def map(  # noqa: A001 (the name of the command)
 
 def _limit(text, measure):
     """The required risk as a number."""
-    from kanon_lab.recipes.frontier import check_required
+    from kanon_lab.recipes.tradeoff import check_required
 
     try:
         return check_required(float(text), measure)
@@ -132,7 +132,7 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
 
 def _result(found, axes, limit):
     """The recipes that no other beats, the cheapest of them that meets the limit, and all that was measured."""
-    from kanon_lab.recipes.frontier import measure_of, seeing
+    from kanon_lab.recipes.tradeoff import measure_of, seeing
 
     frontier, points, unmet, cheapest = found.frontier(**axes), found.points, None, None
     caution = None
@@ -174,7 +174,7 @@ def _collapsed(frontier, beside):
 
 def _print(result, of_risk, of_loss):
     """Print the result for people."""
-    from kanon_lab.recipes.frontier import measure_of
+    from kanon_lab.recipes.tradeoff import measure_of
 
     failed, best, limit = result["failed"], result["cheapest"], result["at_most"]
     several = f"{result['recipes']:,} recipes" if result["recipes"] > 1 else "1 recipe"

@@ -221,7 +221,6 @@ def load_counts(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> counts = kanon_lab.load_counts("spain-2010")
     >>> len(counts), int(counts["persons"].sum())
     (292104, 47021031)

@@ -138,7 +138,6 @@ def check_counts(frame: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab, pandas as pd
     >>> cell = {"place": [29025], "sex": ["men"], "age_group": ["0-4"], "persons": [1731]}
     >>> print(kanon_lab.check_counts(pd.DataFrame(cell)).to_string(index=False))
     place  name province sex age_group  persons

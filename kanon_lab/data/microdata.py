@@ -101,7 +101,7 @@ def read_file(
     ----------
     path_or_name : str or Path
         A name of `catalogue`, such as ``"health-survey"``, or the path of a file that `read_microdata` reads.
-    columns, text, na, missing_codes
+    columns, text, na, missing_codes, max_bytes
         As in `read_microdata`.
     encoding : str, optional
         Of a csv, SPSS, Stata or SAS file, as Python names it. Default: found; a csv file without a byte-order mark is
@@ -111,13 +111,10 @@ def read_file(
     decimal : {",", "."}, optional
         The sign before decimals in a csv file. Default: the point, and where cells are not separated by commas, column
         by column, the comma or the point.
-    max_bytes : int, optional
-        The memory, in bytes, that reading may take, as estimated before it is done. Default: 4,000,000,000.
 
     Examples
     --------
-    >>> from kanon_lab.data import read_file
-    >>> read_file("health-survey").found["records"]
+    >>> kanon_lab.data.read_file("health-survey").found["records"]
     1521
     """
     dialect, name = Dialect(encoding, separator, decimal), str(path_or_name)
@@ -336,7 +333,6 @@ def load_microdata(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.load_microdata("health-survey", columns=["sex", "age"]).head(2)
        sex  age
     0  man   50
@@ -350,9 +346,7 @@ def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from kanon_lab.data import usual_marks
-    >>> usual_marks(pd.DataFrame({"sex": ["f", "NA"], "age": [30, 41]}))
+    >>> kanon_lab.data.usual_marks(pd.DataFrame({"sex": ["f", "NA"], "age": [30, 41]}))
     {'sex': ['NA']}
     """
     texts = {name: column for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column)}

@@ -47,22 +47,18 @@ class Table:
 def read_px(path: str | Path) -> Table:
     """Read a PC-Axis file of counts by sex, place, age group and possibly year, all of them known by their labels."""
     with about(str(path)):
-        return _table(files.read_bytes(path))
-
-
-def _table(content: bytes) -> Table:
-    start = _DATA.search(content)
-    if not start:
-        raise DataError("no DATA= line: not a PC-Axis file, or cut short; download it again")
-    metadata = _metadata(_header(content[: start.start()]))
-    dimensions = _dimensions(metadata)
-    numbers = _numbers(content[start.end() :], dimensions)
-    return _arrange(numbers, dimensions)
+        content = files.read_bytes(path)
+        if not (start := _DATA.search(content)):
+            raise DataError("no DATA= line: not a PC-Axis file, or cut short; download it again")
+        dimensions = _dimensions(_metadata(_header(content[: start.start()])))
+        return _arrange(_numbers(content[start.end() :], dimensions), dimensions)
 
 
 def year_frame(table: Table, year: int | None) -> pd.DataFrame:
     """Cells of one year, totals included, place by place; a place without any figure did not exist then."""
-    cells = table.cells[..., _year_position(table, year)]
+    if year is not None or len(table.years) > 1:
+        check_year(year, table.years)
+    cells = table.cells[..., 0 if year is None else table.years.index(year)]
     existing = (cells != _ABSENT).any(axis=(1, 2))
     cells = cells[existing]
     places = [place for place, exists in zip(table.places, existing, strict=True) if exists]
@@ -78,19 +74,11 @@ def year_frame(table: Table, year: int | None) -> pd.DataFrame:
     return frame.join(by_place, on="at").drop(columns="at")
 
 
-def _year_position(table: Table, year: int | None) -> int:
-    if year is None and len(table.years) <= 1:
-        return 0
-    check_year(year, table.years)
-    return table.years.index(year)
-
-
 def _header(raw: bytes) -> str:
     """Header text, decoded as it declares; an `ANSI` file without a code page is Windows-1252."""
     declared = {key.decode(): value.decode("ascii", "replace") for key, value in _CODEPAGE.findall(raw)}
     encoding = declared.get("CODEPAGE") or ("windows-1252" if declared.get("CHARSET") else "cp850")
-    codec = _codec(encoding)
-    if codec is None:
+    if (codec := _codec(encoding)) is None:
         raise DataError("declares an unknown CODEPAGE; download it again")
     advice = "save it in the encoding it declares, or correct CODEPAGE"
     if codec != "utf-8" and not raw.isascii() and _is_utf8(raw):
@@ -142,12 +130,9 @@ def _dimensions(metadata: dict[str, list[str]]) -> dict[str, list[str]]:
     names = [*metadata.get("STUB", []), *metadata.get("HEADING", [])]
     if not names:
         raise DataError("no STUB or HEADING line: not a PC-Axis table; download it again")
-    dimensions = {}
-    for name in names:
-        values = metadata.get(f"VALUES({name})")
-        if not values:
-            raise DataError(f"dimension {name}: no VALUES line; download it again")
-        dimensions[name] = values
+    dimensions = {name: metadata.get(f"VALUES({name})") for name in names}
+    if absent := [name for name, values in dimensions.items() if not values]:
+        raise DataError(f"dimension {absent[0]}: no VALUES line; download it again")
     return dimensions
 
 
@@ -159,9 +144,8 @@ def _numbers(raw: bytes, dimensions: dict[str, list[str]]) -> np.ndarray:
     if present > expected or rest.strip():
         raise DataError(f"more numbers than the {expected} that its dimensions make; download it again")
     if present < expected:
-        raise DataError(
-            f"cut short at {_cell(present, dimensions)}: {present} of {expected} numbers; download it again"
-        )
+        cell = _cell(present, dimensions)
+        raise DataError(f"cut short at {cell}: {present} of {expected} numbers; download it again")
     if not end:
         raise DataError("cut short: no ; after the last number; download it again")
     plain, marks = _SYMBOL.subn(lambda found: _ABSENT_MARK if found[0] == b'""' else _SUPPRESSED_MARK, body)
@@ -201,10 +185,8 @@ def _arrange(numbers: np.ndarray, dimensions: dict[str, list[str]]) -> Table:
         if len({value.code if kind == "place" else value for value in read}) < len(read):
             raise DataError(f"dimension {name}: a label stands twice; leave one of them out")
         found[kind], axes[kind] = read, axis
-    if missing := {"sex", "age", "place"} - set(found):
-        raise DataError(
-            f"no dimension for {', '.join(sorted(missing))}; use a table by sex, place and five-year age group"
-        )
+    if missing := ", ".join(sorted({"sex", "age", "place"} - set(found))):
+        raise DataError(f"no dimension for {missing}; use a table by sex, place and five-year age group")
     if "year" not in axes:
         numbers, axes["year"] = numbers[..., np.newaxis], numbers.ndim
     cells = numbers.transpose([axes[kind] for kind in ("place", "sex", "age", "year")])

@@ -4,7 +4,6 @@ import csv
 import email.utils
 import lzma
 import os
-import queue
 import threading
 import time
 import zipfile
@@ -77,8 +76,7 @@ def data_path(name: str) -> Path:
 
     Examples
     --------
-    >>> from kanon_lab.data import data_path
-    >>> data_path("spain-2010").name
+    >>> kanon_lab.data.data_path("spain-2010").name
     'spain-2010.csv.gz'
     """
     data_set = find(name)
@@ -112,7 +110,6 @@ def catalogue() -> pd.DataFrame:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> kanon_lab.catalogue().set_index("name").at["health-survey", "kind"]
     'synthetic'
     """
@@ -222,29 +219,27 @@ def _receive(address: str, part: Path, timeout: tuple[float, float]) -> None:
 
 def _ask(address: str, headers: dict[str, str], timeout: tuple[float, float]) -> "requests.Response":
     """The answer to a request. requests lets some faults through as they come: those become a `NetworkError` here."""
+    from concurrent.futures import Future
+
     import requests
 
-    answers: queue.SimpleQueue = queue.SimpleQueue()
+    answer: Future[requests.Response] = Future()
 
     def ask() -> None:
         try:
-            answers.put(requests.get(address, headers=headers, stream=True, timeout=timeout))
+            answer.set_result(requests.get(address, headers=headers, stream=True, timeout=timeout))
         except Exception as error:
-            answers.put(error)
+            answer.set_exception(error)
 
     # The limits of requests start anew with every byte and redirection: a thread of its own can be left waiting.
     threading.Thread(target=ask, daemon=True).start()
     patience = _REDIRECTIONS * sum(timeout)
     try:
-        answer = answers.get(timeout=patience)
-    except queue.Empty:
-        raise NetworkError(f"{address}: no whole answer within {patience:g} s; try again, or later") from None
-    try:
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        return answer.result(patience)
     except requests.exceptions.RequestException:
         raise
+    except TimeoutError:
+        raise NetworkError(f"{address}: no whole answer within {patience:g} s; try again, or later") from None
     except ValueError:
         raise NetworkError(f"{address}: it, or an address that it leads to, is malformed; check the address") from None
     except OSError as error:

@@ -167,8 +167,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
 
     Examples
     --------
-    >>> from kanon_lab.data import parse_columns
-    >>> parse_columns("place=cod_mun,persons=total")
+    >>> kanon_lab.data.parse_columns("place=cod_mun,persons=total")
     {'place': 'cod_mun', 'persons': 'total'}
     """
     columns: dict[str, str] = {}
@@ -320,19 +319,14 @@ def _named(frame: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
 
 def _usual_names(names: list[str]) -> dict[str, str]:
     """Which column is which by its name: our own, or what such a column is usually called in English or Spanish."""
-    found: dict[str, str] = {}
+    found = {name: name for name in _NAMED if name in names}
     for name in _NAMED:
-        if name in names:
-            found[name] = name
-            continue
         alike = [other for other in names if other not in _NAMED and other.casefold() in labels.COLUMN_NAMES[name]]
-        if len(alike) > 1:
-            raise DataError(
-                f"row 1: columns {shortened(alike[0])} and {shortened(alike[1])} may both be {name}; say "
-                f"which one is (--columns {name}=...)"
-            )
+        if name not in found and len(alike) > 1:
+            both = " and ".join(map(shortened, alike[:2]))
+            raise DataError(f"row 1: columns {both} may both be {name}; say which one is (--columns {name}=...)")
         if alike:
-            found[name] = alike[0]
+            found.setdefault(name, alike[0])
     return found
 
 
@@ -341,9 +335,8 @@ def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
     names = names[names != ""]
     if names.empty:
         raise DataError(NO_NAMES)
-    present = set(names)
     usual = any(name.casefold() in known for name in names for known in labels.COLUMN_NAMES.values())
-    if not usual and present.isdisjoint(columns.values()):
+    if not usual and set(names).isdisjoint(columns.values()):
         raise DataError(
             "row 1 does not look like a header: no column place, sex, age_group, persons; put these names "
             "there, or say which column is which (--columns)"
@@ -351,25 +344,21 @@ def _check_names(names: pd.Index, columns: Mapping[str, str]) -> None:
     if names.has_duplicates:
         twice = shortened(names[names.duplicated()][0])
         raise DataError(f"row 1: column {twice} stands twice; give every column its own name")
-    if absent := [name for name in columns.values() if name not in present]:
+    if absent := [name for name in columns.values() if name not in names]:
         few = [shortened(name) for name in names[:_MOST_NAMES]]
         more = f" and {len(names) - len(few)} more" if len(names) > len(few) else ""
         raise DataError(f"no column {shortened(absent[0])}; it has {', '.join(few)}{more}")
 
 
 def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
-    if "year" not in frame:
-        if year is not None:
-            check_year(year, [])
-        return frame
     # as text: a missing label equals nothing, and lists cannot be looked up
-    written = [str(label) for label in frame["year"]]
+    written = [str(label) for label in frame.get("year", ())]
     read = {label: labels.year(label) for label in set(written)}
-    of_rows = pd.Series([read[label] for label in written], index=frame.index, dtype=object)
-    if of_rows.isna().any():
-        raise DataError(f"row {first_row(of_rows.isna())}: column year holds no year; write it as 2010")
+    if None in read.values():
+        unread = pd.Series([read[label] is None for label in written], index=frame.index)
+        raise DataError(f"row {first_row(unread)}: column year holds no year; write it as 2010")
     years = sorted(set(read.values()))
     if year is not None or len(years) > 1:
         check_year(year, years)
-        frame = frame[of_rows == year]
-    return frame.drop(columns="year")
+        frame = frame[[read[label] == year for label in written]]
+    return frame.drop(columns="year", errors="ignore")

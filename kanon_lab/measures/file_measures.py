@@ -18,7 +18,7 @@ from kanon_lab.measures.risk import (
     refuse_light_classes,
     with_household_size,
 )
-from kanon_lab.measures.sensitive_values import MEASURES, Bands, Diversity, diversity
+from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
 from kanon_lab.roles import KeySpec, as_spec
 from kanon_lab.terms import Note
 
@@ -314,4 +314,4 @@ def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, 
 
 def _diversity_of_file(each: Diversity) -> dict:
     file = {name: None if value is None or not np.isfinite(value) else value for name, value in each.file.items()}
-    return {**{name: file[name] for name in MEASURES}, "recursive_c": each.recursive_c, "distance": each.distance}
+    return {**file, "recursive_c": each.recursive_c, "distance": each.distance}

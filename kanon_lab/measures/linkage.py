@@ -10,7 +10,8 @@ import pandas as pd
 
 from kanon_lab.arguments import ROUNDING, check_choice
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
-from kanon_lab.columns import Coded, coded, distinct_rows, grouped, paired
+from kanon_lab.classes.table import MISSING_REMEDY, counted
+from kanon_lab.columns import Coded, coded, distinct_rows, first_row, paired
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.roles import KeySpec
 
@@ -115,13 +116,10 @@ def _joint_codes(register: pd.DataFrame, released: pd.DataFrame, spec: KeySpec) 
         _refuse_mixture(column, len(register), name)
         codes = column.codes
         if spec.missing == "error" and (codes < 0).any():
-            row = int((codes < 0).argmax())
-            inside = row < len(register)
-            label = register.index[row] if inside else released.index[row - len(register)]
-            raise DataError(
-                f"{_REGISTER if inside else _RELEASED}: row {shortened(str(label))}: a missing value in column "
-                f"{shortened(name)}; fill it in, or choose another policy for missing values"
-            )
+            parts = (_REGISTER, register, codes[: len(register)]), (_RELEASED, released, codes[len(register) :])
+            table, frame, missing = next((each, frame, part < 0) for each, frame, part in parts if (part < 0).any())
+            row = first_row(missing, frame.index)
+            raise DataError(f"{table}: row {row}: a missing value in column {shortened(name)}; {MISSING_REMEDY}")
         columns.append(np.where(codes < 0, len(column.values), codes) if spec.missing == "category" else codes)
     return np.column_stack(columns)
 
@@ -143,8 +141,7 @@ def _add_values(
 ) -> None:
     """Add what the records compatible with each person say of the sensitive variable."""
     has, m = known.codes >= 0, max(len(known.values), 1)
-    pair, distinct = grouped(of_record[has].astype(np.int64) * m + known.codes[has], len(patterns) * m)
-    own = (*np.divmod(distinct, m), np.bincount(pair, minlength=len(distinct)))
+    own = counted(of_record[has], known.codes[has], len(patterns), m)
     row, value, _ = compatible_counts(patterns, *own, m) if (patterns < 0).any() else own
     values = np.bincount(row, minlength=len(patterns))
     only = np.full(len(patterns), -1)

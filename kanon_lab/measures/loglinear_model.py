@@ -9,6 +9,7 @@ import numpy as np
 
 from kanon_lab.arguments import check_positive
 from kanon_lab.classes import ClassTable
+from kanon_lab.columns import first_row
 from kanon_lab.errors import DataError, OptionError, meant, shortened
 from kanon_lab.measures.risk import fraction_by_weights, refuse_light_classes
 
@@ -268,7 +269,7 @@ def _complete_codes(table: ClassTable) -> np.ndarray:
     if absent.any():
         at = int(absent.any(axis=0).argmax())
         name = shortened(str(table.spec.key_variables[at]))
-        row = shortened(str(table.index[int(absent[table.class_of_record, at].argmax())]))
+        row = first_row(absent[table.class_of_record, at], table.index)
         raise DataError(
             f"row {row}: a missing value in column {name}; the model counts every combination of the "
             "keys, so fill it in, or choose the policy category"

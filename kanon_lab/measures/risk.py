@@ -10,6 +10,7 @@ import pandas as pd
 from kanon_lab.arguments import ROUNDING, as_numbers, as_risk, as_share, check_choice
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.table import counted
 from kanon_lab.columns import Coded, coded, distinct_rows, first_row, grouped
 from kanon_lab.errors import DataError, OptionError, about, shortened
 
@@ -277,10 +278,9 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     household = _household_of(table)
     members = np.bincount(household)[household]
     size, sizes = grouped(members, int(members.max()) + 1)
-    number, distinct = grouped(table.class_of_record.astype(np.int64) * len(sizes) + size, table.n_classes * len(sizes))
-    records = f_k = np.bincount(number, minlength=len(distinct))
+    class_, size, records = counted(table.class_of_record, size, table.n_classes, len(sizes))
+    f_k = records
     if (table.f_k != table.records).any():
-        class_, size = np.divmod(distinct, len(sizes))
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
     return _with_a_further_key(records, f_k)
 
@@ -309,9 +309,7 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
         group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
         composition[homes] = found + group
         found += len(some)
-    pair = table.class_of_record.astype(np.int64) * found + composition[household]
-    number, distinct = grouped(pair, table.n_classes * found)
-    records = np.bincount(number, minlength=len(distinct))
+    _, _, records = counted(table.class_of_record, composition[household], table.n_classes, found)
     return _with_a_further_key(records, records)
 
 

@@ -12,7 +12,8 @@ import pandas as pd
 from kanon_lab import rules
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
-from kanon_lab.columns import distinct, grouped, refuse, spread
+from kanon_lab.classes.table import counted
+from kanon_lab.columns import distinct, refuse, spread
 from kanon_lab.errors import OptionError
 
 #: Rounding moves a measure, such as the entropy of an even class, by far less than this share of it.
@@ -168,14 +169,13 @@ def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:
     nodes, names = pd.factorize(recoded.to_numpy())
     nodes = np.append(nodes, np.full(len(counts.values) - len(nodes), len(names)))
     m = int(nodes.max()) + 1
-    pairs, distinct = grouped(counts.class_.astype(np.int64) * m + nodes[counts.value], counts.n_classes * m)
-    class_, value = np.divmod(distinct, m)
+    class_, value, count = counted(counts.class_, nodes[counts.value], counts.n_classes, m, counts.count)
     return replace(
         counts,
         values=pd.RangeIndex(m),
         class_=class_,
         value=value,
-        count=np.bincount(pairs, weights=counts.count).astype(np.int64),
+        count=count,
         overall=np.bincount(nodes, weights=counts.overall).astype(np.int64),
     )
 

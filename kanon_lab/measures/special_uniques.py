@@ -198,16 +198,6 @@ class Suda:
     sampling_fraction: float
     dis: float
 
-    @property
-    def scores(self) -> np.ndarray:
-        """SUDA score of each record, in the order of the frame."""
-        return self.records["score"].to_numpy()
-
-    @property
-    def dis_scores(self) -> np.ndarray:
-        """DIS-SUDA score of each record, in the order of the frame."""
-        return self.records["dis_score"].to_numpy()
-
 
 def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: float | None = None) -> Suda:
     """Find the minimal sample uniques of a file and score its records by them.
@@ -260,69 +250,48 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
         fraction = fraction_by_weights(table) or _GUESS
     else:
         fraction = check_positive(sampling_fraction, "sampling_fraction", 1)
-    found = _Found.of(table, max_size)
-    dis, dis_scores = _intrusion(table, found.score, fraction)
-    records = pd.DataFrame(
-        {"score": found.score, "dis_score": dis_scores, "msus": found.msus, "smallest": found.smallest}
-    )
-    names, of_record = list(table.spec.key_variables), table.class_of_record
-    shares = found.by_key / np.where(found.score > 0, found.score, 1)
-    total = found.score.sum()
+    sets, by_key, of_class = _scored(table, max_size)
+    dis, of_class["dis_score"] = _intrusion(table, of_class["score"].to_numpy(), fraction)
+    names, of_record, score = list(table.spec.key_variables), table.class_of_record, of_class["score"].to_numpy()
+    shares = by_key / np.where(score > 0, score, 1)
+    msus = [int(sets["records"][[name in each for each in sets["variables"]]].sum()) for name in names]
     return Suda(
         max_size,
-        found.sets(names),
-        records.take(of_record).set_axis(table.index),
+        sets,
+        of_class[["score", "dis_score", "msus", "smallest"]].take(of_record).set_axis(table.index),
         pd.DataFrame(shares.T[of_record], index=table.index, columns=names),
-        pd.DataFrame(
-            {"variable": names, "contribution": found.by_key.sum(axis=1) / (total or 1), "msus": found.msus_by_key}
-        ),
+        pd.DataFrame({"variable": names, "contribution": by_key.sum(axis=1) / (score.sum() or 1), "msus": msus}),
         fraction,
         dis,
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What the MSUs add up to, per class; a class that has one is a single record."""
+def _scored(table: ClassTable, max_size: int) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
+    """The sets of keys that are MSUs; the part of each class's score by key, shape (keys, classes); score and MSUs.
 
-    score: np.ndarray
-    by_key: np.ndarray  # shape (keys, classes): the part of the score from MSUs with the key
-    msus: np.ndarray
-    smallest: np.ndarray
-    sizes: dict[tuple[int, ...], int]
-
-    @classmethod
-    def of(cls, table: ClassTable, max_size: int) -> _Found:
-        codes = table.policy_codes
-        radices = [len(labels) + 1 for labels in table.labels]
-        classes, keys = codes.shape
-        weights = [prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)) for size in range(keys + 1)]
-        score, by_key = np.zeros(classes), np.zeros((keys, classes))
-        msus, smallest, sizes = np.zeros(classes, dtype=np.int64), np.full(classes, keys + 1), {}
-        for subset, rows in minimal_uniques(codes, radices, table.f_k == 1, max_size=max_size):
-            size = len(subset)
-            score[rows] += weights[size]
-            for key in subset:
-                by_key[key, rows] += weights[size]
-            msus[rows] += 1
-            smallest[rows] = np.minimum(smallest[rows], size)
-            sizes[subset] = len(rows)
-        return cls(score, by_key, msus, np.where(msus > 0, smallest, 0), sizes)
-
-    @property
-    def msus_by_key(self) -> list[int]:
-        return [sum(n for subset, n in self.sizes.items() if key in subset) for key in range(len(self.by_key))]
-
-    def sets(self, names: list[str]) -> pd.DataFrame:
-        """The sets of keys, small ones first, then in the order of the keys."""
-        subsets = sorted(self.sizes, key=lambda subset: (len(subset), subset))
-        return pd.DataFrame(
-            {
-                "variables": [tuple(names[key] for key in subset) for subset in subsets],
-                "size": [len(subset) for subset in subsets],
-                "records": [self.sizes[subset] for subset in subsets],
-            }
-        )
+    A class that has an MSU is a single record.
+    """
+    codes, names = table.policy_codes, table.spec.key_variables
+    classes, keys = codes.shape
+    weights = [prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)) for size in range(keys + 1)]
+    score, by_key = np.zeros(classes), np.zeros((keys, classes))
+    msus, smallest, sizes = np.zeros(classes, dtype=np.int64), np.full(classes, keys + 1), {}
+    radices = [len(labels) + 1 for labels in table.labels]
+    for subset, rows in minimal_uniques(codes, radices, table.f_k == 1, max_size=max_size):
+        score[rows] += weights[len(subset)]
+        for key in subset:
+            by_key[key, rows] += weights[len(subset)]
+        msus[rows] += 1
+        smallest[rows] = np.minimum(smallest[rows], len(subset))
+        sizes[subset] = len(rows)
+    subsets = sorted(sizes, key=lambda subset: (len(subset), subset))
+    sets = {
+        "variables": [tuple(names[key] for key in subset) for subset in subsets],
+        "size": [len(subset) for subset in subsets],
+        "records": [sizes[subset] for subset in subsets],
+    }
+    of_class = {"score": score, "msus": msus, "smallest": np.where(msus > 0, smallest, 0)}
+    return pd.DataFrame(sets), by_key, pd.DataFrame(of_class)
 
 
 def _intrusion(table: ClassTable, score: np.ndarray, fraction: float) -> tuple[float, np.ndarray]:

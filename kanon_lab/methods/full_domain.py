@@ -180,7 +180,7 @@ def _from_the_top(space: LevelSpace, required: Requirement, allowed: int) -> Ite
 
 def _row(space: LevelSpace, node: Node, classes: NodeClasses, required: Requirement) -> tuple:
     """The measures of one node, in the order of the columns."""
-    kept, f_k = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
+    kept, f_k = required.kept(classes, space.patterns(node, classes))
     records, f_k = classes.records[kept], f_k[kept]
     count, suppressed = len(records), space.table.n - int(records.sum())
     squares = indistinct_pairs(records, f_k, suppressed)
@@ -302,19 +302,13 @@ def search(
     -------
     LatticeResult
         Of equal losses the node that removes fewer records is chosen, then that of the smaller weighted level, then
-        the one that comes first in the node table.
-
-    Raises
-    ------
-    OptionError
-        No node protects enough (the message says how much the best one removes), or there are more than `MOST_NODES`.
+        the one that comes first in the node table. Where no node protects enough, an error says how much the best one
+        removes; it also says where there are more than `MOST_NODES`.
 
     Notes
     -----
-    Every node is measured: after the file has been grouped once, a node costs about as much as deciding whether it may
-    be skipped, and l-diversity and t-closeness with removal do not grow steadily from node to node. Only where keys
-    are missing under ``wildcard`` and all levels nest, the nodes below one that removes too many records for k alone
-    are skipped: they remove no fewer.
+    Every node is measured; only where keys are missing under ``wildcard`` and all levels nest, the nodes below one that
+    removes too many records for k alone are skipped: they remove no fewer.
 
     With n records in the file and s removed, the discernibility is the sum of f_k over the records that stay, plus n s
     (Bayardo and Agrawal 2005, C_DM). The average class size is n - s by the sum of 1/f_k over them, by k_required.
@@ -356,7 +350,7 @@ def search(
     best = _best(nodes, required, space.table.n, spec.key_variables)
     node = tuple(int(level) for level in nodes.loc[best, list(spec.key_variables)])
     classes, class_of_record = space.at(node)
-    kept, _ = required.kept(classes, space.patterns(node, classes) if space.has_wildcards else None)
+    kept, _ = required.kept(classes, space.patterns(node, classes))
     gone = ~kept[class_of_record]
     levels = dict(zip(spec.key_variables, node))
     recoded = {name: levels[name] for name in hierarchies}
@@ -416,9 +410,8 @@ def level_grid(
     space = LevelSpace.of(frame, hierarchies, spec)
     rows = []
     for node, classes in space.nodes():
-        f_k = classes.records
-        if space.has_wildcards:
-            f_k = compatible_sums(space.patterns(node, classes), classes.records)
+        patterns = space.patterns(node, classes)
+        f_k = classes.records if patterns is None else compatible_sums(patterns, classes.records)
         sizes = np.bincount(np.minimum(f_k, k_max + 1), weights=classes.records, minlength=k_max + 2).astype(np.int64)
         squares = int((classes.records * f_k).sum())
         rows.append((*node, space.table.n, len(f_k), int(f_k.min()), squares, *np.cumsum(sizes)[1:-1]))

@@ -14,60 +14,12 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab import files
+from kanon_lab.arguments import check_whole
 from kanon_lab.columns import distinct, plain, refuse, spread
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
 _DELIMITERS = ";,\t"
-
-
-def read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
-    """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
-    try:
-        text = files.read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError("wrong encoding: not UTF-8; save the file as UTF-8") from None
-    lines = _lines(text)
-    if not lines:
-        raise DataError("has no rows; write one for each value")
-    width = len(lines[0][1])
-    if width < 2:
-        raise DataError("row 1 has one column; write each value and its labels, separated by commas")
-    names = tuple(lines.pop(0)[1]) if header else ()
-    rows: dict[object, list[str]] = {}
-    for number, cells in lines:
-        if len(cells) != width or not all(cells):
-            fault = "an empty cell" if len(cells) == width else f"{len(cells)} cells, the first row has {width}"
-            raise DataError(f"row {number}: {fault}; give the value and a label for every level")
-        value = _as_number(cells[0], number) if numbers else cells[0]
-        if value in rows:
-            raise DataError(f"row {number}: its value has a row before it; give each value one row")
-        rows[value] = cells[1:]
-    if not rows:
-        raise DataError("has a header and no rows; write one for each value")
-    return names, rows
-
-
-def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Row number and cells of every row that is not blank."""
-    first = text.lstrip().partition("\n")[0]
-    reader = None
-    try:
-        delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
-    except csv.Error as error:
-        row = reader.line_num if reader else 1
-        raise DataError(f"row {row}: not csv ({error}); mend the quotation marks") from None
-
-
-def _as_number(text: str, row: int) -> float | int:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False")
-
-
 # Characters of a value that is masked: every label of a level has as many.
 _LONGEST = 1000
 
@@ -262,7 +214,7 @@ class Hierarchy:
         unless they are `numbers`; labels are text.
         """
         with about(str(path)):
-            names, rows = read_levels(path, header, numbers)
+            names, rows = _read_levels(path, header, numbers)
         if nested and (clash := _clash(rows)):
             # Nothing of the file is quoted: it may turn out to be one of microdata.
             raise OptionError(
@@ -327,11 +279,8 @@ class Hierarchy:
 
     def check_level(self, level: int) -> int:
         """Return a level as a number; an `OptionError` where there is no such level."""
-        whole = isinstance(level, (int, np.integer)) and not isinstance(level, bool)
-        if not whole or not 0 <= level <= self.height:
-            of = f" of {shortened(self.name)}" if self.name else ""
-            raise OptionError(f"level{of} must be a whole number from 0 to {self.height}, not {level!r}")
-        return int(level)
+        of = f" of {shortened(self.name)}" if self.name else ""
+        return check_whole(level, f"level{of}", 0, self.height)
 
 
 def _topped(rules: list, top: str | None) -> tuple[Rule, ...]:
@@ -383,3 +332,50 @@ def _check_bands(fine: Bands, coarse: Bands, level: int) -> None:
             f"level {level} cuts at {cut[0]:.15g}, inside a band of level {level - 1}: levels must nest; choose other "
             "edges, or say nested=False"
         )
+
+
+def _read_levels(path: str | Path, header: bool, numbers: bool) -> tuple[tuple[str, ...], dict[object, list[str]]]:
+    """Names of the levels (none without a header), and each value's labels; errors quote nothing of the file."""
+    try:
+        text = files.read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("wrong encoding: not UTF-8; save the file as UTF-8") from None
+    lines = _lines(text)
+    if not lines:
+        raise DataError("has no rows; write one for each value")
+    width = len(lines[0][1])
+    if width < 2:
+        raise DataError("row 1 has one column; write each value and its labels, separated by commas")
+    names = tuple(lines.pop(0)[1]) if header else ()
+    rows: dict[object, list[str]] = {}
+    for number, cells in lines:
+        if len(cells) != width or not all(cells):
+            fault = "an empty cell" if len(cells) == width else f"{len(cells)} cells, the first row has {width}"
+            raise DataError(f"row {number}: {fault}; give the value and a label for every level")
+        value = _as_number(cells[0], number) if numbers else cells[0]
+        if value in rows:
+            raise DataError(f"row {number}: its value has a row before it; give each value one row")
+        rows[value] = cells[1:]
+    if not rows:
+        raise DataError("has a header and no rows; write one for each value")
+    return names, rows
+
+
+def _lines(text: str) -> list[tuple[int, list[str]]]:
+    """Row number and cells of every row that is not blank."""
+    first = text.lstrip().partition("\n")[0]
+    reader = None
+    try:
+        delimiter = max(_DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        return [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader if any(cells)]
+    except csv.Error as error:
+        row = reader.line_num if reader else 1
+        raise DataError(f"row {row}: not csv ({error}); mend the quotation marks") from None
+
+
+def _as_number(text: str, row: int) -> float | int:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    raise DataError(f"row {row}: its value is no number; mend it, or say numbers=False")

@@ -264,8 +264,13 @@ class LevelSpace:
         classes, group = NodeClasses(self._codes(node), self.table.records, self.values).merged(self.sizes(node))
         return classes, group[self.table.class_of_record]
 
-    def patterns(self, node: Node, classes: NodeClasses) -> np.ndarray:
-        """Codes of a node's classes as `compatible_sums` takes them, shape (classes, keys): -1 where missing."""
+    def patterns(self, node: Node, classes: NodeClasses) -> np.ndarray | None:
+        """Codes of a node's classes as `compatible_sums` takes them, shape (classes, keys): -1 where missing.
+
+        None where no key is a wildcard.
+        """
+        if not self.has_wildcards:
+            return None
         codes = classes.codes.T
         return np.where(codes == np.array(self.sizes(node)) - 1, -1, codes)
 

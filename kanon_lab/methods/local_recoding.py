@@ -114,24 +114,26 @@ class Tree:
         return int(same.argmax()) if same.any() else len(self.levels)
 
 
-Dimension = Ordered | Tree
-
-
-def dimension(
+def _dimension(
     column: pd.Series,
     codes: np.ndarray,
     values: pd.Index,
-    *,
     hierarchy: Hierarchy | None,
     order: Sequence[Hashable] | None,
-) -> Dimension:
-    """The dimension of a key."""
+) -> Ordered | Tree:
+    """The values of a key in their order, or under their hierarchy."""
     name = shortened(str(column.name))
+    if not len(values):
+        raise DataError(f"column {name} has no value; leave the variable out")
     codes = np.where(codes < 0, len(values), codes)
     if hierarchy is not None and order is not None:
         raise OptionError(f"{name} has a hierarchy and an order; give one of them")
     if hierarchy is not None:
-        return _tree(column, codes, values, hierarchy)
+        labels = level_labels(column, values, hierarchy)
+        levels = KeyLevels.of(labels, [False] * len(labels))
+        if not levels.nested:
+            raise OptionError(f"the levels of the hierarchy of {name} do not nest; no tree to cut")
+        return Tree(codes, levels.codes[:, :-1], labels)
     if order is not None:
         order = list(order)
         if len(set(order)) != len(order):
@@ -144,14 +146,6 @@ def dimension(
     if not np.isfinite(numbers).all():
         raise OptionError(f"{name} does not hold numbers alone: give it a hierarchy, or the order of its values")
     return Ordered(codes, numbers, list(values), True)
-
-
-def _tree(column: pd.Series, codes: np.ndarray, values: pd.Index, hierarchy: Hierarchy) -> Tree:
-    labels = level_labels(column, values, hierarchy)
-    levels = KeyLevels.of(labels, [False] * len(labels))
-    if not levels.nested:
-        raise OptionError(f"the levels of the hierarchy of {shortened(str(column.name))} do not nest; no tree to cut")
-    return Tree(codes, levels.codes[:, :-1], labels)
 
 
 @dataclass(frozen=True)
@@ -242,16 +236,14 @@ def mondrian(
         raise OptionError(f"{shortened(str(strange[0]))} has a hierarchy or an order and is not a key; make it one")
     dimensions = []
     for name, codes, values in zip(spec.key_variables, table.codes.T, table.labels):
-        if not len(values):
-            raise DataError(f"column {shortened(str(name))} has no value; leave the variable out")
-        by = {"hierarchy": hierarchies.get(name), "order": orders.get(name)}
-        dimensions.append(dimension(frame[name], codes[table.class_of_record], values, **by))
+        codes = codes[table.class_of_record]
+        dimensions.append(_dimension(frame[name], codes, values, hierarchies.get(name), orders.get(name)))
     # Classes are sorted by their keys: relaxed cuts see records in that order.
     parts = _parts(np.argsort(table.class_of_record, kind="stable"), dimensions, k_required, strict)
     return _protected(frame, spec, dimensions, parts, k_required)
 
 
-def _parts(records: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool) -> list[np.ndarray]:
+def _parts(records: np.ndarray, dimensions: Sequence[Ordered | Tree], k: int, strict: bool) -> list[np.ndarray]:
     """Parts of the records that cannot be cut any further."""
     parts, waiting = [], [records]
     while waiting:
@@ -264,7 +256,7 @@ def _parts(records: np.ndarray, dimensions: Sequence[Dimension], k: int, strict:
     return parts
 
 
-def _sides(part: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bool) -> np.ndarray | None:
+def _sides(part: np.ndarray, dimensions: Sequence[Ordered | Tree], k: int, strict: bool) -> np.ndarray | None:
     codes = [each.codes[part] for each in dimensions]
     widths = np.array([each.width(column) for each, column in zip(dimensions, codes)])
     for j in np.argsort(-widths, kind="stable"):
@@ -274,7 +266,7 @@ def _sides(part: np.ndarray, dimensions: Sequence[Dimension], k: int, strict: bo
 
 
 def _protected(
-    frame: pd.DataFrame, spec: KeySpec, dimensions: Sequence[Dimension], parts: list[np.ndarray], k_required: int
+    frame: pd.DataFrame, spec: KeySpec, dimensions: Sequence[Ordered | Tree], parts: list[np.ndarray], k_required: int
 ) -> MondrianResult:
     part_of_record = np.empty(len(frame), dtype=np.intp)
     for number, part in enumerate(parts):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import check_choice, check_frame
 from kanon_lab.columns import names_of, numbers_of, refuse, strata_codes, with_columns
-from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.errors import DataError, shortened
 from kanon_lab.measures import Outliers, outliers
 
 #: How strictly something is kept.
@@ -116,7 +116,7 @@ class Perturbed:
     method : str
     variables, strata : tuple of str
     seed : int or None
-        None where nothing is random.
+        None where nothing is random. Who knows it can draw the same again: keep it as secret as the original file.
     cells : DataFrame
         One row a variable: ``variable``, ``cells`` (that have another value), ``share`` (0-1 of all records).
     keeps : tuple of Keep
@@ -144,10 +144,7 @@ MISSING = {
 
 def variables_of(names: Iterable[str] | str) -> tuple[str, ...]:
     """The variables to perturb, at least one."""
-    found = names_of(names, "variables")
-    if not found:
-        raise OptionError("variables: name at least one variable to perturb")
-    return found
+    return names_of(names, "variables", at_least_one=" to perturb")
 
 
 def strata_groups(strata: np.ndarray) -> list[np.ndarray]:

@@ -161,17 +161,11 @@ def pram(
           value), ``fixed`` (records with a value that cannot change).
         - ``weight``: the name, or None.
 
-    Raises
-    ------
-    DataError
-        A column has more than 2000 categories, or two that read alike (1 and "1"); or nothing could change.
-
     Notes
     -----
     What an outsider may believe of a category that is seen is `posterior`. With what is drawn anew following the shares
-    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more, and hardly more: PRAM
-    does little to hide it. With the two stages of `invariant_matrix`, as with other categories that are equally likely,
-    it is much less.
+    (no matrix, and invariant), one seen as rare is truly rare with probability `keep` or more: PRAM does little to hide
+    it. With the two stages of `invariant_matrix`, or other categories equally likely, that is much less.
 
     References
     ----------
@@ -203,7 +197,11 @@ def pram(
     if len(frame) == 0:
         raise DataError("has no records; nothing can be perturbed")
     stratum = strata_codes(frame, strata)
-    weights = None if weight is None else _weights(frame, weight)
+    weights = None
+    if weight is not None:
+        weights = numbers_of(frame, (weight,))[1][:, 0]
+        fault = "a weight that is no number above 0; mend it or drop the record"
+        refuse(~(weights > 0), frame.index, weight, fault)
     orders, transitions, cells, changes = {}, {}, [], []
     for position, name in enumerate(names):
         column = _column(frame, name)
@@ -258,13 +256,6 @@ def _by_variable(of: Mapping, names: tuple[str, ...], setting: str) -> Mapping:
     return of
 
 
-def _weights(frame: pd.DataFrame, weight: str) -> np.ndarray:
-    _, column = numbers_of(frame, (weight,))
-    fault = "a weight that is no number above 0; mend it or drop the record"
-    refuse(~(column[:, 0] > 0), frame.index, weight, fault)
-    return column[:, 0]
-
-
 def _column(frame: pd.DataFrame, name: str) -> _Column:
     """The categories of a variable; a `DataError` where they cannot be perturbed."""
     found = coded(one_column(frame, name))
@@ -278,8 +269,7 @@ def _column(frame: pd.DataFrame, name: str) -> _Column:
     labels = [category(value) for value in found.values]
     halves = [code for code, label in enumerate(labels) if not encodable(label)]
     refuse(np.isin(codes, halves), frame.index, name, "a text with half of a character; mend it")
-    first = {label: code for code, label in reversed([*enumerate(labels)])}
-    alike = [code for code, label in enumerate(labels) if first[label] != code]
+    alike = np.flatnonzero(pd.Series(labels, dtype=object).duplicated())
     fault = "a category that reads like another, as 1 and '1' do; make them one"
     refuse(np.isin(codes, alike), frame.index, name, fault)
     some = np.empty(size, dtype=np.int64)

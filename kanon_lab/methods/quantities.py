@@ -37,8 +37,9 @@ def add_noise(
     method : {"additive", "correlated", "restricted", "outliers"}
         ``additive``: independent noise for each variable. ``correlated``: noise with the covariances of the variables,
         so that correlations stay. ``restricted``: such noise, uncorrelated with the variables in the very file, and
-        the whole shrunk towards the mean, so that means and covariances stay exactly. ``outliers``: independent noise,
-        stronger for records that are far out (with scikit-learn).
+        the whole shrunk towards the mean, so that means and covariances stay exactly; it needs more than 2 p + 1
+        records in each stratum for p variables. ``outliers``: independent noise, stronger for records that are far out
+        (with scikit-learn).
     strength : float, above 0 and at most 1000
         Standard deviation of the noise in that of the variable (n - 1).
     strata : names
@@ -50,32 +51,22 @@ def add_noise(
     Returns
     -------
     Perturbed
-        `details`: ``strength``; ``noise``, one row a variable: ``variable``, ``sd`` (n - 1, of the original values),
-        ``noise_sd`` (root of the mean square by which values moved), both in the unit of the variable; for ``outliers``
-        also ``outliers`` (records given stronger noise) and ``largest_factor`` (by how much, at most).
-
-    Raises
-    ------
-    DataError
-        Too few records: ``restricted`` needs more than 2 p + 1 in each stratum for p variables.
+        Floating-point numbers without bounds. `details`: ``strength``; ``noise``, one row a variable: ``variable``,
+        ``sd`` (n - 1, of the original values), ``noise_sd`` (root of the mean square by which values moved), both in
+        the unit of the variable; for ``outliers`` also ``outliers`` (records given stronger noise) and
+        ``largest_factor`` (by how much, at most).
 
     Notes
     -----
-    Results are floating-point numbers without bounds: an income may become negative, an age fractional. Round or bound
-    them afterwards, which keeps nothing exactly.
-
     Let s be the strength and C the covariance matrix in a stratum. The noise of ``correlated`` has covariance s^2 C in
     expectation, that of ``restricted`` exactly, and ``restricted`` releases
     mean + (x - mean + noise) / sqrt(1 + s^2). Noise of both is a mix of the variables' own deviations, so that a total
-    stays the sum of its parts. With strata it is within them that ``correlated`` noise keeps correlations: in the file
-    they are nearly kept only where strata have much the same means and covariances. Under ``additive`` a variance grows
-    by the factor 1 + s^2 and a correlation shrinks by it.
+    stays the sum of its parts. With strata it is within them that ``correlated`` noise keeps correlations. Under
+    ``additive`` a variance grows by the factor 1 + s^2 and a correlation shrinks by it.
 
     Under ``outliers`` a record at robust Mahalanobis distance d (`kanon_lab.measures.outliers`) has noise of
     s max(1, d / c) standard deviations of the variable, where c^2 is the 97.5% point of the chi-squared distribution
     with p degrees of freedom. A variance grows by 1 + s^2 times the mean of max(1, d / c)^2.
-
-    Who knows the seed draws the same numbers and takes the noise off again: keep it as secret as the original file.
 
     References
     ----------
@@ -208,14 +199,12 @@ def microaggregate(
     (`kanon_lab.measures.outliers`: minimum covariance determinant) is largest.
 
     ``optimal`` is that of Hansen and Mukherjee (2003): no partition into groups of at least k has a smaller sum of
-    squares about the group means. Its time grows with k times the records. Many variables by themselves leave
-    combinations that are unique: only ``mdav`` makes at least k records alike in all of them.
+    squares about the group means. Its time grows with k times the records. Only ``mdav`` makes at least k records alike
+    in all variables together.
 
-    A released value may still be a true one: the median of a group of odd size is the value of one of its records, so
-    that with a k of 3 about a third of the cells stay as they are. A mean is a true value only by chance or where a
-    group's values are equal, but where one value is much larger than the others, the mean times the size tells it
-    nearly: `cells` says how many have changed, and `kanon_lab.measures.interval_disclosure` how near to the truth
-    they are.
+    A released value may still be a true one: of a group of odd size the median is, a mean only by chance or where a
+    group's values are equal. `cells` says how many have changed, and `kanon_lab.measures.interval_disclosure` how near
+    to the truth they are.
 
     References
     ----------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import pandas as pd
 from pydantic import Field
@@ -132,16 +132,22 @@ _NO_NUMBERS = pd.Series([], dtype=float)
 
 
 class Recoding(Settings):
-    """What every step that recodes has: columns, and what becomes of each."""
+    """What every step that recodes has: columns, and a function that makes of one what the other settings say."""
 
-    def recoded(self, series: pd.Series) -> pd.Series:
-        """A column by these settings."""
-        raise NotImplementedError
+    function: ClassVar[Callable[..., pd.Series]]
 
     @property
     def options(self) -> dict[str, Any]:
         """All that is given but the columns."""
         return {name: value for name, value in self.fields_set.items() if name != "variable"}
+
+    def recoded(self, series: pd.Series) -> pd.Series:
+        """A column by these settings."""
+        return type(self).function(series, **self.options)
+
+    def check(self) -> None:
+        """Refuse what the recoding of any column would refuse."""
+        self.recoded(_NO_NUMBERS)
 
 
 class Recode(Recoding):
@@ -180,7 +186,6 @@ class Recode(Recoding):
         return super().misplaced(name)
 
     def check(self) -> None:
-        """Refuse what the recoding of any column would refuse."""
         if self.hierarchy is not None:
             self._check_level()
         elif self.groups is not None:
@@ -252,7 +257,7 @@ class Tail(Recoding):
     def check(self) -> None:
         limit = self.options.get("above", self.options.get("below"))
         if not isinstance(limit, str):  # a text is one of ordered categories, which the column has
-            self.recoded(_NO_NUMBERS)
+            super().check()
         elif self.label is not None and self.value is not None:
             raise OptionError("give label (text) or value (a number), not both")
 
@@ -260,33 +265,24 @@ class Tail(Recoding):
 class TopCode(Tail):
     """The highest values become alike."""
 
+    function = top_code
     above: checked(float | str)
-
-    def recoded(self, series: pd.Series) -> pd.Series:
-        return top_code(series, **self.options)
 
 
 class BottomCode(Tail):
     """The lowest values become alike."""
 
+    function = bottom_code
     below: checked(float | str)
-
-    def recoded(self, series: pd.Series) -> pd.Series:
-        return bottom_code(series, **self.options)
 
 
 class Round(Recoding):
     """Numbers are rounded."""
 
+    function = round_values
     variable: COLUMNS
     base: checked(float, check_number)
     half: one_of(HALVES) = "even"
-
-    def check(self) -> None:
-        self.recoded(_NO_NUMBERS)
-
-    def recoded(self, series: pd.Series) -> pd.Series:
-        return round_values(series, **self.options)
 
 
 #: By its name, the settings of each step that recodes.

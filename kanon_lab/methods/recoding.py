@@ -43,17 +43,12 @@ def group_categories(
         with accents are alike whether composed (NFC) or not.
     others : str
         What becomes of a value in no group: ``"raise"``, ``"keep"`` (it stays, as text), or the label of a category for
-        all of them.
+        all of them. Then a value that the column does not have is refused: it may be misspelt, and what it was meant to
+        protect would be released.
 
     Returns
     -------
     Series of text
-
-    Raises
-    ------
-    OptionError
-        A group names a value that the column does not have, while others are in no group: it may be misspelt, and what
-        it was meant to protect would be released.
 
     References
     ----------
@@ -131,12 +126,10 @@ def cut_bands(
     labels: Sequence[str] | None = None,
     outside: str | Mapping[str, str] = "raise",
 ) -> pd.Series:
-    """Global recoding of numbers in bands. A number outside them raises or goes to a named category.
+    """Global recoding of numbers in bands; missing ones stay missing.
 
     Parameters
     ----------
-    series : Series
-        Numbers. Missing ones stay missing.
     bands : sequence of float, optional
         Edges of the bands, rising. None (or an infinite number) as the first or last leaves that side open.
     width : float, optional
@@ -149,18 +142,16 @@ def cut_bands(
         where all edges and all values are; where another file should be read alike, say it. If True, a number with a
         fraction raises.
     labels : sequence of str, optional
-        A label for each band. With `width` it needs `stop`.
+        A label for each band, instead of ``40-49``, ``65+``, ``under 15``, or ``[40, 50)``, ``>= 65``, ``< 15``. With
+        `width` it needs `stop`.
     outside : str or mapping
         ``"raise"``, the label of a category for numbers outside the bands, or labels for those ``below`` and ``above``
-        them; a side without one raises.
+        them; a side without one raises. (The function of INE Chile 2023, section 8.2.1.1.2, makes a missing value of
+        what lies outside, so of an age of 0.)
 
     Returns
     -------
     Series of text
-
-    Notes
-    -----
-    INE Chile (2023), section 8.2.1.1.2, whose function makes a missing value of what lies outside, so of an age of 0.
 
     Examples
     --------
@@ -264,13 +255,13 @@ _DIGITS = 400
 
 
 def round_values(series: pd.Series, *, base: float = 1, half: str = "even") -> pd.Series:
-    """Numbers rounded to the nearest multiple of a base.
+    """Numbers rounded to the nearest multiple of a base; missing ones stay missing.
 
     Parameters
     ----------
     series : Series
-        Numbers; each is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
-        that stands for it is a little less. Missing ones stay missing.
+        Each number is taken as it is written: 2.675 lies half-way between 2.67 and 2.68, although the binary number
+        that stands for it is a little less.
     base : float, 1e-15 to 1e15
         Such as 0.01, 0.5, 25 or 1000.
     half : {"even", "up"}
@@ -351,11 +342,11 @@ _FEWEST_FOR_A_MEAN = 3
 def top_code(
     series: pd.Series, *, above: object, label: str | None = None, value: float | str | None = None
 ) -> pd.Series:
-    """Values strictly above a limit made alike.
+    """Values strictly above a limit made alike: the limit itself, unless `label` or `value` says otherwise.
 
-    They become the limit itself unless `label` or `value` says otherwise: a limit tells nothing of the values beyond
-    it, and the column stays numeric. A column with a label is text and cannot be coded at its other end: for labels at
-    both ends use `cut_bands` with a width of 1 and names for what lies `outside`.
+    A limit tells nothing of the values beyond it, and the column stays numeric. A column with a label is text and
+    cannot be coded at its other end: for labels at both ends use `cut_bands` with a width of 1 and names for what lies
+    `outside`.
 
     Parameters
     ----------

@@ -239,10 +239,8 @@ def local_suppression(
     -----
     For one combination of keys and under ``wildcard``, the records that have too few others alike lose at least one
     value each, and no other record loses any. Under ``category`` a few others may, to keep the last ones company, and
-    a record that misses values already may lose none, where others lose theirs and join it. Fewer cells would do under
-    ``wildcard``: k - 1 records that lose every key are compatible with all others. But these others would be as easy
-    to tell apart as before. So the claims are counted in three ways (`protection_claims`). Under ``category`` all three
-    hold.
+    a record that misses values already may lose none, where others lose theirs and join it. Under ``category`` all
+    three claims (`protection_claims`) hold.
 
     References
     ----------

@@ -91,13 +91,9 @@ def rank_swap(
     values with one drawn evenly from those not swapped yet among the next w. Of n records w is the whole part of
     window times n, and at least 1. Every record finds a partner but one of an odd number, at most.
 
-    Relations between variables are weakened, the more so the wider the window. A record that swaps with one of the same
-    value keeps it. Within a stratum only is no rank further away than the window: in the file a value can move by more.
-
     An outsider who knows the window knows which released values may be a record's, and can intersect this over several
-    variables: the more of them are swapped, the fewer records remain (Nin, Herranz and Torra 2008). Linkage by
-    distance, as `kanon_lab.measures.record_linkage` measures it, can then say much too little. Who knows the seed can
-    swap back: keep it as secret as the original file.
+    variables (Nin, Herranz and Torra 2008). Linkage by distance, as `kanon_lab.measures.record_linkage` measures it,
+    can then say much too little. Within a stratum only is no rank further away than the window.
 
     References
     ----------
@@ -226,28 +222,18 @@ def shuffle(
         ``share`` (0-1, of the variance of its normal scores, that those given explain: the nearer to 1, the less is
         hidden); ``correlations``, one row a pair: ``variable``, ``other``, ``before``, ``after`` (Spearman's).
 
-    Raises
-    ------
-    DataError
-        Fewer than 10 records for each variable and category, or of a category, or more than 1000 of these; or those
-        given explain more than 95% (`MOST_EXPLAINED`) of the normal scores of a variable in a stratum.
-
     Notes
     -----
     Values become normal scores: the normal quantile of (rank - 1/2) / n, with the mean rank of equal values. The scores
     of the variables are regressed on those given. New scores are the fitted ones plus normal residuals with the
-    covariance of the true ones, and each variable's values are put in the order of its new scores. A record's own
-    values enter only as one of many by which the regression is fitted: given the variables `given`, the released value
-    is independent of the true one. An outsider who knows those learns what the regression tells and no more, even with
-    the seed. But that may be much: where the regression explains nearly all, many records get their own value back or
-    one next to it, and the largest most of all (at 95% in about half of all shuffles, at 99% in four of five).
+    covariance of the true ones, and each variable's values are put in the order of its new scores. So given the
+    variables `given`, the released value is independent of the true one, even for who knows the seed. But where the
+    regression explains nearly all, many records get their own value back or one next to it (at 95%, the most that is
+    accepted, the largest in about half of all shuffles). It needs 10 records for each variable and category.
 
     Only linear relations of normal scores are kept. Lost are relations of another shape, with variables that are not
     given, of three variables together, sums (parts need no longer add up to a total), and how much more values
-    spread in one category than in another: the mean rank of a small category with a spread of its own moves too.
-
-    Equal values weaken the correlations, since they share one score: in a simulation with two variables that are 0 in
-    60% of the records it fell from 0.69 to 0.61 on average, with 90% of zeros from 0.54 to 0.34.
+    spread in one category than in another. Equal values weaken the correlations, since they share one score.
 
     References
     ----------
@@ -275,7 +261,7 @@ def shuffle(
         fitted, residuals, freedom = _regressed(scores, [(one, one.position[group]) for one in known])
         left = (residuals**2).sum(axis=0)
         whole = ((scores - scores.mean(axis=0)) ** 2).sum(axis=0)
-        _refuse_told(found.names, left, whole)
+        _refuse_determined(found.names, left, whole)
         squares += [left, whole]
         # Residuals are orthonormal columns times a triangle; so are the new ones, but for other columns.
         new = fitted + drawn[group] @ np.linalg.qr(residuals, mode="r") / np.sqrt(freedom)
@@ -339,11 +325,11 @@ def _regressed(scores: np.ndarray, known: Sequence[tuple[_Given, np.ndarray]]) -
     return fitted, scores - fitted, records - int(rank)
 
 
-def _refuse_told(names: Sequence[str], left: np.ndarray, whole: np.ndarray) -> None:
-    told = left < (1 - MOST_EXPLAINED) * whole
-    if told.any():
+def _refuse_determined(names: Sequence[str], left: np.ndarray, whole: np.ndarray) -> None:
+    determined = left < (1 - MOST_EXPLAINED) * whole
+    if determined.any():
         raise DataError(
-            f"column {shortened(names[int(told.argmax())])}: those given tell more than "
+            f"column {shortened(names[int(determined.argmax())])}: those given tell more than "
             f"{percent(MOST_EXPLAINED)} of the order of its values, so that shuffling would hide little; give fewer "
             "variables"
         )

@@ -8,7 +8,7 @@ left out has none, or numbers in the order of the matrix.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -69,7 +69,7 @@ def stay_probabilities(labels: Sequence[str], keep: float | Mapping[Hashable, fl
     if not isinstance(keep, Mapping):
         return np.full(len(labels), as_share(keep, "keep"))
     of = dict(zip(_category_texts(keep, "keep"), keep.values()))
-    _check_known(of, labels, "keep")
+    _check_known(of, dict.fromkeys(labels), "keep")
     if lacking := [label for label in labels if label not in of]:
         raise OptionError(f"keep: category {shortened(lacking[0])!r} has no probability to stay; give it one")
     return np.array([as_share(of[label], f"keep: category {shortened(label)!r}") for label in labels])
@@ -95,7 +95,7 @@ def check_transition(transition: object, *, name: str = "transition") -> pd.Data
     for i, row in enumerate(rows.values()):
         of = f"{name}: the row of category {shortened(labels[i])!r}"
         to = _category_texts(row, of)
-        _check_known(to, labels, of)
+        _check_known(to, position, of)
         for label, value in zip(to, row.values()):
             matrix[i, position[label]] = as_share(value, f"{of}: the probability of {shortened(label)!r}")
         if abs(matrix[i].sum() - 1) > TOLERANCE:
@@ -316,11 +316,10 @@ def _category_texts(categories: Iterable[Hashable], name: str) -> list[str]:
     return labels
 
 
-def _check_known(labels: Iterable[str], known: Iterable[str], name: str) -> None:
-    rows = dict.fromkeys(known)
+def _check_known(labels: Iterable[str], known: Collection[str], name: str) -> None:
     for label in labels:
-        if label not in rows:
-            near = nearest(label, rows)
+        if label not in known:
+            near = nearest(label, known)
             remedy = f"did you mean {shortened(near)!r}?" if near else "mend or drop it"
             raise OptionError(f"{name}: {shortened(label)!r} is no category that has a row; {remedy}")
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,25 +67,25 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     (a date of birth beyond an age) is not taken for known. Where a key is released as it came, its column adds nothing.
     Records are alike as the policy of the spec for missing keys has it.
 
-    A dependence need not be perfect: see `told_by`. Records in which it does not hold mislead, and are not counted. A
-    column that tells a key for some of its values only, and three columns together, are not found. Members of one
-    household count once, since they share what they share by living together.
+    A dependence need not be perfect: see `predicted_by`. Records in which it does not hold mislead, and are not
+    counted. A column that tells a key for some of its values only, and three columns together, are not found. Members
+    of one household count once, since they share what they share by living together.
     """
     k = check_k(k, "k")
     search = _Search(protection)
-    rows, parts, exposed = [], [], np.zeros(search.n, dtype=bool)
-    for columns, keys, direction, true, shown in search.dependences():
-        hidden = search.hidden(keys)
-        some = search.below(k, [(keys, true, shown)])
-        if len(columns) + len(keys) > 2 and not (some & ~exposed).any():
+    rows, found, exposed = [], [], np.zeros(search.n, dtype=bool)
+    for each in search.dependences():
+        hidden, some = search.hidden(each.keys), search.below(k, [each])
+        if len(each.columns) + len(each.keys) > 2 and not (some & ~exposed).any():
             continue
-        parts.append((keys, true, shown))
+        found.append(each)
         exposed |= some
-        told = int((hidden & (shown >= 0) & (shown == true)).sum())
-        role = " and ".join(role_of(name, protection) for name in columns)
-        rows.append((columns, role, direction, keys, int(hidden.sum()), told, int(some.sum())))
-    if len(parts) > 1:
-        exposed |= search.below(k, parts)
+        told = hidden & (each.shown >= 0) & (each.shown == each.true)
+        role = " and ".join(role_of(name, protection) for name in each.columns)
+        counts = (int(records.sum()) for records in (hidden, told, some))
+        rows.append((each.columns, role, each.direction, each.keys, *counts))
+    if len(found) > 1:
+        exposed |= search.below(k, found)
     return Exposure(k, pd.DataFrame(rows, columns=COLUMNS), int(exposed.sum()))
 
 
@@ -102,7 +103,7 @@ def columns_as_keys(protection: Chain, k: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "role", "before", "after"])
 
 
-def told_by(
+def predicted_by(
     column: np.ndarray, code: np.ndarray, home: np.ndarray | None = None, *, evidence: float = _EVIDENCE
 ) -> np.ndarray | None:
     """The value of a variable that goes with each record's value of a column; None where the column does not tell it.
@@ -161,33 +162,34 @@ class _Usual:
         return self.missed / self.expected if self.expected else 1.0
 
 
+class _Dependence(NamedTuple):
+    """Columns that tell a key, or follow from keys: what they say of each record as it is, and as they show it."""
+
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+    direction: str
+    true: np.ndarray
+    shown: np.ndarray
+
+
 class _Search:
     """The columns and keys of a protection as codes, each made once."""
 
     def __init__(self, protection: Chain):
-        self.protection = protection
-        self.original, spec = protection.original, protection.spec
-        self.keys = spec.key_variables
-        self.n = len(self.original)
-        self.released = protection.aligned
-        self.perturbed = [name for name in self.keys if name in protection.state.truth.perturbed]
-        self.home = None if spec.household is None else self._codes(self.original[spec.household])
-        self.columns = {name: self._codes(column) for name, column in self.released.items()}
-        self.true = {name: self._codes(self.original[name]) for name in self.keys}
-        same = {
-            name: same_values(self.original[name], self.released[name]) for name in self.keys if name in self.released
-        }
-        self.kept = {name: same.get(name, np.zeros(self.n, dtype=bool)) for name in self.keys}
+        spec, original, released = protection.spec, protection.original, protection.aligned
+        self.keys, self.n, self.protection = spec.key_variables, len(original), protection
+        self.home = None if spec.household is None else self._codes(original[spec.household])
+        self.columns = {name: self._codes(column) for name, column in released.items()}
+        self.true = {name: self._codes(original[name]) for name in self.keys}
+        self.kept = {name: np.zeros(self.n, dtype=bool) for name in self.keys}
+        self.kept |= {name: same_values(original[name], released[name]) for name in self.keys if name in released}
 
     def hidden(self, keys: Sequence[str]) -> np.ndarray:
         """Records in which one of the keys is not as it came."""
         return np.any([(self.true[name] >= 0) & ~self.kept[name] for name in keys], axis=0)
 
-    def dependences(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], str, np.ndarray, np.ndarray]]:
-        """Columns, keys and direction of each; what it says of each record as it truly is, and as the columns show it.
-
-        Of two columns, or two keys, only where they miss much less than either of them does alone.
-        """
+    def dependences(self) -> Iterator[_Dependence]:
+        """Of two columns, or two keys, only those where they miss much less than either of them does alone."""
         hidden = [name for name in self.keys if self.hidden([name]).any()]
         others = [name for name in self.columns if name not in self.keys]
         single = [(name,) for name in others]
@@ -201,30 +203,27 @@ class _Search:
 
     def _tell(
         self, sets: list[tuple[str, ...]], hidden: list[str], evidence: float, found: set[tuple[str, str]]
-    ) -> Iterator[tuple]:
+    ) -> Iterator[_Dependence]:
         """Columns that tell the original of a key that is not as it came; `found` takes single ones and their key."""
         targets = {key: self._in_parts(self.true[key]) for key in hidden}
         for columns in sets:
-            joint = None
-            for key, true in targets.items():
-                if key in columns or any((name, key) in found for name in columns):
-                    continue
-                joint = (
-                    self._by_order(self._joint([self.columns[name] for name in columns])) if joint is None else joint
-                )
-                told = told_by(joint, true, self.home, evidence=evidence)
+            keys = [key for key in hidden if key not in columns and not any((name, key) in found for name in columns)]
+            joint = self._by_order(self._joint([self.columns[name] for name in columns])) if keys else None
+            for key in keys:
+                true = targets[key]
+                told = predicted_by(joint, true, self.home, evidence=evidence)
                 if told is None and (joint < 0).any():  # a gap may be what tells: births, of women only
-                    told = told_by(_gaps_as_value(joint), true, self.home, evidence=evidence)
+                    told = predicted_by(_gaps_as_value(joint), true, self.home, evidence=evidence)
                 if told is None or _one_does(joint, [self.columns[name] for name in columns], true):
                     continue
                 if len(columns) == 1:
                     found.add((columns[0], key))
                 if (told == true)[self.hidden([key]) & (true >= 0)].any():
-                    yield columns, (key,), "tells", true, np.where(self.kept[key], true, told)
+                    yield _Dependence(columns, (key,), "tells", true, np.where(self.kept[key], true, told))
 
     def _follow(
         self, others: list[str], of_keys: list[tuple[str, ...]], evidence: float, telling: set[tuple[str, str]]
-    ) -> Iterator[tuple]:
+    ) -> Iterator[_Dependence]:
         """Columns that a key, or two of them, tell: what they show of a record whose key is hidden narrows it.
 
         One that tells the key besides has said so already; beside a second key it may narrow that one.
@@ -237,20 +236,20 @@ class _Search:
             for name in others:
                 if (name, *keys) in telling or any((key, name) in following for key in keys):
                     continue
-                true = told_by(joint, shown[name], self.home, evidence=evidence)
+                true = predicted_by(joint, shown[name], self.home, evidence=evidence)
                 if true is None or _one_does(joint, [self.true[key] for key in keys], shown[name]):
                     continue
                 if len(keys) == 1:
                     following.add((keys[0], name))
-                yield (name,), keys, "follows", true, np.where(kept, true, shown[name])
+                yield _Dependence((name,), keys, "follows", true, np.where(kept, true, shown[name]))
 
-    def below(self, k: int, parts: Sequence[tuple[tuple[str, ...], np.ndarray, np.ndarray]]) -> np.ndarray:
+    def below(self, k: int, found: Sequence[_Dependence]) -> np.ndarray:
         """Records with k alike by the released keys and fewer by what the columns tell beside them."""
-        true, shown = (np.column_stack([each[side] for each in parts]) for side in (1, 2))
+        true, shown = np.column_stack([each.true for each in found]), np.column_stack([each.shown for each in found])
         agrees = ((true == shown) | (shown < 0)).all(axis=1)
         # The released value of a perturbed key is not believed where a column tells the true one.
-        told = {name for keys, _, _ in parts for name in keys} & {*self.perturbed}
-        keys = self._released_keys(told)
+        told = {name for each in found for name in each.keys}
+        keys = self._released_keys(told & self.protection.state.truth.perturbed)
         left = met_by(np.column_stack([keys, true]), np.column_stack([keys, shown]))
         return agrees & (self._alike >= k) & (left < k)
 
@@ -345,9 +344,10 @@ def dependent_columns(protection: Chain) -> pd.DataFrame:
         lost = code >= 0
         if variable in released:
             lost &= ~same_values(original[variable], released[variable])
-        for name, column in columns.items() if lost.any() else ():
-            usual = None if name == variable else told_by(column, code, None if variable == spec.household else home)
+        members = None if variable == spec.household else home
+        for name in [name for name in columns if name != variable and lost.any()]:
+            usual = predicted_by(columns[name], code, members)
             if usual is not None and (told := (usual == code) & lost).any():
-                some = (name, role_of(name, protection), int(column.max()) + 1)
+                some = (name, role_of(name, protection), int(columns[name].max()) + 1)
                 rows.append((variable, *some, int(lost.sum()), int(told.sum())))
     return pd.DataFrame(rows, columns=["variable", "column", "role", "distinct_values", "cells", "told"])

@@ -14,9 +14,9 @@ import numpy as np
 
 from kanon_lab.errors import OptionError, inside, nearest, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.frontier import is_measure
 from kanon_lab.recipes.measured import Measured
 from kanon_lab.recipes.steps import STEPS
+from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.recipes.yaml_file import beside
 
 #: Recipes of a map, each seed counted, at most.

@@ -49,10 +49,9 @@ def household_file(frame: pd.DataFrame, household: str, variables: Iterable[str]
     0     1      3
     2     2      5
     """
-    codes, ids = distinct(one_column(frame, household))
+    codes, _ = distinct(one_column(frame, household))
     refuse(codes < 0, frame.index, household, "no household; fill it in, or drop the record")
-    first = np.full(len(ids), len(codes))
-    np.minimum.at(first, codes, np.arange(len(codes)))
+    _, first = np.unique(codes, return_index=True)
     names = [name for name in dict.fromkeys(variables) if name != household]
     for name in names:
         values, _ = distinct(one_column(frame, name))
@@ -94,9 +93,9 @@ def merge_households(frame: pd.DataFrame, households: pd.DataFrame, household: s
     codes, ids = distinct(one_column(frame, household))
     with about("the households"):
         there = pd.Index(one_column(households, household))
-    if not there.is_unique:
-        label = shortened(str(households.index[int(there.duplicated().argmax())]))
-        raise DataError(f"the households: row {label}: the household stands twice; keep one record of each")
+        if not there.is_unique:
+            label = shortened(str(households.index[int(there.duplicated().argmax())]))
+            raise DataError(f"row {label}: the household stands twice; keep one record of each")
     position = there.get_indexer(ids)
     lost, more = int((position < 0).sum()), len(there) - int((position >= 0).sum())
     if lost or more or (codes < 0).any():
@@ -241,12 +240,12 @@ def _between(protection: Chain, original: pd.DataFrame, block: np.ndarray) -> It
     key = "order_as_it_came" if protection.in_order else "order_not_random"
     yield Note(key, columns=tuple(found.values()), level=LEVEL)
     for name in found:
-        told, lost = neighbours_tell(protection, name, block)
+        told, lost = disclosed_by_neighbours(protection, name, block)
         if told:
             yield Note("told_by_neighbours", variable=shortened(name), told=told, suppressed=lost)
 
 
-def neighbours_tell(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
+def disclosed_by_neighbours(protection: Chain, name: str, block: np.ndarray) -> tuple[int, int]:
     """Suppressed values of a variable that its neighbours tell, and all its suppressed values.
 
     An outsider takes a value for that of the records before and after where these agree; members of one household

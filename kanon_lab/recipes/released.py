@@ -36,7 +36,7 @@ class Held:
     identifier: str = ""
     rows: pd.Series | None = None
 
-    def told(self, *, rows: bool = True) -> str:
+    def message(self, *, rows: bool = True) -> str:
         """What is said against the release, with or without saying which records it is about."""
         column, identifier = f"column {shortened(self.column)}", shortened(self.identifier)
         if not self.identifier:
@@ -65,7 +65,7 @@ def held_identifier(
             text = not pd.api.types.is_numeric_dtype(released[name])
             if _copied(own_cells, cells) or (name not in known and _moved(values, cells, text=text)):
                 return Held(name, identifier)
-            if text and (rows := _told(own, texts)).any():
+            if text and (rows := _in_words(own, texts)).any():
                 return Held(name, identifier, pd.Series(rows, index=original.index))
     return None
 
@@ -104,7 +104,7 @@ def prove_absent(
     if len(released) != len(original) and not {*released.columns} & {*identifiers}:
         raise DataError("has not as many records as were to be written; write it again")
     if (held := held_identifier(released, original, identifiers, roles=roles)) is not None:
-        raise DataError(held.told())
+        raise DataError(held.message())
 
 
 def _texts(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +136,7 @@ def _moved(values: set[str], cells: np.ndarray, *, text: bool) -> bool:
     return len(found) > 2 and sum(found.values()) > sum(counts.values()) / 2
 
 
-def _told(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
+def _in_words(own: np.ndarray, texts: np.ndarray) -> np.ndarray:
     """Records whose text holds their own identifier, word for word; a short one only where it is so in most."""
     pairs = Counter((one, text) for one, text in zip(own, texts, strict=True) if one is not None and text is not None)
     found = {(one, text) for one, text in pairs if one.strip() and one in text}

@@ -24,7 +24,11 @@ import pandas as pd
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.files import check_open_files
 from kanon_lab.recipes.chain import Protection, Recipe
-from kanon_lab.recipes.frontier import (
+from kanon_lab.recipes.grid import MOST, Candidate, planned
+from kanon_lab.recipes.plan import Plan, household_plan
+from kanon_lab.recipes.state import derived_seed
+from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.tradeoff import (
     USUAL_LOSS,
     USUAL_RISK,
     blind_spot,
@@ -34,10 +38,6 @@ from kanon_lab.recipes.frontier import (
     measure_of,
     unseen_steps,
 )
-from kanon_lab.recipes.grid import MOST, Candidate, planned
-from kanon_lab.recipes.plan import Plan, household_plan
-from kanon_lab.recipes.state import derived_seed
-from kanon_lab.recipes.steps import kind_of
 from kanon_lab.recipes.yaml_file import read_yaml
 from kanon_lab.roles import check_k
 

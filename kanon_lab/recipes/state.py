@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,9 @@ from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
 from kanon_lab.methods import CLAIMS
-from kanon_lab.methods.suppression import claims_of
+from kanon_lab.methods.suppression import claims_of, key_combinations
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, without_variables
 from kanon_lab.roles import KeySpec, check_k
-from kanon_lab.settings import names_in
 
 
 @dataclass(frozen=True)
@@ -218,19 +216,10 @@ def claims_since(protection: Chain) -> pd.DataFrame:
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
     working = protection.state.working.loc[protection.original.index]
     known, shown = protection.state.truth.beside(working, keys)
-    sets = _sets_of_keys(step.settings.get("combinations") or [{"keys": keys}], keys)
+    sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
     stratum = strata_codes(working, spec.strata)
     return claims_of(known, shown, stratum, wanted, keys)
-
-
-def _sets_of_keys(wanted: Iterable[Mapping], keys: Sequence[str]) -> Iterator[list[int]]:
-    """Positions of the keys in each combination that a suppression was asked for, in the order of its claims."""
-    for each in wanted:
-        if "keys" in each:
-            yield sorted({keys.index(name) for name in names_in(each["keys"], "keys")})
-        else:
-            yield from map(list, combinations(range(len(keys)), each["size"]))
 
 
 def final_indicators(protection: Chain) -> pd.DataFrame:

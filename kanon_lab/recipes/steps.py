@@ -26,16 +26,7 @@ from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import (
-    COLUMN,
-    COLUMNS,
-    TRUTH,
-    Settings,
-    checked,
-    names_in,
-    one_of,
-    read,
-)
+from kanon_lab.settings import COLUMN, COLUMNS, TRUTH, Settings, checked, names_in, one_of, read
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
@@ -285,23 +276,23 @@ def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
 def _renumber(frame, spec, settings, *, seed) -> Applied:
     """Identifiers anew: of each its values one to one, at random; and line numbers, from 1 on in each household."""
     given = read(Renumber, settings)
-    names, lines = given.variables or [], [] if given.line_number is None else [given.line_number]
-    if not names and not lines and spec.household is None:
+    names, line_number = given.variables or ([] if spec.household is None else [spec.household]), given.line_number
+    if not names and line_number is None:
         raise OptionError("renumber needs a household, or the variables to renumber; name them")
-    names = names or ([] if spec.household is None else [spec.household])
-    _check_identifiers([*names, *lines], spec)
+    _check_identifiers(names if line_number is None else [*names, line_number], spec)
     rng = np.random.default_rng(_own_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
         known = coded(frame[name])
         columns[name] = _numbers(rng.permutation(len(known.values)) + 1, known.codes, frame[name])
-    for name in lines:
+    if line_number is not None:
         home = _households(frame, spec, "renumber with a line_number")
         order = np.lexsort((rng.random(len(frame)), home))
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
-        columns[name] = _numbers(line, np.where(frame[name].isna(), -1, np.arange(len(frame))), frame[name])
+        known = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
+        columns[line_number] = _numbers(line, known, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 

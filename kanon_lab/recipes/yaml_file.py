@@ -171,15 +171,20 @@ def _renamed(settings: Any, rename: Callable[[str], str]) -> Any:
 # A name whose colon has no space after it, at the beginning of a line or of an entry; no address and no path.
 _CLOSE_COLON = re.compile(r"\s*(?:-\s+)*([^\s:'\"#\[\]{},&*!|>%@`]+):(?=[^\s:/\\])")
 _COLON = re.compile(r":(\s|$)")
-_SPACE = "a space is missing after the colon of {}; write it there"
 _MORE = "is indented more than the line before it, which is complete; indent both alike"
-_UNLIKE = "is not indented as the lines that it goes with; indent them alike"
+# By the beginning of what the parser says, what is said in its place.
+_SIGNS = {
+    "found character": "a text that begins with {sign}, which YAML keeps for itself; put it in quotes",
+    "found unknown escape": "a backslash in double quotes; use single quotes",
+    "but found another document": "--- begins another document; keep one",
+    "sequence entries": "a - in the middle of a line; begin a line with it",
+}
 
 
 def _missing_space(text: str) -> str | None:
     """What to say where a text begins with a name and a colon without a space after it, else None."""
     found = _CLOSE_COLON.match(text)
-    return _SPACE.format(shortened(found[1])) if found else None
+    return f"a space is missing after the colon of {shortened(found[1])}; write it there" if found else None
 
 
 def _slip(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
@@ -215,12 +220,11 @@ def _colon(lines: list[str], line: int, opened: int | None, column: int) -> tupl
             return number, fault
     if opened is not None:
         return opened, "a name without a colon after it; write name: value"
-    here, before = lines[line - 1], _before(lines, line)
-    if _COLON.search(here[:column]):
+    if _COLON.search(lines[line - 1][:column]):
         return line, "a second colon with a space after it; put a text that holds one in quotes"
-    if before is not None and _indent(here) > _indent(before):
-        return line, _MORE
-    return line, "a name where none can be; look for a missing colon in the line before"
+    return line, _MORE if _is_indented_more(lines, line) else (
+        "a name where none can be; look for a missing colon in the line before"
+    )
 
 
 def _block(lines: list[str], mark: yaml.Mark, problem: str) -> str:
@@ -228,9 +232,8 @@ def _block(lines: list[str], mark: yaml.Mark, problem: str) -> str:
         return f"{problem[-2]} closes what was never opened; take it out"
     if not problem.endswith(("start>'", "'-'", "'?'")):
         return "something stands after the end of a value; put a text in quotes as a whole, a mark inside it twice"
-    here, before = lines[mark.line], _before(lines, mark.line + 1)
-    more = before is not None and _indent(here) > _indent(before)
-    return _MORE if more else _UNLIKE
+    more = _is_indented_more(lines, mark.line + 1)
+    return _MORE if more else "is not indented as the lines that it goes with; indent them alike"
 
 
 def _sign(problem: str, context: str, sign: str) -> str:
@@ -238,21 +241,14 @@ def _sign(problem: str, context: str, sign: str) -> str:
         return "a tab; indent with spaces"
     if "alias" in context or "anchor" in context:
         return "a * or & that means a reference here; put it in quotes"
-    if problem.startswith("found character"):
-        return f"a text that begins with {sign}, which YAML keeps for itself; put it in quotes"
-    if problem.startswith("found unknown escape"):
-        return "a backslash in double quotes; use single quotes"
-    if problem.startswith("but found another document"):
-        return "--- begins another document; keep one"
-    if problem.startswith("sequence entries"):
-        return "a - in the middle of a line; begin a line with it"
+    for beginning, told in _SIGNS.items():
+        if problem.startswith(beginning):
+            return told.format(sign=sign)
     return problem if ";" in problem else f"{shortened(problem, 100)}; mend the line"
 
 
-def _before(lines: list[str], line: int) -> str | None:
-    """The last line before a line, from 1 on, that is neither blank nor a remark."""
-    return next((each for each in reversed(lines[: line - 1]) if each.strip() and each.lstrip()[0] != "#"), None)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def _is_indented_more(lines: list[str], line: int) -> bool:
+    """Whether a line, from 1 on, is indented more than the last one before it that is neither blank nor a remark."""
+    told = [each for each in lines[: line - 1] if each.strip() and each.lstrip()[0] != "#"]
+    here, *before = (len(each) - len(each.lstrip(" ")) for each in (lines[line - 1], *told[-1:]))
+    return bool(before) and here > before[0]

@@ -260,7 +260,7 @@ def _identifiers(protection: Protection, name: str, step: int) -> str | None:
     released, order = protection.frame.iloc[::step].reset_index(drop=True), protection.state.working.index[::step]
     originals = protection.original.loc[order].reset_index(drop=True)
     held = held_identifier(released, originals, names, roles=[*spec.variables, *spec.ghosts])
-    return None if held is None else f"{name}: {held.told(rows=False)}"
+    return None if held is None else f"{name}: {held.message(rows=False)}"
 
 
 def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What is told and kept of a report that failed: the step, and no word that may quote the data."""
+"""Making a report: its notebook is run, its page and protected file written; of a failure no word that quotes data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -28,42 +28,13 @@ from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
 
-
-@dataclass(frozen=True)
-class Failure:
-    """How a run failed: the step that began last, and a line without values of the data."""
-
-    step: str
-    message: str
-
-
-def last_step(steps: Path) -> str:
-    """The step that the notebook said last."""
-    told = steps.read_text("utf-8").splitlines() if steps.exists() else []
-    return told[-1] if told else "start Python"
-
-
-def failure_of(error: NotebookError, steps: Path) -> Failure:
-    """How a run failed, by the error that `run_notebook` raised."""
-    cause = error.__cause__
-    while isinstance(cause, NotebookError):
-        cause = cause.__cause__
-    if (kind := getattr(cause, "ename", None)) is not None:
-        message = in_one_line(kind, cause.evalue)
-    elif isinstance(cause, RuntimeError):
-        message = "its Python process did not start, or died (out of memory?)"
-    else:
-        message = f"an unexpected {type(cause or error).__name__}"
-    return Failure(last_step(steps), " ".join(message.split()))
-
-
-def stripped(path: Path, failure: Failure) -> str:
-    """A failed notebook as text, without what is printed: warnings of other packages quote values."""
-    import nbformat
-
-    return nbformat.writes(without_values(read_notebook(path), failure.message))
-
-
+NOTEBOOK = "report"
+_REQUEST = "request.json"
+_MOST_BYTES = 2_000_000
+# Systems have 255 at most; drafts and notebooks of failed runs have longer names.
+_LONGEST_NAME = 200
+_PRIVATE = 0o600
+_SECONDS_BETWEEN = 0.2
 # The browser itself refuses whatever is not in the file; Vega makes functions out of its expressions.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 # Inside the page, so that no browser asks for a file that is not there.
@@ -138,15 +109,6 @@ def _cell(name: str, shown: list[str]) -> str:
 def _inside_script(code: str) -> str:
     """Code that cannot end the element which it stands in: texts of it with ``</script`` and ``<!--`` are escaped."""
     return re.sub(r"<(/script|!--)", r"<\\\1", code, flags=re.IGNORECASE)
-
-
-NOTEBOOK = "report"
-_REQUEST = "request.json"
-_MOST_BYTES = 2_000_000
-# Systems have 255 at most; drafts and notebooks of failed runs have longer names.
-_LONGEST_NAME = 200
-_PRIVATE = 0o600
-_SECONDS_BETWEEN = 0.2
 
 
 @dataclass(frozen=True)
@@ -224,35 +186,34 @@ def make_report(
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
     request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
+    request |= {"internal": internal, "protected": None if target is None else target.name}
     if (limit := files.limit()) is not None:
         request["reading"] = {"max_bytes": limit}
-    check_out(out, [("the input", file), *(("a hierarchy file", each) for each in config.hierarchies)])
+    check_out(out, [("the input", file), *_hierarchies(config)])
     if target is not None:
         check_protected(target, out, file, config)
-    kept = _kept_beside(out)
+    kept, released = (
+        _kept_beside(out),
+        None if target is None else {"file": str(target), "sha256": None, "records": None},
+    )
     with TemporaryDirectory(prefix="kanon-lab-") as folder:
-        asked = {"internal": internal, "protected": None if target is None else target.name}
-        executed = _executed(Path(folder), {**request, **asked}, kept, progress)
+        executed = _executed(Path(folder), request, kept, progress)
         found = recorded(executed)
         marked = Words(config.language).say("internal_banner") if internal else ""
         page = report_page(executed, title=found["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
             raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
-        parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
-        report = Report(out, parameters, 0.0, found["judged"])
-        if target is None or (only_met and not report.met):
+        if target is None or (only_met and not found["judged"]["met"]):
             _write(out, page)
         else:
             with _placed(Path(folder, RELEASE, target.name), target, overwrite):
                 _write(out, page)
-            report = replace(report, protected={"sha256": files.sha256(target), "records": found["records"]})
+            released |= {"sha256": files.sha256(target), "records": found["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()
-    if target is not None:
-        released = {"file": str(target), **(report.protected or {"sha256": None, "records": None})}
-        report = replace(report, protected=released)
-    return replace(report, seconds=round(time.perf_counter() - began, 3))
+    parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
+    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"], released)
 
 
 def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
@@ -279,15 +240,14 @@ def check_protected(target: Path, out: Path, file: str | Path, config: ReportCon
     from kanon_lab.data.sets import DATA_SETS
     from kanon_lab.data.writing import check_target, refuse_inputs
 
+    source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
     with names_only(target, target.absolute()):
         check_target(target)
-        source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
-        inputs = [
-            ("the input", source),
-            ("the page", out),
-            *(("a hierarchy file", each) for each in config.hierarchies),
-        ]
-        refuse_inputs(target, inputs)
+        refuse_inputs(target, [("the input", source), ("the page", out), *_hierarchies(config)])
+
+
+def _hierarchies(config: ReportConfig) -> list[tuple[str, Path]]:
+    return [("a hierarchy file", each) for each in config.hierarchies]
 
 
 def _kept_beside(out: Path) -> Path:
@@ -309,7 +269,7 @@ def _asked(file: str | Path) -> dict[str, str]:
     return {"folder": str(path.parent), "name": path.name}
 
 
-def _executed(folder: Path, request: dict[str, str], kept: Path, progress: bool) -> Path:
+def _executed(folder: Path, request: dict[str, Any], kept: Path, progress: bool) -> Path:
     """Run the notebook in a folder that only its owner may enter; of a failed run a stripped copy is kept."""
     target = folder / f"{NOTEBOOK}.ipynb"
     with files.storage_errors(_REQUEST):
@@ -318,26 +278,50 @@ def _executed(folder: Path, request: dict[str, str], kept: Path, progress: bool)
         with _told(folder / STEPS, request["name"], progress), _quiet("papermill"):
             run_notebook(find_notebooks()[NOTEBOOK], target, {"request": _REQUEST})
     except NotebookError as error:
-        failure = failure_of(error, folder / STEPS)
-        raise NotebookError(_kept(folder, failure, kept)) from None
+        raise NotebookError(_kept(folder, said_of(error), kept)) from None
     except KanonLabError as error:
         raise type(error)(str(error).replace(f"{folder}/", "")) from None
     return target
 
 
-def _kept(folder: Path, failure: Failure, kept: Path) -> str:
+def last_step(steps: Path) -> str:
+    """The step that the notebook said last."""
+    told = steps.read_text("utf-8").splitlines() if steps.exists() else []
+    return told[-1] if told else "start Python"
+
+
+def said_of(error: NotebookError) -> str:
+    """How a run failed, by the error that `run_notebook` raised: a line without values of the data."""
+    cause = error.__cause__
+    while isinstance(cause, NotebookError):
+        cause = cause.__cause__
+    if (kind := getattr(cause, "ename", None)) is not None:
+        return in_one_line(kind, cause.evalue)
+    if isinstance(cause, RuntimeError):
+        return "its Python process did not start, or died (out of memory?)"
+    return f"an unexpected {type(cause or error).__name__}"
+
+
+def _kept(folder: Path, message: str, kept: Path) -> str:
     """Keep the notebook of a failed run, and say in a line what failed and where that is."""
-    said = f"{failure.message} (step: {failure.step}; no report was written"
+    said = f"{message} (step: {last_step(folder / STEPS)}; no report was written"
     failed = folder / f"{NOTEBOOK}.failed.ipynb"
     if not failed.exists():
         return f"{said})"
     if files.status(kept) is not None and not of_failed_run(kept):
         return f"{said}; its notebook was not kept, since {kept.name} is another file)"
     try:
-        _write(kept, stripped(failed, failure))
+        _write(kept, stripped(failed, message))
     except StorageError:
         return f"{said}, and {kept.name} could not be kept)"
     return f"{said}; the executed notebook is kept beside it: {kept.name})"
+
+
+def stripped(path: Path, message: str) -> str:
+    """A failed notebook as text, without what is printed: warnings of other packages quote values."""
+    import nbformat
+
+    return nbformat.writes(without_values(read_notebook(path), message))
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.frontier import measure_of
 from kanon_lab.recipes.grid import planned
 from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
+from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
 from kanon_lab.report.shapes import check_named
 from kanon_lab.settings import read

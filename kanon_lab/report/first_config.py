@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import resources
 from typing import Any
 
@@ -45,6 +45,20 @@ _LEAST_WEIGHT = 20
 # Numbers of so many digits each may be codes, where a value stands in so many records.
 _DIGITS_OF_A_CODE, _RECORDS_OF_A_CODE = 3, 3
 _DIGITS_OF_A_NUMBER = 5
+_WIDTH = 100
+# By this editors know what the settings may be; it must be the first line.
+_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
+_SINGLES = ("weight", "household")
+_LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
+# A key of more values puts most persons in classes of their own.
+_MANY = 20
+# The last band of an age begins here.
+_OPEN_AGE = 75
+# Columns that a reason names at most.
+_MOST_NAMES = 3
+_LIMITS = {"k": 3, "global_risk": 0.02}
+_NO_CODES = "missing_codes: {COLUMN: [88, 99]}"
+_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,10 @@ class Guess:
     other: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     bands: int = 0
+
+    def as_(self, role: str, why: str, *other: str, columns: tuple[str, ...] = ()) -> Guess:
+        """Of that role, and unsure where it may be others."""
+        return replace(self, role=role, why=why, unsure=bool(other), other=other, columns=columns)
 
 
 def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
@@ -83,21 +101,20 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     found |= _codes(frame, found)
     found |= _households(frame, found)
     for role in ("household", "indicators.sampling_unit"):
-        found |= _first([guess for guess in found.values() if guess.role == role])
+        first, *others = [guess for guess in found.values() if guess.role == role] or [None]
+        found |= _passed_over(first, others)
     found |= _like_weights(frame, found)
     if all(guess.role != "key_variables" for guess in found.values()):
         rest = [guess for guess in found.values() if (guess.role, guess.why) == ("", "few")][:_FALLBACK]
-        found |= {each.variable: replace(each, role="key_variables", other=("sensitive_variables",)) for each in rest}
-    columns = list(Guess.__dataclass_fields__)
-    return pd.DataFrame([asdict(guess) for guess in found.values()], columns=columns)
+        found |= {each.variable: each.as_("key_variables", "few", "sensitive_variables") for each in rest}
+    return pd.DataFrame([asdict(guess) for guess in found.values()], columns=[each.name for each in fields(Guess)])
 
 
 def _guess(name: str, column: pd.Series, body: bool) -> Guess:
     """A guess at one column by itself; whether measures of a body stand in the file tells what a weight is."""
-    missing = int(column.isna().sum())
-    guess = Guess(name, kind_of(column), int(column.nunique()), missing)
+    guess = Guess(name, kind_of(column), int(column.nunique()), int(column.isna().sum()))
     if guess.distinct < 2:
-        return replace(guess, why="constant" if guess.distinct else "empty")
+        return guess.as_("", "constant" if guess.distinct else "empty")
     return _by_name(guess, column, body) or _by_shape(guess, column)
 
 
@@ -107,119 +124,111 @@ def _by_name(guess: Guess, column: pd.Series, body: bool) -> Guess | None:
     if "weight" in roles and number:
         return _weight(guess, column, body)
     if design := [role for role in roles if role in _DESIGN]:
-        return replace(guess, role=design[0], why="name")
+        return guess.as_(design[0], "name")
     if "household" in roles and not {"key_variables", "place", "direct_identifiers", "sensitive_variables"} & {*roles}:
         if not guess.missing and 1 < known / guess.distinct <= _MEMBERS:
-            return replace(guess, role="household", why="name")
+            return guess.as_("household", "name")
         if not guess.missing and guess.distinct > 2 and number and known / guess.distinct > _MEMBERS and many:
-            return replace(guess, why="members", unsure=True, other=("indicators.sampling_unit",))
+            return guess.as_("", "members", "indicators.sampling_unit")
     if "direct_identifiers" in roles and guess.distinct > min(_NAMED, known / 2) and "key_variables" not in roles:
-        return replace(guess, role="direct_identifiers", why="name")
+        return guess.as_("direct_identifiers", "name")
     if "key_variables" in roles or ("place" in roles and "no_key_variables" not in roles):
         return _key(guess, column, roles)
     if "sensitive_variables" in roles:
-        role = "numeric_variables" if number and many else "sensitive_variables"
-        return replace(guess, role=role, why="name")
+        return guess.as_("numeric_variables" if number and many else "sensitive_variables", "name")
     return None
 
 
 def _weight(guess: Guess, column: pd.Series, body: bool) -> Guess:
     """A column of numbers that is called a weight."""
     if guess.missing:
-        return replace(guess, why="weight_missing", unsure=True, other=("weight",))
+        return guess.as_("", "weight_missing", "weight")
     if column.min() < 1:
         normalised = column.min() > 0 and abs(float(column.mean()) - 1) < 0.01
-        return replace(guess, why="normalised" if normalised else "below_1")
+        return guess.as_("", "normalised" if normalised else "below_1")
     if body:
-        return replace(guess, why="body", unsure=True, other=("numeric_variables", "weight"))
+        return guess.as_("", "body", "numeric_variables", "weight")
     if guess.kind == "whole numbers" and column.max() < _LEAST_WEIGHT:
-        return replace(guess, why="small", unsure=True, other=("weight", "key_variables"))
-    return replace(guess, role="weight", why="name")
+        return guess.as_("", "small", "weight", "key_variables")
+    return guess.as_("weight", "name")
 
 
 def _key(guess: Guess, column: pd.Series, roles: list[str]) -> Guess:
     """A column that is called like what people know of each other."""
-    key, many = replace(guess, role="key_variables", why="name"), guess.distinct > _FEW
+    many = guess.distinct > _FEW
     if "age" in roles and guess.kind == "whole numbers":
         what, sure = shapes.ages(column)
         bands = shapes.width_of_bands(column) if what == "years" else 0
-        return replace(key, why="name" if what == "years" and sure else what, unsure=not sure, bands=bands)
+        key = guess.as_("key_variables", "name" if what == "years" and sure else what)
+        return replace(key, unsure=not sure, bands=bands)
     if guess.kind == "numbers" and many and "age" not in roles:
-        return replace(guess, role="numeric_variables", why="decimals", unsure=True, other=("key_variables",))
+        return guess.as_("numeric_variables", "decimals", "key_variables")
     if "place" in roles and guess.kind == "whole numbers" and many:
         least, most = shapes.digits(column)
-        doubt = {"unsure": True, "other": ("numeric_variables",)} if not least or most > least + 1 else {}
-        return replace(key, why="place", **doubt)
-    return key
+        doubt = ["numeric_variables"] if not least or most > least + 1 else []
+        return guess.as_("key_variables", "place", *doubt)
+    return guess.as_("key_variables", "name")
 
 
 def _by_shape(guess: Guess, column: pd.Series) -> Guess:
     known = len(column) - guess.missing
     own = guess.distinct == known or (guess.kind == "text" and guess.distinct >= _OWN * known)
     if guess.kind == "dates" or (guess.kind == "text" and guess.distinct > _FEW and shapes.are_dates(column)):
-        return replace(guess, why="date", unsure=True, other=("key_variables", "direct_identifiers"))
+        return guess.as_("", "date", "key_variables", "direct_identifiers")
     if own and known >= _ENOUGH and guess.kind in ("text", "whole numbers"):
         return _own(guess, column)
     if guess.distinct <= _FEW:
         others = ("key_variables", "sensitive_variables")
-        return replace(guess, why="few", unsure=True, other=others["no_key_variables" in meanings(guess.variable) :])
+        return guess.as_("", "few", *others["no_key_variables" in meanings(guess.variable) :])
     if guess.kind in NUMBERS:
-        return replace(guess, role="numeric_variables", why="quantity")
-    return replace(guess, why="many", unsure=True, other=("key_variables", "direct_identifiers"))
+        return guess.as_("numeric_variables", "quantity")
+    return guess.as_("", "many", "key_variables", "direct_identifiers")
 
 
 def _own(guess: Guess, column: pd.Series) -> Guess:
     """A column with a value of its own in nearly every record: a text or running number names it, others may not."""
-    named = replace(guess, role="direct_identifiers", why="unique")
     if guess.kind == "text" or shapes.are_running(column):
-        return named
+        return guess.as_("direct_identifiers", "unique")
     least, most = shapes.digits(column)
-    doubt = replace(named, unsure=True, other=("numeric_variables",))
     if least == most >= _DIGITS_OF_A_NUMBER:
-        return doubt
-    return replace(doubt, role="numeric_variables", why="unequal", other=("direct_identifiers",))
+        return guess.as_("direct_identifiers", "unique", "numeric_variables")
+    return guess.as_("numeric_variables", "unequal", "direct_identifiers")
 
 
 def _one_weight(candidates: list[Guess]) -> dict[str, Guess]:
     """The weight among columns that may be one: a person's rather than a household's, and not one for replication."""
+
+    def of_persons(guess: Guess) -> bool:
+        return means(guess.variable, "person")
+
     if len(candidates) < 2:
         return {}
-    ordered = sorted(candidates, key=lambda guess: (means(guess.variable, "replicate"), not _of_persons(guess)))
+    ordered = sorted(candidates, key=lambda guess: (means(guess.variable, "replicate"), not of_persons(guess)))
     chosen, others = ordered[0], ordered[1:]
-    sure = _of_persons(chosen) and not any(map(_of_persons, others))
-    names = tuple(guess.variable for guess in others)
-    taken = replace(chosen, why="person" if sure else "several", unsure=not sure, columns=names)
-    return {chosen.variable: taken} | _passed_over(chosen, others)
+    sure = of_persons(chosen) and not any(map(of_persons, others))
+    taken = chosen.as_("weight", "person" if sure else "several", columns=tuple(guess.variable for guess in others))
+    return {chosen.variable: replace(taken, unsure=not sure)} | _passed_over(chosen, others)
 
 
-def _of_persons(guess: Guess) -> bool:
-    return means(guess.variable, "person")
-
-
-def _first(candidates: list[Guess]) -> dict[str, Guess]:
-    """The first of several columns of a role that one alone may have."""
-    return _passed_over(candidates[0], candidates[1:]) if candidates else {}
-
-
-def _passed_over(chosen: Guess, others: list[Guess]) -> dict[str, Guess]:
-    passed = {"role": "", "why": "another", "columns": (chosen.variable,)}
-    return {each.variable: replace(each, **passed, unsure=False, other=()) for each in others}
+def _passed_over(chosen: Guess | None, others: list[Guess]) -> dict[str, Guess]:
+    """Further columns of a role that one alone may have."""
+    return {each.variable: each.as_("", "another", columns=(chosen.variable,)) for each in others}
 
 
 def _codes(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
     """Quantities by their look that are codes: their first digits are another column, or others depend on them."""
     result = {}
     for guess in found.values():
-        if guess.kind != "whole numbers" or guess.why not in ("quantity", "unequal", "unique"):
+        if (guess.kind, guess.why) != ("whole numbers", "quantity"):
             continue
         column, others = frame[guess.variable], frame.drop(columns=guess.variable)
         least, most = shapes.digits(column)
-        if guess.why == "quantity" and least and (first := shapes.starts_with(column, others)):
-            result[guess.variable] = replace(guess, role="key_variables", why="digits", columns=(first,))
-        elif guess.why == "quantity" and len(column) >= _RECORDS_OF_A_CODE * guess.distinct:
-            told = tuple(shapes.told(column, others))
-            if told or least == most >= _DIGITS_OF_A_CODE:
-                result[guess.variable] = _maybe_code(guess, told, least == most >= _DIGITS_OF_A_CODE)
+        if least and (first := shapes.starts_with(column, others)):
+            result[guess.variable] = guess.as_("key_variables", "digits", columns=(first,))
+        elif len(column) >= _RECORDS_OF_A_CODE * guess.distinct:
+            told, of_one_length = tuple(shapes.told(column, others)), least == most >= _DIGITS_OF_A_CODE
+            if told or of_one_length:
+                result[guess.variable] = _maybe_code(guess, told, of_one_length)
     return result
 
 
@@ -227,7 +236,7 @@ def _maybe_code(guess: Guess, told: tuple[str, ...], of_one_length: bool) -> Gue
     """A number that others depend on, or all values of which are of one length: a key in doubt where it is both."""
     role = ("key_variables" if of_one_length else "") if told else "numeric_variables"
     rest = [each for each in ("key_variables", "numeric_variables", "indicators.sampling_unit") if each != role]
-    return replace(guess, role=role, why="nested" if told else "lengths", unsure=True, other=tuple(rest), columns=told)
+    return guess.as_(role, "nested" if told else "lengths", *rest, columns=told)
 
 
 def _households(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
@@ -249,8 +258,7 @@ def _households(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess
         doubts.append("direct_identifiers")  # the records of a person, once a year say
     if not groups.varied:
         doubts.append("indicators.sampling_unit")
-    taken = {"role": "household", "why": "shape", "columns": groups.same}
-    return {guess.variable: replace(guess, **taken, unsure=bool(doubts), other=tuple(doubts))}
+    return {guess.variable: guess.as_("household", "shape", *doubts, columns=groups.same)}
 
 
 def _like_weights(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Guess]:
@@ -258,33 +266,16 @@ def _like_weights(frame: pd.DataFrame, found: dict[str, Guess]) -> dict[str, Gue
     if any(guess.role == "weight" for guess in found.values()):
         return {}
     units = [guess.variable for guess in found.values() if guess.role in ("household", "key_variables", *_DESIGN)]
+    units = [unit for unit in units if 2 * found[unit].distinct <= len(frame)]
     result = {}
     for guess in found.values():
         column = frame[guess.variable]
         if guess.kind != "numbers" or guess.why not in ("quantity", "few") or guess.missing or column.min() < 1:
             continue
-        told = [
-            unit for unit in units if 2 * found[unit].distinct <= len(frame) and shapes.depends(column, frame[unit])
-        ]
-        if told:
-            others = tuple(role for role in (*guess.other, "weight") if role != guess.role)
-            result[guess.variable] = replace(guess, why="like_weight", unsure=True, other=others, columns=tuple(told))
+        if told := tuple(unit for unit in units if shapes.depends(column, frame[unit])):
+            others = [role for role in (*guess.other, "weight") if role != guess.role]
+            result[guess.variable] = guess.as_(guess.role, "like_weight", *others, columns=told)
     return result
-
-
-_WIDTH = 100
-# By this editors know what the settings may be; it must be the first line.
-_EDITORS = "# yaml-language-server: $schema=kanon-lab.schema.json\n"
-_SINGLES = ("weight", "household")
-_LISTS = ("key_variables", "direct_identifiers", "sensitive_variables", "numeric_variables")
-# A key of more values puts most persons in classes of their own.
-_MANY = 20
-# The last band of an age begins here.
-_OPEN_AGE = 75
-# Columns that a reason names at most.
-_MOST_NAMES = 3
-_LIMITS = {"k": 3, "global_risk": 0.02}
-_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 def first_config(
@@ -302,16 +293,18 @@ def first_config(
     """
     texts = config_texts(language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
-    named = {"file": file, "config": config}
+    head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
+    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if "household" in names else {})}
     blocks = [
-        _EDITORS + "".join(_comment(texts[key].format(**named)) for key in ("head", "guessed", "then")),
+        _EDITORS + head,
         _comment(texts["schema"], wrap=False),
         dump_yaml({"language": language, **({"na": list(na)} if na else {})}),
         *(_several(role, guesses, texts) for role in _LISTS[:1]),
         *(_single(role, guesses, texts) for role in _SINGLES),
         *(_several(role, guesses, texts) for role in _LISTS[1:]),
-        _limits(texts, household="household" in names),
-        _missing(texts, missing_codes),
+        _comment(texts["limits"]) + dump_yaml({"limits": limits}),
+        _comment(texts["codes"])
+        + (dump_yaml({"missing_codes": dict(missing_codes)}) if missing_codes else _comment(_NO_CODES)),
     ]
     if wanted := _indicators(names):
         blocks.append(_comment(texts["indicators"]) + _commented({"indicators": wanted}))
@@ -328,35 +321,26 @@ def first_config(
 def _several(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
     """A role that several columns may have, one a line."""
     rows = guesses[guesses["role"] == role]
-    if rows.empty:
-        return _comment(texts[role]) + f"{role}: []  # {texts['none']}\n"
     lines = [f"{_line([row.variable])}  # {reason(row, texts)}\n" for row in rows.itertuples()]
-    return _comment(texts[role]) + f"{role}:\n" + "".join(lines)
+    return _comment(texts[role]) + (f"{role}:\n{''.join(lines)}" if lines else f"{role}: []  # {texts['none']}\n")
 
 
 def _single(role: str, guesses: pd.DataFrame, texts: dict[str, str]) -> str:
+    """A role that one column has: the first of it, or as comments those that may be of it."""
+
+    def line(row: Any) -> str:
+        return f"{_line({role: row.variable})}  # {reason(row, texts)}"
+
     for row in guesses[guesses["role"] == role].itertuples():
-        return _comment(texts[role]) + f"{_line({role: row.variable})}  # {reason(row, texts)}\n"
+        return f"{_comment(texts[role])}{line(row)}\n"
     maybe = guesses[guesses["other"].map(lambda other: role in other).astype(bool)]
-    lines = [
-        _comment(f"{_line({role: row.variable})}  # {reason(row, texts)}", wrap=False) for row in maybe.itertuples()
-    ]
+    lines = [_comment(line(row), wrap=False) for row in maybe.itertuples()]
     return _comment(texts[role]) + ("".join(lines) or _comment(f"{role}: COLUMN  # {texts['none']}"))
-
-
-def _missing(texts: dict[str, str], codes: Mapping[str, Sequence[str | float]] | None) -> str:
-    written = dump_yaml({"missing_codes": dict(codes)}) if codes else _comment("missing_codes: {COLUMN: [88, 99]}")
-    return _comment(texts["codes"]) + written
 
 
 def _line(settings: Any) -> str:
     """Settings as YAML that a comment may follow; blanks of a name stay."""
     return dump_yaml(settings).removesuffix("\n")
-
-
-def _limits(texts: dict[str, str], *, household: bool) -> str:
-    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if household else {})}
-    return _comment(texts["limits"]) + dump_yaml({"limits": limits})
 
 
 def _indicators(names: dict[str, list[str]]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import shortened, visible
-from kanon_lab.recipes.frontier import is_measure
 from kanon_lab.recipes.steps import STEPS
+from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.report.words import Words
 
 # Words that a setting may be without being a category: methods, units, and what becomes of a value.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.recipes.frontier import seeing
+from kanon_lab.recipes.tradeoff import seeing
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label

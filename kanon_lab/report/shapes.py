@@ -1,51 +1,69 @@
-"""What names of columns say, by words in English, Spanish and Catalan (``guess.csv``)."""
+"""What a column of a file looks like: what its name says, in three languages, and the shape of its values."""
 
 from __future__ import annotations
 
 import csv
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, reduce
 from importlib import resources
+from math import gcd
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from kanon_lab.errors import DataError
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import reduce
-from math import gcd
 
-import numpy as np
+NUMBERS = ("whole numbers", "numbers")
+# Formats whose names are a row like the others.
+_IN_ROW_1 = ("csv", "xlsx")
+_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?")
+_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?")
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_YEARS = (1900, 2100)
+# Of a text with so many digits at least, and half of it digits, others of the same pattern are alike.
+_DIGITS_OF_A_CODE = 4
+# Coded groups of age are up to five-year ones, and more than these are years of the young or groups.
+_MOST_CODES, _SURE_CODES = 22, 12
+# What questionnaires write where there is no age.
+_NO_ANSWER = (77, 88, 96, 97, 98, 99, 777, 888, 997, 998, 999)
+_OLDEST = 120
+_STEP = 5
+# Widths of bands of age, in years, the first choice first; the share of records that one of them may hold.
+_WIDTHS, _LARGEST = (15, 5), 0.95
+# Numbers of records are spread over not much more numbers than there are records.
+_SPREAD = 1.5
+# Households by shape: records a value in the mean, and at most, and of how many the values of others are the same.
+_MEANS, _MOST_MEMBERS, _SAME, _BY_CHANCE = (1.2, 6.0), 20, 0.95, 0.7
+_FEWEST = 10
+# Units of a sample have so often the same number of records; households have not.
+_EQUAL = 0.9
 
 
-def words(name: str) -> str:
-    """A name as its words in small letters without accents: Fact_Pers is fact_pers, VarStrat var_strat."""
+def _found(name: str) -> list[str]:
+    """What the words of a name mean, in small letters without accents: Fact_Pers is fact_pers, VarStrat var_strat."""
     plain = "".join(each for each in unicodedata.normalize("NFD", name) if not unicodedata.combining(each))
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain)
-    return "_".join(re.findall(r"[a-z]+", parted.casefold()))
+    words = "_".join(re.findall(r"[a-z]+", parted.casefold()))
+    return [meaning for meaning, pattern in _patterns().items() if pattern.search(words)]
 
 
 def meanings(name: str) -> list[str]:
     """What the words of a name stand for, without what another of them rules out (``no_...`` of the table)."""
-    text = words(name)
-    found = [meaning for meaning, pattern in _patterns().items() if pattern.search(text)]
+    found = _found(name)
     return [meaning for meaning in found if f"no_{meaning}" not in found]
 
 
 def means(name: str, meaning: str) -> bool:
     """Whether a name has a word of that meaning."""
     return meaning in meanings(name)
-
-
-def is_known(name: str) -> bool:
-    """Whether some word of a name is in the table."""
-    text = words(name)
-    return any(pattern.search(text) for pattern in _patterns().values())
 
 
 @cache
@@ -56,17 +74,6 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     meant = dict.fromkeys(row["meaning"] for row in rows)
     wanted = {meaning: "|".join(row["pattern"] for row in rows if row["meaning"] == meaning) for meaning in meant}
     return {meaning: re.compile(rf"(?:^|_)(?:{pattern})(?:_|$)") for meaning, pattern in wanted.items()}
-
-
-# Formats whose names are a row like the others.
-_IN_ROW_1 = ("csv", "xlsx")
-_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?")
-_DIGITS = re.compile(r"\d+")
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?")
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_YEARS = (1900, 2100)
-# Of a text with so many digits at least, and half of it digits, others of the same pattern are alike.
-_DIGITS_OF_A_CODE = 4
 
 
 def check_named(file: MicrodataFile, where: str) -> None:
@@ -80,7 +87,7 @@ def check_named(file: MicrodataFile, where: str) -> None:
     if file.found["format"] not in _IN_ROW_1:
         return
     names = [str(name).strip() for name in file.frame.columns]
-    known = any(map(is_known, names))
+    known = any(map(_found, names))
     worded = not all(_NUMBER.fullmatch(name) or _DATE.fullmatch(name) for name in names)
     for place, name in enumerate(names):
         if _is_cell(name, file.frame.iloc[:, place].dropna(), worded, known):
@@ -118,25 +125,6 @@ def _is_text_like(name: str, below: pd.Series) -> bool:
     return bool((patterns == own).mean() >= 0.5)  # a check digit may be a letter
 
 
-NUMBERS = ("whole numbers", "numbers")
-
-# Coded groups of age are up to five-year ones, and more than these are years of the young or groups.
-_MOST_CODES, _SURE_CODES = 22, 12
-# What questionnaires write where there is no age.
-_NO_ANSWER = (77, 88, 96, 97, 98, 99, 777, 888, 997, 998, 999)
-_OLDEST = 120
-_STEP = 5
-# Widths of bands of age, in years, the first choice first; the share of records that one of them may hold.
-_WIDTHS, _LARGEST = (15, 5), 0.95
-# Numbers of records are spread over not much more numbers than there are records.
-_SPREAD = 1.5
-# Households by shape: records a value in the mean, and at most, and of how many the values of others are the same.
-_MEANS, _MOST_MEMBERS, _SAME, _BY_CHANCE = (1.2, 6.0), 20, 0.95, 0.7
-_FEWEST = 10
-# Units of a sample have so often the same number of records; households have not.
-_EQUAL = 0.9
-
-
 def kind_of(column: pd.Series) -> str:
     """One of "text", "whole numbers", "numbers", "dates", "truth" and "other"."""
     types = pd.api.types
@@ -156,7 +144,7 @@ def kind_of(column: pd.Series) -> str:
 def are_dates(column: pd.Series) -> bool:
     """Whether all texts of a column are dates, such as 2001-12-31 or 31/12/2001."""
     texts = pd.Series(pd.unique(column.dropna().astype("str"))).str.strip()
-    return bool(texts.str.fullmatch(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?:[T ].*)?").all())
+    return bool(texts.str.fullmatch(_DATE.pattern).all())
 
 
 def digits(column: pd.Series) -> tuple[int, int]:

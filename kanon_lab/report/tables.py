@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,16 +56,13 @@ class Risks:
 
 def risk_ranges(states: Mapping[str, Risks]) -> pd.DataFrame:
     """Records by range of individual risk in each version, from the first range that any has to the last."""
-    counts = {
-        name: np.bincount(each.ranges, weights=each.table.records, minlength=len(_RISKS) - 1)
-        for name, each in states.items()
-    }
+    size = len(_RISKS) - 1
+    counts = {name: np.bincount(each.ranges, each.table.records, size) for name, each in states.items()}
     some = np.flatnonzero(sum(counts.values()))
-    bounds = list(pairwise(_RISKS))[some[0] : some[-1] + 1]
     rows = [
-        (name, low, high, int(count), count / states[name].table.n)
+        (name, *_RISKS[place : place + 2], int(each[place]), each[place] / states[name].table.n)
         for name, each in counts.items()
-        for (low, high), count in zip(bounds, each[some[0] : some[-1] + 1], strict=True)
+        for place in range(some[0], some[-1] + 1)
     ]
     return pd.DataFrame(rows, columns=["version", "low", "high", "records", "share"])
 
@@ -119,26 +115,24 @@ def diversities(table: ClassTable) -> pd.DataFrame:
 
 def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> pd.DataFrame:
     """Every column of the file as it came: its role, what became of it, and how many values it has."""
-    spec, state, original = protection.spec, protection.state, protection.original
-    released = columns.set_index("column")
-    named = {*spec.key_variables, *spec.sensitive_variables}
+    spec, working = protection.spec, protection.state.working
+    released, named = columns.set_index("column"), {*spec.key_variables, *spec.sensitive_variables}
     rows = []
-    for name in original.columns:
-        identifier, kept = name in spec.direct_identifiers, name in released.index
-        role = "identifier" if identifier else role_of(name, protection)
-        row = {"column": name, "role": role, "kind": None if identifier else kind_of_column(original[name])}
-        if not identifier:
-            row["distinct_before"] = None if name == spec.weight else int(original[name].nunique())
-        if kept:
+    for name, column in protection.original.items():
+        if name in spec.direct_identifiers:
+            rows.append({"column": name, "role": "identifier", "fate": "identifier"})
+            continue
+        row = {"column": name, "role": role_of(name, protection), "fate": "removed", "kind": kind_of_column(column)}
+        row["distinct_before"] = None if name == spec.weight else int(column.nunique())
+        if name in released.index:
+            touched = released.loc[name, ["cells_changed", "cells_suppressed"]].any()
+            row["fate"] = "changed" if touched else "unchanged"
             row["distinct_after"] = released["distinct_values"][name]
-            row["missing"] = int(state.working[name].isna().sum())
-            row["few"] = int((state.working[name].value_counts() < least).sum()) if name in named else None
-        touched = kept and released.loc[name, ["cells_changed", "cells_suppressed"]].any()
-        row["fate"] = "identifier" if identifier else "changed" if touched else "unchanged" if kept else "removed"
+            row["few"] = int((working[name].value_counts() < least).sum()) if name in named else None
+            row["missing"] = int(working[name].isna().sum())
         rows.append(row)
-    names = ["column", "role", "fate", "kind", "distinct_before", "distinct_after", "few", "missing"]
-    counts = dict.fromkeys(names[4:], "Int64")
-    return pd.DataFrame(rows, columns=names).astype(counts)
+    names, counts = ["column", "role", "fate", "kind"], ["distinct_before", "distinct_after", "few", "missing"]
+    return pd.DataFrame(rows, columns=[*names, *counts]).astype(dict.fromkeys(counts, "Int64"))
 
 
 def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -173,9 +167,8 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
             share = None if records is None else records / len(column)
             rows.append((name, None, records, share, pool.categories))
     categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
-    return categories.astype({"records": "Int64", "share": float}), pd.DataFrame(
-        quantiles, columns=["variable", *QUANTILES]
-    )
+    found = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
+    return categories.astype({"records": "Int64", "share": float}), found
 
 
 def kind_of_column(column: pd.Series) -> str:
@@ -237,7 +230,7 @@ def _records(
     for (kind, variable, label), part in found.reset_index(drop=True).groupby(["kind", "variable", "by"], sort=False):
         if not {variable, *by[label]} <= {*frame.columns}:
             continue
-        known = _known(frame[variable]) if kind == "mean" else _texts(frame[variable])
+        known = frame[variable].isna().map({True: None, False: ""}) if kind == "mean" else _texts(frame[variable])
         columns = [*(_texts(frame[name]) for name in by[label]), known]
         cells = pd.concat(columns, axis=1, keys=range(len(columns)))
         counts = cells.value_counts() if homes is None else homes.groupby([cells[each] for each in cells]).nunique()
@@ -246,10 +239,6 @@ def _records(
         pairs = zip(part["group"], part["category"], strict=True)
         records[part.index] = [told.get(pair, 0) for pair in pairs]
     return records
-
-
-def _known(column: pd.Series) -> pd.Series:
-    return pd.Series(np.where(column.isna(), None, ""), index=column.index)
 
 
 def _texts(column: pd.Series) -> pd.Series:

@@ -52,9 +52,8 @@ def tangent(counts: SizeCounts, fraction: float) -> Estimate:
 def zayatz(counts: SizeCounts, fraction: float) -> Estimate:
     """The population is taken to have the sample's shares of classes by size (Zayatz 1991).
 
-    By Bayes' rule a class of which the sample holds one record has one person in the population with the chance p(d) =
-    s_1 h(1) / sum_k s_k h(k), where s_k is the number of sample classes of k records and h(k) the hypergeometric chance
-    that a sample of n of N persons holds one of k.
+    By Bayes' rule p(d) = s_1 h(1) / sum_k s_k h(k), with s_k sample classes of k records and the hypergeometric chance
+    h(k) that a sample of n of N persons holds one of k.
     """
     from scipy.special import betaln
 
@@ -293,7 +292,7 @@ def _sizes_of(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str | None) -
     if spec.weight is not None:
         raise OptionError(f"the weight {shortened(str(spec.weight))}: only subsample_risk takes weights; leave it out")
     table = class_table(frame, KeySpec(spec.key_variables, missing=_POLICY.get(spec.missing, spec.missing)))
-    return table.records, clustering(frame, spec, table)
+    return table.records, clustering(frame, table)
 
 
 def estimates(counts: SizeCounts, fraction: float, methods: Iterable[str], cells: int | None) -> pd.DataFrame:

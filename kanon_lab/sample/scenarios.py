@@ -226,14 +226,14 @@ def scenario_grid(
         draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
         for note in risk.notes:
             notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
-    warnings = () if design.units else clustering(frame, spec, class_table(frame, spec))
-    told = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
+    warnings = () if design.units else clustering(frame, class_table(frame, spec))
+    about_some = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
     return Scenarios(
         variables=tuple(levels),
         risks=tuple(risks),
         table=pd.DataFrame(rows),
         draws=pd.concat(draws, ignore_index=True),
-        notes=(*warnings, *told),
+        notes=(*warnings, *about_some),
     )
 
 

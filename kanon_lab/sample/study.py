@@ -29,13 +29,14 @@ from kanon_lab.sample.subsamples import (
 SPREAD = ["n2", "u2", "u", "p_c", "p_d", "p_identification"]
 
 
-def _mean_count(name: str, told: str) -> property:
-    """A count of the one subsample, or its mean over several."""
+def _mean(name: str, doc: str) -> property:
+    """A count of the one subsample, or its mean over several; or what follows from the counts."""
 
-    def count(risk: SubsampleRisk) -> int | float:
-        return int(risk.draws[name].iloc[0]) if risk.repeats == 1 else risk._means[name]
+    def mean(risk: SubsampleRisk) -> int | float:
+        one = risk.repeats == 1 and name in COUNTS
+        return int(risk.draws[name].iloc[0]) if one else risk._means[name]
 
-    return property(count, doc=told)
+    return property(mean, doc=doc)
 
 
 @dataclass(frozen=True)
@@ -99,36 +100,20 @@ class SubsampleRisk:
         found = conditions(means, self.u1 / self.n1, self.fraction, self.p_a)
         return {**means, **{name: float(value) for name, value in found.items()}}
 
-    n2 = _mean_count("n2", "Records of the subsample; the mean over several.")
-    u2 = _mean_count("u2", "Records unique in the subsample (*submostra*); the mean over several.")
-    u = _mean_count("u", "Records unique in the subsample and in the sample; the mean over several.")
-
-    @property
-    def p_b(self) -> float:
-        """Chance that a person is in the sample: the sampling fraction."""
-        return self.fraction
-
-    @property
-    def p_c(self) -> float:
-        """Chance that a sampled person (without weights, any) is unique, (u1 / n1)(u / u2); NaN where u2 is 0."""
-        return self._means["p_c"]
-
-    @property
-    def p_d(self) -> float:
-        """Chance that a record unique in the sample is unique in the population, u / u2; NaN where u2 is 0."""
-        return self._means["p_d"]
-
-    @property
-    def p_identification(self) -> float:
-        """The product of the four; NaN where u2 is 0."""
-        return self._means["p_identification"]
+    n2 = _mean("n2", "Records of the subsample; the mean over several.")
+    u2 = _mean("u2", "Records unique in the subsample (*submostra*); the mean over several.")
+    u = _mean("u", "Records unique in the subsample and in the sample; the mean over several.")
+    p_b = property(lambda risk: risk.fraction, doc="Chance that a person is in the sample: the sampling fraction.")
+    p_c = _mean("p_c", "Chance that a sampled person (unweighted: any) is unique, (u1 / n1)(u / u2); NaN for u2 = 0.")
+    p_d = _mean("p_d", "Chance that a record unique in the sample is unique in the population, u / u2; NaN for u2 = 0.")
+    p_identification = _mean("p_identification", "The product of the four; NaN for u2 = 0.")
 
     @cached_property
     def spread(self) -> pd.DataFrame:
         """How much the subsamples differ: sd (NaN of one), min, max, and q025 and q975, the central 95 %."""
         of = self.draws[SPREAD]
-        columns = {"sd": of.std(), "min": of.min(), "max": of.max(), "q025": of.quantile(0.025)}
-        return pd.DataFrame({**columns, "q975": of.quantile(0.975)})
+        columns = {"sd": of.std(), "min": of.min(), "max": of.max()}
+        return pd.DataFrame({**columns, "q025": of.quantile(0.025), "q975": of.quantile(0.975)})
 
     def to_dict(self) -> dict:
         """The result by name, in types that JSON has, NaN as None; `draws` are left out."""
@@ -252,7 +237,7 @@ def subsample_risk(
     table = class_table(frame, spec)
     design, uniques = design.completed(frame, table), Uniques(table)
     found = collected(uniques, design, count_subsamples([uniques], design)[0])
-    return replace(found, warnings=() if design.units else clustering(frame, spec, table))
+    return replace(found, warnings=() if design.units else clustering(frame, table))
 
 
 def planned(
@@ -305,13 +290,13 @@ def _checked_fraction(fraction: object, scheme: str, weight: str | None) -> floa
 
 def collected(uniques: Uniques, design: Design, counts: np.ndarray) -> SubsampleRisk:
     """The result from the `COUNTS` of each subsample, shape (repeats, counts)."""
-    u1_share, p_a = uniques.u1 / design.n1, design.p_a
+    given = uniques.u1 / design.n1, design.fraction, design.p_a
     draws = pd.DataFrame(counts, columns=list(COUNTS))
     draws.insert(0, "repeat", range(1, design.repeats + 1))
-    draws = draws.assign(**conditions(draws, u1_share, design.fraction, p_a))
+    draws = draws.assign(**conditions(draws, *given))
     means = uniques.expected(design)
-    found = conditions(means, u1_share, design.fraction, p_a)
-    expected = {name: float({**means, **found}[name]) for name in SPREAD}
+    means |= conditions(means, *given)
+    expected = {name: float(means[name]) for name in SPREAD}
     spec, drawn = uniques.spec, "n1 fraction p_a scheme repeats seed cluster household cluster_fraction".split()
     return SubsampleRisk(
         keys=spec.key_variables,

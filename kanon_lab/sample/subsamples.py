@@ -313,7 +313,7 @@ _LEAST_RATIO, _LEAST_PAIRS = 2, 10
 _LEAST_MEAN_UNNAMED = 2
 
 
-def clustering(frame: pd.DataFrame, spec: KeySpec, table: ClassTable) -> tuple[str, ...]:
+def clustering(frame: pd.DataFrame, table: ClassTable) -> tuple[str, ...]:
     """One line on the column that shows most clearly that records came in units; none if no column does.
 
     A column is looked at where its name says that it is a cluster, sampling unit, household or dwelling, or where it is
@@ -323,10 +323,10 @@ def clustering(frame: pd.DataFrame, spec: KeySpec, table: ClassTable) -> tuple[s
     found = []
     for name in dict.fromkeys(frame.columns):
         role = _role(name)
-        own = name in (spec.weight, *spec.key_variables)
-        if (own and role is None) or name == spec.weight or list(frame.columns).count(name) > 1:
+        key_alone = role is None and name in table.spec.key_variables
+        if key_alone or name == table.spec.weight or list(frame.columns).count(name) > 1:
             continue
-        if (seen := _seen(frame, name, role, spec, table)) is not None:
+        if (seen := _seen(frame, name, role, table)) is not None:
             found.append(seen)
     return (max(found)[-1],) if found else ()
 
@@ -340,9 +340,7 @@ def _role(name: object) -> str | None:
     return None
 
 
-def _seen(
-    frame: pd.DataFrame, name: str, role: str | None, spec: KeySpec, table: ClassTable
-) -> tuple[float, bool, str] | None:
+def _seen(frame: pd.DataFrame, name: str, role: str | None, table: ClassTable) -> tuple[float, bool, str] | None:
     """The mean number of records of a unit, whether its name tells it, and the line; None where nothing is to say."""
     column = frame[name]
     text = isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column)
@@ -358,24 +356,24 @@ def _seen(
     mean, runs = records.mean(), 1 + int((unit[1:] != unit[:-1]).sum())
     if mean < _LEAST_MEAN or (role is None and (mean < _LEAST_MEAN_UNNAMED or runs > len(records))):
         return None
-    ratio = _alike(unit, _classes(frame, name, spec, table))
+    ratio = _alike(unit, _classes(frame, name, table))
     if ratio < _LEAST_RATIO:
         return None
-    told, name = role or "cluster", shortened(str(name))
+    option, name = role or "cluster", shortened(str(name))
     line = (
         f"{name} seems to be a {'household' if role == 'household' else 'sampling unit'}: its units have {mean:.3g} "
         f"records on average, and two records of one share all keys {ratio:.3g} times as often as any two; subsamples "
         "and models of records drawn one by one cannot be trusted then; if the survey drew units as wholes, name the "
-        f"column as {told} (--{told})"
+        f"column as {option} (--{option})"
     )
     return mean, role is not None, line
 
 
-def _classes(frame: pd.DataFrame, name: str, spec: KeySpec, table: ClassTable) -> np.ndarray:
+def _classes(frame: pd.DataFrame, name: str, table: ClassTable) -> np.ndarray:
     """The class of each record by the keys but this one."""
-    if name not in spec.key_variables:
+    keys = [key for key in table.spec.key_variables if key != name]
+    if len(keys) == len(table.spec.key_variables):
         return table.class_of_record
-    keys = [key for key in spec.key_variables if key != name]
     if not keys:
         return np.zeros(len(frame), dtype=int)
     return class_table(frame, KeySpec(keys, missing="category")).class_of_record

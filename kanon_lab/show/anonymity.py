@@ -72,7 +72,7 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
         "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
         "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
     }
-    parameters = [*style.params({"k": k, "dates": dates, "place": place}, bindings), *style.signals(_WORDS)]
+    parameters = style.params({"k": k, "dates": dates, "place": place}, bindings, _WORDS)
     return style.live(
         style.layered(_layers(names, k_max), "grid", _compact(grid, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
@@ -109,7 +109,6 @@ def explore(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> counts = pd.DataFrame({"place": "42001", "name": "A", "province": "42", "persons": [3, 40]})
     >>> list(kanon_lab.show.explore(counts).values.values())
     [5, 'month', 'all', '']

@@ -38,7 +38,6 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> sizes = pd.DataFrame({"label": ["1", "2 to 4"], "records": [1, 3], "share": [0.25, 0.75]})
     >>> kanon_lab.show.class_sizes(sizes).description.split(". ")[-1]
     'In classes of 1: 25%.'
@@ -62,16 +61,15 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
         ],
     )
     firsts = rows[rows["label"] == labels[0]]
-    said = ", ".join(
-        f"{percent(row.share)}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples()
-    )
+    shares = (f"{row.words}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples())
     return style.finish(
         alt.layer(*layers),
         title=style.title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
         description=(
             f"Bar chart of the share of records by the size of their equivalence class"
             f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
-            f"{', for ' + ', '.join(versions) if len(versions) > 1 else ''}. In classes of {labels[0]}: {said}."
+            f"{', for ' + ', '.join(versions) if len(versions) > 1 else ''}. In classes of {labels[0]}: "
+            f"{', '.join(shares)}."
         ),
         height=(17 if len(versions) > 1 else 28) * len(rows) + 10 * len(labels),
     )
@@ -81,9 +79,8 @@ def versions_of(rows: pd.DataFrame, by: str, what: str) -> list[str]:
     """The versions of a file in order; more than four, or two lines alike, are refused."""
     versions = list(dict.fromkeys(rows["version"]))
     if len(versions) > len(_VERSION_COLORS):
-        raise OptionError(
-            f"the chart has room for {len(_VERSION_COLORS)} versions, not {len(versions)}; leave some out"
-        )
+        most = len(_VERSION_COLORS)
+        raise OptionError(f"the chart has room for {most} versions, not {len(versions)}; leave some out")
     if rows.duplicated(["version", by]).any():
         raise OptionError(f"{what} stands twice: tell the versions apart in a column version")
     return versions
@@ -125,7 +122,6 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
 
     Examples
     --------
-    >>> import kanon_lab
     >>> found = pd.DataFrame({"variable": ["age", "sex"], "contribution": [0.8, 0.2]})
     >>> kanon_lab.show.contributions(found).description.split(": ")[-1]
     'age 80%, sex 20%.'
@@ -171,7 +167,6 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
 
     Examples
     --------
-    >>> import kanon_lab
     >>> risks = pd.DataFrame({"low": [0.01, 0.1], "high": [0.1, 1], "records": [90, 10]})
     >>> kanon_lab.show.risk_distribution(risks).description.split(". ")[-1]
     'Most, 90, have a risk above 1% and up to 10%.'
@@ -194,17 +189,14 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
             *([alt.Tooltip("known:Q", title="records, known", format=",")] if "known" in rows else []),
         ]
     )
-    layers = [
-        base.mark_rect(fill=BLUE, stroke="white", opacity=1).encode(x=x, x2="high:Q", y=y, y2="floor:Q"),
-    ]
+    layers = [base.mark_rect(fill=BLUE, stroke="white", opacity=1).encode(x=x, x2="high:Q", y=y, y2="floor:Q")]
     if "known" in rows:
         known = base.mark_point(shape="diamond", size=110, filled=True, color=BLACK, stroke="white", opacity=1)
         layers.append(known.encode(x=alt.X("middle:Q", title=_LOG_RISK), y=alt.Y("known:Q", title="Records")))
     if threshold is not None:
         line = alt.Chart(alt.InlineData(values=[{"low": threshold, "label": f"threshold {percent(threshold)}"}]))
         layers.append(line.mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=x))
-        word = line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N")
-        layers.append(word)
+        layers.append(line.mark_text(dy=-4, baseline="bottom").encode(x=x, y=alt.value(0), text="label:N"))
     kinds = "Bars: estimated; diamonds: true" if "known" in rows else "Bars: ranges of risk"
     top = rows.loc[rows["records"].idxmax()]
     return style.finish(
@@ -224,12 +216,7 @@ def axis_to_longest(text: str, most: float, characters: int) -> alt.X:
     most = max(most, 0.05)
     step = 0.2 if most > 0.5 else 0.1 if most > 0.2 else 0.02
     ticks = [round(step * i, 2) for i in range(math.ceil(most / step - 1e-9) + 1)]
-    return alt.X(
-        "share:Q",
-        title=text,
-        scale=alt.Scale(domain=[0, max(ticks[-1], most / (1 - room))], nice=False),
-        axis=alt.Axis(format="~%", values=ticks),
-    )
+    return _axis(text, max(ticks[-1], most / (1 - room)), ticks)
 
 
 def axis_with_room(text: str, most: float, characters: int) -> alt.X:
@@ -239,14 +226,13 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     # No share is above 1. Up to there the axis has ticks, and beyond it no line.
     ticked = min(end, 1)
     step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * each)
-    return alt.X(
-        "share:Q",
-        title=text,
-        scale=alt.Scale(domain=[0, end], nice=False),
-        axis=alt.Axis(
-            format="~%", values=[round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)], domain=False
-        ),
-    )
+    ticks = [round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)]
+    return _axis(text, end, ticks, domain=False)
+
+
+def _axis(text: str, end: float, ticks: list[float], **look: bool) -> alt.X:
+    axis = alt.Axis(format="~%", values=ticks, **look)
+    return alt.X("share:Q", title=text, scale=alt.Scale(domain=[0, end], nice=False), axis=axis)
 
 
 def lines_of(variables: list[str]) -> alt.Y:

@@ -62,7 +62,6 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
 
     Examples
     --------
-    >>> import kanon_lab
     >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
     >>> grid = kanon_lab.classes.key_grid(survey, kanon_lab.KeySpec(["age", "sex"]))
     >>> kanon_lab.show.key_explorer(grid, known=["age"]).description.split(". ")[-1]
@@ -80,7 +79,7 @@ def key_explorer(grid: pd.DataFrame, *, k: int = 1, known: Iterable[str] | None 
     knows = {f"knows{i}": name in known for i, name in enumerate(keys)}
     chosen = {"set": " + ".join(f"(knows{i} ? {2**i} : 0)" for i in range(len(keys)))}
     values = {"records": int(grid["n"].iloc[0]), "k_class": k, **knows}
-    parameters = [*style.params(values, bindings), *style.signals(chosen | _WORDS)]
+    parameters = style.params(values, bindings, chosen | _WORDS)
     return style.live(
         style.layered(_layers(len(keys), k_max), "sets", _compact(grid, keys, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_CLASS),
@@ -114,7 +113,6 @@ def explore_keys(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> survey = pd.DataFrame({"age": [1, 1, 2], "sex": ["f", "m", "m"]})
     >>> explorer = kanon_lab.show.explore_keys(survey, ["age", "sex"])
     >>> explorer.controls["knows1"].value = False
@@ -205,7 +203,7 @@ def _layers(keys: int, k_max: int) -> list:
     color, dash = style.by_name(_CURVES, [style.BLUE, style.ORANGE]), style.by_name(_CURVES, [[1, 0], [6, 4]])
     lines = curves.mark_line(interpolate="step-after", strokeWidth=2.5).encode(
         color=alt.Color("curve:N", scale=color, title=None),
-        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.legend_of_lines()),
+        strokeDash=alt.StrokeDash("curve:N", scale=dash, title=None, legend=style.line_legend()),
     )
     hover = style.hover(
         curves,

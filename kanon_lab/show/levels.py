@@ -79,7 +79,6 @@ def level_explorer(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
     >>> grid = kanon_lab.methods.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
     >>> chart = kanon_lab.show.level_explorer(grid, {"age": ["years", "decades"]}, k=2, levels={"age": 1})
@@ -121,7 +120,6 @@ def nodes(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
     >>> grid = kanon_lab.methods.level_grid(pd.DataFrame({"age": [1, 2, 21]}), ages)
     >>> kanon_lab.show.nodes(grid, k_required=2, suppression_limit=0.4).description.split(". ")[-1]
@@ -172,7 +170,6 @@ def explore_levels(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
     >>> explorer = kanon_lab.show.explore_levels(pd.DataFrame({"age": [1, 2, 21, 22]}), ages, k=2)
     >>> explorer.button.click()
@@ -357,7 +354,7 @@ def _drawn(state: _State, *, controls: bool = False) -> alt.LayerChart:
         node = alt.Chart().transform_filter("datum.node == node")
         node = node.transform_calculate(share=f"({_REMOVED.format('datum')}) / records")
         layers += [style.diamond_at(node, x, y), style.words_at("lines", 0, _HEIGHT + _BELOW, line=_LINE)]
-    parameters = [*style.params(values, _bindings(state) if controls else {}), *style.signals(words)]
+    parameters = style.params(values, _bindings(state) if controls else {}, words)
     return style.layered(layers, "levels", _compact(state), parameters)
 
 

@@ -92,7 +92,6 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
 
     Examples
     --------
-    >>> import kanon_lab
     >>> frame = pd.DataFrame({"variable": ["age"], "contribution": [1.0]})
     >>> chart = kanon_lab.show.contributions(frame)
     >>> kanon_lab.show.figure(chart, table=frame, alt="All scores come from age.").alt
@@ -204,7 +203,6 @@ def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: s
 
     Examples
     --------
-    >>> import kanon_lab
     >>> html = kanon_lab.show.scrolling_table(pd.DataFrame({"place": ["A"], "persons": [1234]}), "Persons")
     >>> "1,234" in html
     True

@@ -14,7 +14,8 @@ import pandas as pd
 
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import DataError, OptionError, shortened
-from kanon_lab.recipes.frontier import (
+from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
+from kanon_lab.recipes.tradeoff import (
     MEASURES,
     USUAL_LOSS,
     USUAL_RISK,
@@ -27,7 +28,6 @@ from kanon_lab.recipes.frontier import (
     middle_step,
     risk_steps,
 )
-from kanon_lab.recipes.risk_map import RiskUtilityMap, risk_utility_map
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
 from kanon_lab.show.style import BLUE, LIGHT_GREY, ORANGE, alt
@@ -84,7 +84,6 @@ def risk_utility(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> recipes = pd.DataFrame({"label": ["a", "b"], "repeats": 1, "error": None})
     >>> recipes = recipes.assign(global_risk=[0.1, 0.02], non_uniform_entropy=[0.1, 0.3])
     >>> kanon_lab.show.risk_utility(recipes, at_most=0.05).description.split(". ")[-1]
@@ -131,7 +130,6 @@ def tradeoff_explorer(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> recipes = pd.DataFrame({"label": ["a", "b"], "repeats": 1, "error": None})
     >>> recipes = recipes.assign(global_risk=[0.1, 0.02], non_uniform_entropy=[0.1, 0.3])
     >>> kanon_lab.show.tradeoff_explorer(recipes, at_most=0.2).description.split(". ")[-1]
@@ -181,7 +179,6 @@ def explore_recipes(
 
     Examples
     --------
-    >>> import kanon_lab
     >>> survey = pd.DataFrame({"age": [1, 2, 21, 22], "sex": list("ffmm")})
     >>> recipe = {"key_variables": ["age"], "steps": [{"suppress": {"k_required": "$k"}}]}
     >>> explorer = kanon_lab.show.explore_recipes(survey, recipe, {"k": [2, 3]}, workers=1)
@@ -404,7 +401,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
         "limit": state.values()["limit"],
         "loss": losses.index(state.loss),
     }
-    return [*style.params(fixed, bindings), *style.signals(_WORDS)]
+    return style.params(fixed, bindings, _WORDS)
 
 
 def _required_slider(state: _State) -> alt.BindRange:

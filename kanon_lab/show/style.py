@@ -76,21 +76,16 @@ _CONFIG = {
 }
 
 
-def altair() -> Any:
-    """The altair package, or a `MissingPackageError`."""
-    load_jsonschema()
-    try:
-        import altair
-    except ImportError:
-        raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
-    return altair
-
-
 class _Altair:
-    """The package altair, loaded when a chart is drawn."""
+    """The package altair, loaded when a chart is drawn, or a `MissingPackageError`."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(altair(), name)
+        load_jsonschema()
+        try:
+            import altair
+        except ImportError:
+            raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
+        return getattr(altair, name)
 
 
 alt = _Altair()
@@ -147,14 +142,12 @@ def live(chart: Any, *, title: alt.TitleParams, subject: str, state: str, height
     return chart.properties(usermeta={"live": {"signal": signal, "description": subject}})
 
 
-def params(values: dict[str, Any], bindings: dict[str, Any] | None = None) -> list[alt.Parameter]:
-    """Parameters of a chart by name; what has a binding is a control of the page, and in JupyterLab a widget."""
-    return [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
-
-
-def signals(expressions: dict[str, str]) -> list[alt.Parameter]:
-    """Parameters that Vega computes from the others: the result in words, which the title shows and a page speaks."""
-    return [alt.param(name=name, expr=expression) for name, expression in expressions.items()]
+def params(
+    values: dict[str, Any], bindings: dict[str, Any] | None = None, words: dict[str, str] | None = None
+) -> list[alt.Parameter]:
+    """Parameters of a chart by name: values, controls where they have a binding, and expressions that Vega computes."""
+    given = [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
+    return [*given, *(alt.param(name=name, expr=expression) for name, expression in (words or {}).items())]
 
 
 def date_color(dates: Sequence[str]) -> alt.Color:
@@ -169,10 +162,10 @@ def date_shape(dates: Sequence[str]) -> alt.Shape:
 
 def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
     """Dash of lines by granularity: what colour says, said again."""
-    return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=legend_of_lines())
+    return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=line_legend())
 
 
-def legend_of_lines() -> alt.Legend:
+def line_legend() -> alt.Legend:
     """A legend with long pieces of line: short ones would all look alike."""
     return alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
 

@@ -7,6 +7,8 @@ import pytest
 from kanon_lab.cli import run
 from kanon_lab.studies import KINDS, SOURCES, VERDICTS, published_figures
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 STUDY = "gil-bellosta-2011"
 
 

@@ -163,23 +163,6 @@ def test_what_stands_in_comments_can_be_taken_out_of_them(survey, capsys, tmp_pa
     assert config.recipe.indicators.design.strata == ("VarStrat",)
 
 
-def test_a_file_that_is_there_stays(capsys, survey, tmp_path):
-    (tmp_path / "r.yml").write_text("mine")
-    code, out, err = call(capsys, survey, "--out", tmp_path / "r.yml")
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "is there already" in err
-    assert (tmp_path / "r.yml").read_text() == "mine"
-
-
-@pytest.mark.parametrize("args", [["absent.csv"], [""], ["health-survey", "--out", "no/such/r.yml"]])
-def test_what_cannot_be_is_refused_in_one_line(capsys, tmp_path, monkeypatch, args):
-    monkeypatch.chdir(tmp_path)
-    code, out, err = call(capsys, *args)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("first", "rows", "names"),
     [

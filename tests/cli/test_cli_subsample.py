@@ -109,40 +109,6 @@ def test_what_is_not_known_is_said_in_words_and_is_null_in_json(tmp_path, capsys
     assert json.loads(capsys.readouterr().out)["p_identification"] is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fraction", "1"], "fraction must be a number from 1e-9 to below 1, not 1.0"),
-        (["--fraction", "nan"], "fraction must be a number from 1e-9 to below 1, not nan"),
-        (["--fraction", "many"], "'many' is not a valid float"),
-        ([], "fraction: give the sampling fraction"),
-        (["--fraction", "0.1", "--weight", "w"], "fraction: the weights in w say"),
-        (["--weight", "w", "--fixed-size"], "not for weights"),
-        (["--fraction", "0.1", "--repeats", "0"], "repeats must be a whole number from 1 to 100,000"),
-        (["--fraction", "0.1", "--repeats", "4611686018427387904"], "repeats must be a whole number from 1 to 100,000"),
-        (["--fraction", "0.1", "--seed", "-1"], "seed must be a whole number"),
-        (["--fraction", "0.1", "--p-a", "2"], "p_a must be a number from 0 to 1"),
-        (["--fraction", "0.1", "--keys", "agee2"], "no column agee2; did you mean age?"),
-        (["--fraction", "0.1", "--cluster", "clu"], "no column clu"),
-        (["--fraction", "0.1", "--cluster", "one"], "column one: all records are in one unit"),
-        (
-            ["--fraction", "0.1", "--household", "home", "--cluster", "unit"],
-            "column home: row 31 (and 569 more): another",
-        ),
-        (["--fraction", "0.1", "--cluster-fraction", "0.5"], "cluster_fraction: name the column of clusters as well"),
-        (["--weight", "age"], "age is a key variable and weight"),
-        (["--fraction", "0.1", "--missing", "none"], "'none' is not one of"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(survey, capsys, arguments, message):
-    assert run(["subsample", survey, *KEYS, *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert message in err
-    assert err.startswith("kanon-lab: ")
-    assert err.count("\n") == 1
-    assert out == ""
-
-
 def test_too_few_records_and_light_weights_are_refused(tmp_path, capsys):
     path = tmp_path / "few.csv"
     a_file(99).to_csv(path, index=False)

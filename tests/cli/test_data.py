@@ -30,7 +30,7 @@ def test_the_module_is_the_command():
     assert done.stdout == f"kanon-lab {version('kanon-lab')}\n"
 
 
-@pytest.mark.parametrize("statement", ["import kanon_lab", "import kanon_lab.cli, kanon_lab.cli.population"])
+@pytest.mark.parametrize("statement", ["import kanon_lab", "import kanon_lab.cli, kanon_lab.cli.counts"])
 def test_importing_loads_nothing_heavy(statement):
     code = f"{statement}; import sys; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
@@ -55,30 +55,6 @@ def test_help(args, capsys):
 def test_every_command_shows_an_example(name, capsys):
     assert run(["data", name, "--help"]) == 0
     assert f"Example: kanon-lab data {name}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("args", "fault"),
-    [
-        (["--absent"], "No such option"),
-        (["absent"], "No such command 'absent'"),
-        (["data", "absent"], "No such command 'absent'. (see kanon-lab data --help)"),
-        (["data", "list", "--absent"], "No such option"),
-        (["data", "list", "more"], "unexpected extra argument"),
-        (["data", "path"], "Missing argument 'NAME'"),
-        (["data", "path", "absent"], "absent: no such data set; there are spain-2010"),
-        (["data", "path", "absent", "--json"], "absent: no such data set"),
-        (["data", "path", "ine-33570"], "fetch it with: kanon-lab data fetch ine-33570"),
-        (["data", "fetch", "absent"], "no such data set"),
-    ],
-)
-def test_bad_input_is_one_line_and_2(args, fault, capsys, empty_cache):
-    assert run(args) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert fault in printed.err
-    assert printed.err.startswith("kanon-lab: ")
-    assert printed.err.count("\n") == 1
 
 
 def test_list(capsys, empty_cache):

@@ -92,28 +92,6 @@ def test_a_risk_that_none_meets_is_exit_code_1_after_the_result(capsys, folder):
     assert err.count("\n") == 1 and "was not written" in err
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--at-most", "5"], "--at-most '5': write a share from 0 to 1"),
-        (["--at-most", "x", "--risk", "expected_reidentifications"], "write a number from 0 on"),
-        (["--risk", "granularity"], "granularity is no risk"),
-        (["--loss", "granularty"], "did you mean granularity"),
-        (["--loss", "il1s"], "no recipe of the map has both global_risk and il1s"),
-        (["--repeats", "0"], "--repeats"),
-        (["--workers", "two"], "--workers"),
-        (["--write-recipe", "x.yml"], "needs --at-most"),
-        (["--out", "map.txt"], "its name ends in none of"),
-        (["--out", "absent/map.csv"], "its folder is not there"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_code_2(capsys, folder, monkeypatch, args, words):
-    monkeypatch.chdir(folder)
-    code, out, err = call(capsys, folder, *args)
-    assert (code, out) == (2, "")
-    assert words in err and err.count("\n") == 1
-
-
 def test_a_fault_of_the_grid_is_said_before_the_file_is_read(capsys, folder):
     (folder / "map.yml").write_text(RECIPE.replace("$k", "$kk"))
     code = run(["map", "absent.csv", "--recipe", str(folder / "map.yml")])

@@ -143,12 +143,6 @@ def test_fail_under_k_holds_where_nobody_reads_the_result(write, k, code, form):
     assert done.stderr.count("\n") == code
 
 
-def test_no_file(capsys):
-    code, out, err = call(capsys, "measure", "", "--keys", "a")
-    assert (code, out) == (2, "")
-    assert "FILE is empty" in err
-
-
 def test_two_spellings_of_a_number_are_pointed_out(capsys, write):
     _, out, _ = call(capsys, "measure", write("a\n1\n1.0\n"), "--keys", "a", "--json")
     assert "two spellings" in json.loads(out)["notes"][-1]
@@ -212,58 +206,6 @@ def test_choices_are_those_of_the_library():
 
 
 @pytest.mark.parametrize(
-    ("args", "fault"),
-    [
-        ([], "Missing option '--keys'"),
-        (["--keys", ""], "--keys ''"),
-        (["--keys", "region,,sex"], "--keys"),
-        (["--keys", '"region'], "--keys"),
-        (["--keys", "region,region"], "named twice"),
-        (["--keys", "regoin,sex"], "did you mean region?"),
-        (["--keys", "regoin"], "names of columns stand in the first row"),
-        (["--keys", "\x1b[31m"], "no column"),
-        (["--keys", "x" * 5000], "no column"),
-        (["--keys", "region", "--weight", "region"], "region is a key variable and weight"),
-        (["--keys", "region", "--sensitive", "region"], "region is a key variable and sensitive"),
-        (["--keys", "region", "--sensitive", ""], "--sensitive"),
-        (["--keys", "region", "--weight", "W"], "did you mean w?"),
-        (["--keys", "region", "--weight", "sex"], "column sex"),
-        (["--keys", "region", "--weight", ""], "--weight is empty"),
-        (["--keys", "region", "--weight", "w", "--weight", "hh"], "--weight stands 2 times"),
-        (["--keys", "region", "--household", " "], "--household is empty"),
-        (["--keys", "region", "--household", "age"], "no household"),
-        (["--keys", "region", "--k", "0"], "--k '0'"),
-        (["--keys", "region", "--k", "2,x"], "--k '2,x'"),
-        (["--keys", "region", "--k", ""], "--k ''"),
-        (["--keys", "region", "--k", "9" * 5000], "whole numbers from 1 on"),
-        (["--keys", "region", "--threshold", "1.5"], "--threshold '1.5'"),
-        (["--keys", "region", "--threshold", "-0.1"], "--threshold '-0.1'"),
-        (["--keys", "region", "--threshold", "nan"], "--threshold 'nan'"),
-        (["--keys", "region", "--threshold", "0.1;0.2"], "numbers from 0 to 1 with a point"),
-        (["--keys", "region", "--threshold", "0.1,"], "--threshold '0.1,'"),
-        (["--keys", "region", "--threshold", ""], "--threshold ''"),
-        (["--keys", "region", "--fail-under-k", "1.5"], "--fail-under-k '1.5'"),
-        (["--keys", "region", "--fail-under-k", "2,3"], "--fail-under-k '2,3'"),
-        (["--keys", "region", "--fail-under-k", ""], "--fail-under-k ''"),
-        (["--keys", "region", "--estimator", "guess"], "--estimator"),
-        (["--keys", "region", "--missing", "drop"], "--missing"),
-        (["--keys", "region", "--distance", "hierarchical"], "--distance"),
-        (["--keys", "region", "--sensitive", "s", "--recursive-c", "-1"], "above 0"),
-        (["--keys", "region", "--sensitive", "s", "--recursive-c", "nan"], "above 0"),
-        (["--keys", "region", "--recursive-c", "inf"], "at most 1,000,000"),
-        (["--keys", "region", "--recursive-c", "1e308"], "at most 1,000,000"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_code_2(capsys, files, args, fault):
-    code, out, err = call(capsys, "measure", files["csv"], *args)
-    assert (code, out) == (2, "")
-    assert fault in err
-    assert err.count("\n") == 1
-    assert err.removesuffix("\n").isprintable()
-    assert len(err) < 500
-
-
-@pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("a,w\n1,2\n1,x\n", "row 3: a weight that is no number in column w"),
@@ -299,15 +241,6 @@ def test_a_quantity_is_measured_in_bands(capsys, write):
     assert result["diversity"]["income"]["distinct"] == 3
     assert result["diversity"]["income"]["alpha"] == 0.5
     assert any("measured in bands" in note for note in result["notes"])
-
-
-@pytest.mark.parametrize("bands", ["income", "=1", "income=", "income=2,1", "income=a", "income=nan", "place=1"])
-def test_bands_that_are_none_are_refused(capsys, write, bands):
-    path = write("place,income\n1,900\n1,1000\n")
-    code, out, err = call(capsys, "measure", path, "--keys", "place", "--sensitive", "income", "--bands", bands)
-    assert (code, out) == (2, "")
-    assert err.startswith("kanon-lab: ") and err.count("\n") == 1
-    assert "bands" in err
 
 
 def test_a_column_of_lists_is_named_in_one_line(tmp_path, capsys):

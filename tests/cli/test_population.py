@@ -62,50 +62,6 @@ def test_output_for_people_says_what_the_interval_covers(capsys):
     assert err == ""
 
 
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["population", "no-such-population"],
-        ["population", "spain-2010", "--place", "99999"],
-        ["population", "spain-2010", "--dates", "decade"],
-        ["population", "spain-2010", "--dates", "week=0"],
-        ["population", "spain-2010", "--dates", "x=" + "9" * 5000],
-        ["population", "spain-2010", "--dates", "\udcff=5"],
-        ["population", "spain-2010", "--dates", "x=5", "--dates", "x=6"],
-        ["population", "spain-2010", "--dates", "day=5"],
-        ["population", "spain-2010", "--pool-ages", "9" * 5000],
-        ["population", "spain-2010", "--place", "\x1b[31m\udcff"],
-        ["population", "\udcff\x1b[31m\u202e.csv"],
-        ["population", ""],
-        ["population", "spain-2010", "--ranges", "5-2"],
-        ["population", "spain-2010", "--by", "village"],
-        ["population", "spain-2010", "--pool-ages", "old"],
-        ["population", "spain-2010", "--pool-ages", "87"],
-        ["population", "spain-2010", "--year", "1999"],
-        ["population", "spain-2010", "--columns", "place"],
-        ["population"],
-        ["audit", "--source", "golle-2006"],
-        ["audit", "--source", ""],
-        ["audit", "--year", "2010"],
-        ["audit", "--population", "no-such-file.px"],
-        ["audit", "--figure", ""],
-        ["audit", "--figure", "\x1b[31m\udcff" * 500],
-        ["audit", "--figure", "aepd/tabla-1/1/ages"],
-        ["audit", "--figure", "golle-2006/table-1/1/share"],
-        ["audit", "--figure", "aepd/tabla-1/1/age", "--source", "garin-1996"],
-        ["audit", "--figure", "aepd/tabla-1/1/age", "--population", "spain-2010"],
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_2(capsys, args):
-    code, out, err = call(capsys, *args)
-    assert code == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.removesuffix("\n").isprintable()
-    assert "Traceback" not in err
-    assert len(err) < 400
-
-
 def test_a_name_cannot_command_the_terminal(capsys, tmp_path):
     file = tmp_path / "counts.csv"
     file.write_text('place,name,sex,age_group,persons\n29025,"\x1b[31mred\x1b]0;pwn\x07\nX\u202e",men,0-4,3\n')

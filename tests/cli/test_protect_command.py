@@ -375,39 +375,6 @@ def test_an_interruption_leaves_nothing(capsys, folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("args", "fault"),
-    [
-        (["survey.csv", "--recipe", "recipe.yml"], "--out is not given"),
-        (["survey.csv", "--out", "o.csv"], "Missing option '--recipe'"),
-        (["", "--recipe", "recipe.yml", "--out", "o.csv"], "FILE is empty"),
-        (["survey.csv", "--recipe", "", "--out", "o.csv"], "is a folder"),
-        (["survey.csv", "--recipe", ".", "--out", "o.csv"], "is a folder"),
-        (["survey.csv", "--recipe", "absent.yml", "--out", "o.csv"], "absent.yml: no such file"),
-        (["survey.csv", "--recipe", "survey.xlsx", "--out", "o.csv"], "survey.xlsx: "),
-        (["survey.csv", "--recipe", "survey.csv", "--out", "o.csv"], "survey.csv: "),
-        (["absent.csv", "--recipe", "recipe.yml", "--out", "o.csv"], "absent.csv: no such file"),
-        (["helth-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "neither a data set"),
-        (["spain-2010", "--recipe", "recipe.yml", "--out", "o.csv"], "holds no records of persons"),
-        (["health-survey", "--recipe", "recipe.yml", "--out", "o.csv"], "recipe.yml: column region is not there"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", ""], "ends in none of .csv"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.txt"], "ends in none of .csv"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", "absent/o.csv"], "its folder is not there"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", "."], "ends in none of"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.csv", "--k", "3"], "No such option"),
-        (["survey.csv", "--recipe", "recipe.yml", "--out", "o.csv", "--fail-under-k", "x"], "--fail-under-k 'x'"),
-    ],
-)
-def test_bad_options_are_one_line_and_exit_code_2(capsys, folder, monkeypatch, args, fault):
-    monkeypatch.chdir(folder)
-    before = inside(folder)
-    code, out, err = call(capsys, *args)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert fault in err
-    assert len(err) < 500
-    assert inside(folder) == before
-
-
-@pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("key_variables: [regoin]\n", "column regoin is not there; did you mean region?"),

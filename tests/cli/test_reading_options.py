@@ -77,18 +77,6 @@ def test_codes_count_as_missing(capsys, survey):
     assert "codes 88, 99 of P3: missing in the file\ncode 7 of P3: missing\n" in out
 
 
-@pytest.mark.parametrize("text", ["P3", "=88", "P3=", "P3=88,", " =1"])
-def test_codes_that_are_not_written_as_asked(capsys, survey, text):
-    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--missing-codes", text)
-    assert (code, out) == (2, "")
-    assert err == f"kanon-lab: --missing-codes {text!r}: write a variable and its codes, such as P3=88,99\n"
-
-
-def test_codes_of_a_variable_that_is_not_there(capsys, survey):
-    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--missing-codes", "P33=88")
-    assert (code, out, err) == (2, "", "kanon-lab: survey.csv: no column P33; did you mean P3?\n")
-
-
 def test_nothing_is_said_of_a_plain_file(capsys, tmp_path):
     pd.DataFrame({"region": ["Ñuble", "Maule"], "w": [1.5, 2]}).to_csv(tmp_path / "a.csv", index=False)
     _, out, _ = call(capsys, "measure", tmp_path / "a.csv", "--keys", "region", "--json")
@@ -112,13 +100,6 @@ def test_every_command_that_reads_a_table_has_a_limit_of_memory(capsys, survey, 
     assert "survey.csv: reading it would take more than 1,000 bytes of memory" in err
     assert {path.name for path in set(tmp_path.iterdir()) - before} <= {"r.failed.ipynb"}
     assert files.fits(files.MAX_BYTES)  # the limit goes with the command
-
-
-@pytest.mark.parametrize("limit", ["0", "-1", "many", "1.5GB", "", "9" * 30])
-def test_a_limit_that_is_none_is_refused(capsys, survey, limit):
-    code, out, err = call(capsys, "measure", survey, *COMMANDS["measure"], "--max-bytes", limit)
-    assert (code, out) == (2, "")
-    assert "--max-bytes" in err
 
 
 def test_a_limit_may_be_raised(capsys, survey):

@@ -75,7 +75,7 @@ def test_every_set_of_keys_of_every_record(rows, missing, size):
     expected = oracle(rows, missing, size)
     weight = {s: prod(keys - i for i in range(s, min(size, keys - 1) + 1)) for s in range(1, keys + 1)}
     scores = [sum(weight[len(subset)] for subset in found) for found in expected]
-    assert result.scores.tolist() == scores
+    assert result.records["score"].tolist() == scores
     assert result.records["msus"].tolist() == [len(found) for found in expected]
     assert result.records["smallest"].tolist() == [min(map(len, found), default=0) for found in expected]
     counts = {}
@@ -107,12 +107,13 @@ def test_dis_and_the_scores_made_of_it(rows, missing, fraction):
         assert result.dis == 0 or fraction == 1
     else:
         assert result.dis == pytest.approx(1 / (1 + in_pairs / uniques * (1 - fraction) / fraction))
-    scored = result.scores > 0
-    assert (result.dis_scores[~scored] == 0).all()
+    score, dis_score = (result.records[name].to_numpy() for name in ("score", "dis_score"))
+    scored = score > 0
+    assert (dis_score[~scored] == 0).all()
     if scored.any():
-        assert 1 / np.mean(1 / result.dis_scores[scored]) == pytest.approx(result.dis)
-        order = np.argsort(result.scores[scored], kind="stable")
-        assert (np.diff(result.dis_scores[scored][order]) >= -1e-12).all()
+        assert 1 / np.mean(1 / dis_score[scored]) == pytest.approx(result.dis)
+        order = np.argsort(score[scored], kind="stable")
+        assert (np.diff(dis_score[scored][order]) >= -1e-12).all()
 
 
 @given(rows=files(), data=st.data())
@@ -131,21 +132,21 @@ GUIDE = "ufio ufio ufpn umso rfsd umso ufPn umtd ufin ufin".split()
 
 def test_eight_records_of_sdcmicro():
     """PEERS.md: SUDA scores computed by sdcMicro 5.8."""
-    assert measured(EIGHT).scores.tolist() == [0, 0, 0, 8, 6, 4, 8, 0]
+    assert measured(EIGHT).records["score"].tolist() == [0, 0, 0, 8, 6, 4, 8, 0]
 
 
 def test_ten_records_of_the_guide():
     """INE Chile (2023), Tabla 7.1; SUDA scores computed by sdcMicro 5.8 (PEERS.md)."""
-    assert measured(GUIDE).scores.tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
+    assert measured(GUIDE).records["score"].tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
 
 
 def test_contributions_reported_to_sdcmicro():
     """Issues 275 and 356 of sdcTools/sdcMicro, whose answers are computed by hand."""
     result = measured([[2, 0, 0], [1, 3, 6], [1, 0, 0]])
-    assert result.scores.tolist() == [2, 4, 2]
+    assert result.records["score"].tolist() == [2, 4, 2]
     assert result.variables["contribution"].tolist() == [0.5, 0.375, 0.375]
     result = measured(["AXP", "BXQ", "AYQ", "CZR", "BYR", "AXP", "BZQ"])
-    assert result.scores.tolist() == [0, 2, 3, 3, 3, 0, 2]
+    assert result.records["score"].tolist() == [0, 2, 3, 3, 3, 0, 2]
     np.testing.assert_allclose(result.variables["contribution"], [0.6153846, 0.6923077, 0.5384615], atol=5e-8)
 
 
@@ -155,7 +156,7 @@ def test_dis_suda_by_hand():
     assert result.dis == pytest.approx(0.04 / (0.04 + 6 * 0.99))
     power = {score: score**1.2 for score in (6, 10, 12)}
     total = 2 / power[6] + 1 / power[10] + 1 / power[12]
-    for score, dis in zip(result.scores, result.dis_scores):
+    for score, dis in zip(result.records["score"], result.records["dis_score"]):
         expected = 1 / (1 + (4 / result.dis - 4) / (power[score] * total)) if score else 0
         assert dis == pytest.approx(expected)
 
@@ -180,9 +181,9 @@ def test_a_larger_file_has_the_scores_of_the_definition():
     rows = np.column_stack([rng.integers(0, values, 120) for values in (2, 3, 5, 9, 14, 20)]).tolist()
     result = measured(rows, max_size=4)
     expected = [sum(prod(6 - i for i in range(len(s), 5)) for s in found) for found in oracle(rows, "category", 4)]
-    assert result.scores.tolist() == expected
+    assert result.records["score"].tolist() == expected
     assert result.max_size == 4
-    assert (result.records.loc[result.scores == 0, "smallest"] == 0).all()
+    assert (result.records.loc[result.records["score"] == 0, "smallest"] == 0).all()
 
 
 def test_a_record_that_is_unique_on_all_keys_only_has_the_score_1():
@@ -194,7 +195,7 @@ def test_a_record_that_is_unique_on_all_keys_only_has_the_score_1():
 def test_keys_of_many_values_and_other_names():
     frame = pd.DataFrame({"score": np.arange(3000) % 2999, 7: np.arange(3000) % 1500}, index=np.arange(3000) + 10)
     result = suda(class_table(frame, ["score", 7]))
-    assert (result.scores > 0).sum() == 3000
+    assert (result.records["score"] > 0).sum() == 3000
     assert list(result.contributions) == ["score", 7]
     assert result.records.index.equals(frame.index)
     # Only the first and the last record share their first key; no record is alone on the second.
@@ -209,8 +210,8 @@ def test_twenty_keys_and_more():
     with pytest.raises(OptionError, match="24 key variables have too many subsets of up to 24 .* at most 7"):
         measured(rows)
     twelve = measured([row[:12] for row in rows])
-    assert twelve.scores.max() <= factorial(12) * 2**12
-    assert (twelve.scores > 0).all()
+    assert twelve.records["score"].max() <= factorial(12) * 2**12
+    assert (twelve.records["score"] > 0).all()
 
 
 @pytest.mark.parametrize("size", [0, 3, 1.5, True, "two"])

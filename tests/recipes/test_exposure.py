@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kanon_lab import KeySpec
 from kanon_lab.errors import OptionError
 from kanon_lab.recipes import protect
-from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, told_by
+from kanon_lab.recipes.exposure import columns_as_keys, exposed_by_columns, predicted_by
 from kanon_lab.recipes.plan import as_limits
 from kanon_lab.recipes.verdict import judge
 
@@ -144,7 +144,7 @@ def test_a_column_that_follows_from_two_keys():
         ("band", lambda age: age // 1825),
     ],
 )
-def test_a_quantity_of_which_no_value_stands_twice_is_told_by_its_order(name, column):
+def test_a_quantity_of_which_no_value_stands_twice_is_predicted_by_its_order(name, column):
     """The key is the age in days, recoded to decades."""
     rng = np.random.default_rng(7)
     age = rng.choice(9 * 3650, 3_000, replace=False)
@@ -276,11 +276,11 @@ def test_a_gap_may_tell():
     assert ("births",) in set(exposed_by_columns(chain, 6).columns["columns"])
 
 
-def test_told_by_refuses_what_luck_explains():
+def test_predicted_by_refuses_what_luck_explains():
     column, code = np.repeat(np.arange(5), 2), np.repeat([0, 1, 0, 1, 0], 2)
-    assert told_by(column, code) is None
-    many = told_by(np.tile(column, 6), np.tile(code, 6))
+    assert predicted_by(column, code) is None
+    many = predicted_by(np.tile(column, 6), np.tile(code, 6))
     assert (many == np.tile(code, 6)).all()
-    assert told_by(np.full(40, -1), np.tile(code, 4)) is None
+    assert predicted_by(np.full(40, -1), np.tile(code, 4)) is None
     with pytest.raises(OptionError, match="k must be"):
         exposed_by_columns(chain_of(survey(1)), 0)

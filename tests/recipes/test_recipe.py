@@ -72,10 +72,18 @@ def survey():
     return load_microdata("health-survey")
 
 
-def test_every_setting_and_step_does_something(written):
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """The recipe of every step, and what it makes of the survey."""
+    path = tmp_path_factory.mktemp("full") / "recipe.yml"
+    path.write_text(FULL)
+    recipe = read_recipe(path)
+    return recipe, recipe.apply(survey())
+
+
+def test_every_setting_and_step_does_something(full):
     assert set(RECODINGS) < set(STEPS)
-    recipe = read_recipe(written(FULL))
-    chain = recipe.apply(survey())
+    recipe, chain = full
     assert {step.name for step in chain.steps} | {"bottom_code"} == set(STEPS)
     assert all(step.records_touched for step in chain.steps)
     assert (recipe.k, recipe.risks, recipe.language) == ((2, 3, 5), (0.02, 0.1), "es")
@@ -87,9 +95,8 @@ def test_every_setting_and_step_does_something(written):
     assert list(chain.state.measured.above) == [0.02, 0.1]
 
 
-def test_a_recipe_written_and_applied_again_gives_the_same_bytes(written, tmp_path):
-    recipe = read_recipe(written(FULL))
-    chain = recipe.apply(survey())
+def test_a_recipe_written_and_applied_again_gives_the_same_bytes(full, tmp_path):
+    recipe, chain = full
     write_recipe(chain, tmp_path / "again.yml")
     again = read_recipe(tmp_path / "again.yml")
     other = again.apply(survey())

@@ -116,9 +116,7 @@ def test_labels_of_households_that_were_recoded(tmp_path):
 
 
 CODES = st.one_of(st.none(), st.integers(-99, 99))
-TEXTS = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=30
-)
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zs", "Zl", "Zp"]), min_size=1, max_size=30)
 
 
 @given(

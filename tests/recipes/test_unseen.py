@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.cli import run
 from kanon_lab.recipes import MEASURES, protect, risk_utility_map
-from kanon_lab.recipes.frontier import blind_spot, unseen_steps
+from kanon_lab.recipes.tradeoff import blind_spot, unseen_steps
 from kanon_lab.roles import KeySpec
 
 RNG = np.random.default_rng(5)

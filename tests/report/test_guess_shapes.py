@@ -188,7 +188,8 @@ def test_no_frame_is_too_strange(data):
     names = data.draw(st.lists(st.sampled_from(["age", "w", "hogar", "v1", "region", "cp", "id", "x"]), unique=True))
     columns = {}
     for name in names:
-        kind = data.draw(st.sampled_from([st.integers(0, 10**6), st.floats(0, 99), st.text(max_size=4)]))
+        words = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+        kind = data.draw(st.sampled_from([st.integers(0, 10**6), st.floats(0, 99), words]))
         columns[name] = data.draw(st.lists(kind | st.none(), min_size=n, max_size=n))
     frame = pd.DataFrame(columns, index=range(n)).convert_dtypes()
     found = guess_roles(frame)

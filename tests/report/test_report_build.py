@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from kanon_lab.errors import KanonLabError
 from kanon_lab.notebooks import NotebookError, find_notebooks
 from kanon_lab.report import as_config, make_report, opened
-from kanon_lab.report.build import Failure, failure_of, last_step, report_page, stripped
+from kanon_lab.report.build import last_step, report_page, said_of, stripped
 from kanon_lab.report.sections import SECTIONS
 
 CONFIG = {
@@ -163,7 +163,7 @@ def test_what_is_kept_of_errors_has_no_words_but_ours(tmp_path, kind):
     cell = new_code_cell("f()", outputs=[shown, warned, error], metadata={"papermill": {"x": "SECRET"}})
     notebook = new_notebook(cells=[cell, new_markdown_cell("words")], metadata={"papermill": {"path": "SECRET"}})
     nbformat.write(notebook, tmp_path / "n.ipynb")
-    text = stripped(tmp_path / "n.ipynb", Failure("step", "our words"))
+    text = stripped(tmp_path / "n.ipynb", "our words")
     assert "SECRET" not in text
     assert "<p>kept</p>" in text
     assert ("our words" in text) == (kind != "ValueError")
@@ -174,24 +174,25 @@ class Cause(Exception):
     ename, evalue = "", "SECRET"
 
 
-def failure(cause, steps):
+def failure(cause):
     error = NotebookError("SECRET; traceback in SECRET")
     inner = NotebookError("SECRET")
     error.__cause__, inner.__cause__ = inner, cause
-    return failure_of(error, steps)
+    return said_of(error)
 
 
 def test_failures_are_told_by_type_unless_the_words_are_ours(tmp_path):
     steps = tmp_path / "steps.txt"
     assert last_step(steps) == "start Python"
     steps.write_text("read\nmeasure\n")
+    assert last_step(steps) == "measure"
     own, other = Cause(), Cause()
     own.ename, own.evalue, other.ename = "DataError", "survey.csv: a\nb", "KeyError"
-    assert failure(own, steps) == Failure("measure", "survey.csv: a b")
-    assert failure(other, steps) == Failure("measure", "an unexpected KeyError")
-    assert "did not start, or died" in failure(RuntimeError("SECRET"), steps).message
-    assert failure(OSError("SECRET"), steps).message == "an unexpected OSError"
-    assert failure(None, steps).message == "an unexpected NotebookError"
+    assert failure(own) == "survey.csv: a b"
+    assert failure(other) == "an unexpected KeyError"
+    assert "did not start, or died" in failure(RuntimeError("SECRET"))
+    assert failure(OSError("SECRET")) == "an unexpected OSError"
+    assert failure(None) == "an unexpected NotebookError"
 
 
 @pytest.mark.parametrize("error", [ValueError("SECRET"), KeyError("SECRET"), MemoryError("SECRET")])

@@ -8,7 +8,7 @@ import pytest
 
 from kanon_lab.errors import KanonLabError
 from kanon_lab.recipes import risk_utility_map
-from kanon_lab.recipes.frontier import risk_steps
+from kanon_lab.recipes.tradeoff import risk_steps
 from kanon_lab.show import explore_recipes
 
 pytest.importorskip("ipywidgets")

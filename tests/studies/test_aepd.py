@@ -25,6 +25,8 @@ from kanon_lab.studies.aepd import (
 )
 from kanon_lab.studies.aepd_audit import recompute
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 ROWS = {"Tabla 1": 6, "Tabla 2": 6, "Tabla 3": 6, "Tabla 4": 6, "Tabla 5": 8, TABLE_5_AGAIN: 8, "Tabla 6": 7}
 
 

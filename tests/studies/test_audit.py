@@ -13,6 +13,8 @@ from kanon_lab.studies.figures import parse_printed, printed_step
 from kanon_lab.studies.gil_bellosta import CUADROS, PLACES, crossing
 from kanon_lab.studies.verdicts import _verdict
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 #: Exact because a bound holds.
 BOUNDS = {"gil-bellosta-2011/text/under-10000", "gil-bellosta-2011/text/almost-twenty-million"}
 

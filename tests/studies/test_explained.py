@@ -11,6 +11,8 @@ import pytest
 from kanon_lab.studies import SOURCES, audit
 from kanon_lab.studies.figures import _table, explanation
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 BOOK = Path(__file__).resolve().parents[2] / "book"
 
 

@@ -31,6 +31,8 @@ from kanon_lab.studies.garin import (
 )
 from kanon_lab.studies.garin_audit import recompute
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "garin-1996"
 #: Garín i Ramírez (1996), section 5.

@@ -22,6 +22,8 @@ from kanon_lab.studies.gil_bellosta import (
     crossing,
 )
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 SOURCE = "gil-bellosta-2011"
 TEXT = f"{SOURCE}.txt"
 #: Formulas are printed as such, and what the words of a row say is not always one run of words.

@@ -24,6 +24,8 @@ from kanon_lab.studies.ine_chile import (
 )
 from kanon_lab.studies.ine_chile_audit import printed_totals, recompute
 
+pytestmark = pytest.mark.usefixtures("audited_once")
+
 SOURCE = "ine-chile-2023"
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAINED = ROOT / "kanon_lab" / "studies" / "explained.csv"

@@ -275,7 +275,7 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
     steps = list(unseen.get(loss, ()))
     if not steps:
         return None
-    costs = [f"{name} {_told(name, recipe[name])}" for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    costs = [_cost_in_words(name, recipe[name]) for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
     beside = f"its cost by measures that do: {', '.join(costs[:_MOST_TOLD])}" if costs else "no measure here does"
     return f"{loss} does not see step {', '.join(steps)} of {shortened(str(recipe['label']), 80)}; {beside}"
 
@@ -294,6 +294,6 @@ def _rises(name: str, before: float | None, after: float | None) -> bool:
     return (before - after if kept else after - before) > _SAME
 
 
-def _told(name: str, value: float) -> str:
+def _cost_in_words(name: str, value: float) -> str:
     measure = measure_of(name)
-    return percent(1 - value if measure.kept else value) if measure.share else number(value)
+    return f"{name} {percent(1 - value if measure.kept else value) if measure.share else number(value)}"

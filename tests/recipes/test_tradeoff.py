@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.recipes import MEASURES, cheapest, costs, frontier, measure_of, protect
-from kanon_lab.recipes.frontier import is_measure
+from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.roles import KeySpec
 
 # Few different numbers, so that ties of every kind occur.

@@ -1,14 +1,23 @@
-"""``kanon-lab audit``: every published figure against what is computed for it."""
+"""``kanon-lab population``, ``audit`` and ``data``: counts of a population, published figures, and the data sets."""
 
 from functools import partial
 
 import click
 
 from kanon_lab.cli.options import json_option, max_bytes_option
-from kanon_lab.cli.output import print_frame, show
-from kanon_lab.errors import OptionError
+from kanon_lab.cli.output import print_frame, print_json, show
+from kanon_lab.digits import percent
+from kanon_lab.errors import OptionError, shortened
 
-_EXAMPLES = """
+_OF_POPULATION = """
+\b
+Examples:
+  kanon-lab population spain-2010 --by province --dates day --ranges 1,2+
+  kanon-lab population spain-2010 --place 28079 --place 29025 --json
+  kanon-lab population ine-33570 --year 2010 --place 29025 --dates day --round-each-k --ranges 1,2,3,4,5,6-10,11+
+  kanon-lab population counts.csv --columns place=code,persons=total --dates week=261
+"""
+_OF_AUDIT = """
 \b
 Examples:
   kanon-lab audit
@@ -17,10 +26,119 @@ Examples:
   kanon-lab audit --source gil-bellosta-2011 --json
   kanon-lab audit --population ine-33570 --year 2010    (after: kanon-lab data fetch ine-33570)
 """
-_LABEL = 12  # Characters of the names beside what is told of one figure.
+
+_NOTE = (
+    "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
+)
+
+_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": percent, "sd": ",.1f", "half_width": ",.1f"}
+# Characters of the names beside what is told of one figure.
+_LABEL = 12
 
 
-@click.command(name="audit", epilog=_EXAMPLES)
+@click.command(name="population", epilog=_OF_POPULATION)
+@click.argument("source")
+@click.option("--year", type=int, help="Year of the counts; required when the file holds several.")
+@click.option("--place", "places", multiple=True, metavar="CODE", help="Only this municipality or two-digit province.")
+@click.option(
+    "--by",
+    type=click.Choice(["all", "province", "municipality"]),
+    help="What to add up to. Default: municipality with --place, else all.",
+)
+@click.option(
+    "--dates",
+    multiple=True,
+    metavar="DATES",
+    help="day, month, year, or NAME=PERIODS in an age group (week=261). May repeat. Default: day, month and year.",
+)
+@click.option("--ranges", default="1,2,3,4,5,6-10,11-20,21-50,51+", show_default=True, help="Ranges of k.")
+@click.option("--round-each-k", is_flag=True, help="Round every single k before adding up, as Cuadros 2-4 were made.")
+@click.option(
+    "--pool-ages",
+    metavar="AGE",
+    default="85",
+    show_default=True,
+    help="Make all ages from this one on one group, as the study did; or none.",
+)
+@click.option(
+    "--columns",
+    metavar="NAME=COLUMN,...",
+    help="For csv, xlsx, xls and parquet: the file's name for place, sex, age_group, persons, name, province or year.",
+)
+@max_bytes_option
+@json_option
+def population(source, year, places, by, dates, ranges, round_each_k, pool_ages, columns, as_json):
+    """Expected number of persons per range of k for the counts in SOURCE.
+
+    SOURCE is spain-2010 (the embedded population), ine-33570 (after "kanon-lab data fetch ine-33570"), or a .px, .csv,
+    .xlsx, .xls or .parquet file with a row for each place, sex and five-year age group ("0-4", ..., "85+") or year of
+    age, and its number of persons. A person is k-anonymous when k persons share place, sex and date of birth,
+    known by day, month or year.
+    """
+    from kanon_lab.data.counts import load_counts
+    from kanon_lab.data.tables import parse_columns
+    from kanon_lab.population import PERIODS, anonymity
+    from kanon_lab.population.law import parse_ranges
+
+    parsed = parse_ranges(ranges)
+    chosen_dates = parse_dates(dates) if dates else PERIODS
+    counts = load_counts(source, year=year, pool_from=_age(pool_ages), columns=parse_columns(columns))
+    notes = counts.attrs.get("notes", [])
+    if places:
+        counts = only_places(counts, places, source)
+    by = by or ("municipality" if places else "all")
+    rows = anonymity(counts, dates=chosen_dates, ranges=parsed, by=by, round_each_k=round_each_k)
+    if as_json:
+        print_json({"source": source, "note": _NOTE, "notes": notes, "rows": rows})
+    else:
+        print_frame(rows, _FORMATS)
+        click.echo("\n" + "\n".join([_NOTE, *(f"note: {note}" for note in notes)]))
+
+
+def parse_dates(dates):
+    """Names of dates, and ``NAME=PERIODS``, as a mapping of name to periods; each name once."""
+    from kanon_lab.population import PERIODS
+
+    result = {}
+    for text in dates:
+        name, given, number = text.partition("=")
+        periods = _whole_number(number) if given else PERIODS.get(name)
+        if not name.isprintable() or not name or not periods:
+            raise OptionError(
+                f"--dates {shortened(text)!r}: write {', '.join(PERIODS)}, or NAME=PERIODS such as week=261"
+            )
+        if name in result or (given and name in PERIODS):
+            raise OptionError(f"--dates {shortened(text)!r}: this name has its periods already; choose another name")
+        result[name] = periods
+    return result
+
+
+def only_places(counts, places, source):
+    """The cells of the named municipalities and provinces."""
+    known = (set(counts["place"]) | set(counts["province"])) - {""}
+    for place in places:
+        if place not in known:
+            raise OptionError(
+                f"--place {place!r}: {source} has no such municipality or province; write its INE code, such as 29025"
+            )
+    return counts[counts["place"].isin(places) | counts["province"].isin(places)]
+
+
+def _age(text):
+    if text == "none":
+        return None
+    age = _whole_number(text)
+    if age is None:
+        raise OptionError(f"--pool-ages {shortened(text)!r}: write an age in years, such as 85, or none")
+    return age
+
+
+def _whole_number(text):
+    """The number that decimal digits make; None for other text, and for more digits than any number here has."""
+    return int(text) if text.isdecimal() and len(text) <= 18 else None
+
+
+@click.command(name="audit", epilog=_OF_AUDIT)
 @click.option("--source", help="One source: gil-bellosta-2011, aepd, garin-1996 or ine-chile-2023. Default: all.")
 @click.option(
     "--figure",
@@ -158,3 +276,55 @@ def _told(figure):
     yield "formula", figure["formula"]
     yield "code", figure["code"]
     yield "chapter", figure["chapter"] and f"{figure['chapter']} (book/{figure['chapter']}.md)"
+
+
+@click.group()
+def data() -> None:
+    """List, fetch and find data sets."""
+
+
+@data.command("list", epilog="Example: kanon-lab data list --json")
+@json_option
+def list_(as_json: bool) -> None:
+    """List the data sets: those of the package and those to fetch."""
+    from kanon_lab.data.sets import catalogue
+
+    sets = catalogue()
+    if as_json:
+        print_json(sets)
+    else:
+        print_frame(sets.assign(sha256=sets["sha256"].str[:12]))
+
+
+@data.command(epilog="Example: kanon-lab data fetch ine-33570")
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Download again even when the file is there.")
+@json_option
+def fetch(name: str, force: bool, as_json: bool) -> None:
+    """Download the data set NAME and print its path.
+
+    It is checked and kept in the cache folder. A download that broke off goes on with the next one.
+    """
+    from kanon_lab.data.sets import fetch
+
+    if not fetch(name, force=force)[1]:
+        click.echo(f"{name} is already there (a fetched one is downloaded again with --force)", err=True)
+    _print_path(name, as_json)
+
+
+@data.command(epilog="Example: kanon-lab data path spain-2010")
+@click.argument("name")
+@json_option
+def path(name: str, as_json: bool) -> None:
+    """Print the path of the data set NAME."""
+    _print_path(name, as_json)
+
+
+def _print_path(name: str, as_json: bool) -> None:
+    from kanon_lab.data.sets import data_path, describe, find
+
+    path = data_path(name)
+    if as_json:
+        print_json({**describe(find(name)), "path": str(path)})
+    else:
+        click.echo(path)

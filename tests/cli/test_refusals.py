@@ -1,0 +1,265 @@
+"""What every command refuses: one line on standard error, exit code 2, and nothing else said or written."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon_lab.cli import run
+
+RECIPE = "key_variables: [region, sex, age]\ndirect_identifiers: [name]\nsteps:\n- suppress: {k_required: 2}\n"
+CONFIG = "key_variables: [region, age]\nlimits: {k: 3}\n"
+FILES = {
+    "recipe.yml": RECIPE,
+    "map.yml": f"{RECIPE.replace('k_required: 2', 'k_required: $k')}grid: {{k: [2, 3]}}\n",
+    "a.yml": CONFIG,
+    "b.yml": CONFIG,
+    "c.html": CONFIG,
+    "h.html": "1,a\n",
+    "h.yml": f"{CONFIG}steps: [{{recode: {{variable: age, hierarchy: {{file: h.html}}, level: 1}}}}]\n",
+}
+# What is typed after kanon-lab, and what the line says. A row that begins with a dot goes on with the last command.
+TABLE = """
+--absent                                                | No such option
+absent                                                  | No such command 'absent'
+data absent                                             | No such command 'absent'. (see kanon-lab data --help)
+data list --absent                                      | No such option
+data list more                                          | unexpected extra argument
+data path                                               | Missing argument 'NAME'
+data path absent                                        | absent: no such data set; there are spain-2010
+data path absent --json                                 | absent: no such data set
+data path ine-33570                                     | fetch it with: kanon-lab data fetch ine-33570
+data fetch absent                                       | no such data set
+
+population                                              | Missing argument
+population ''                                           | is empty
+population spain-2010
+. --dates decade                                        | --dates 'decade': write day, month, year, or NAME=PERIODS
+. --dates week=0                                        | --dates 'week=0'
+. --dates x=5 --dates x=6                               | --dates 'x=6': this name has its periods already
+. --dates day=5                                         | --dates 'day=5'
+. --ranges 5-2                                          | 5-2
+. --by village                                          | --by
+. --pool-ages old                                       | --pool-ages 'old': write an age in years
+. --pool-ages 87                                        | 87
+. --year 1999                                           | spain-2010: holds 2010 only; leave out the year
+. --columns place                                       | columns 'place': write NAME=COLUMN
+
+audit --source golle-2006                               | unknown source
+audit --source ''                                       | --source is empty
+audit --year 2010                                       | --year and --columns go with --population
+audit --population no-such-file.px                      | no such file
+audit --figure ''                                       | the figure_id is empty
+audit --figure aepd/tabla-1/1/ages                      | aepd/tabla-1/1/age
+audit --figure golle-2006/table-1/1/share               | it begins with no source
+audit --figure aepd/tabla-1/1/age --source garin-1996   | --figure is one of aepd: leave out --source
+audit --figure aepd/tabla-1/1/age --population spain-2010 | aepd is recomputed from its own tables
+
+measure '' --keys a                                     | FILE is empty
+measure survey.csv
+.                                                       | Missing option '--keys'
+. --keys ''                                             | --keys ''
+. --keys region,,sex                                    | --keys 'region,,sex': write names of columns
+. --keys '"region'                                      | --keys '"region'
+. --keys region,region                                  | named twice
+. --keys regoin,sex                                     | did you mean region?
+. --keys regoin                                         | names of columns stand in the first row
+. --keys region --missing error                         | row 2 (and
+. --keys region --missing drop                          | --missing
+measure survey.csv --keys region
+. --weight region                                       | region is a key variable and weight
+. --weight W                                            | did you mean w?
+. --weight sex                                          | column sex
+. --weight ''                                           | --weight is empty; name a column, or leave it out
+. --weight w --weight hh                                | --weight stands 2 times; name one column
+. --household ' '                                       | --household is empty
+. --household age                                       | no household
+. --sensitive region                                    | region is a key variable and sensitive
+. --sensitive ''                                        | --sensitive
+. --k 0                                                 | --k '0': write whole numbers from 1 on
+. --k 2,x                                               | --k '2,x'
+. --k ''                                                | --k ''
+. --threshold 1.5                                       | --threshold '1.5'
+. --threshold -0.1                                      | --threshold '-0.1'
+. --threshold nan                                       | --threshold 'nan'
+. --threshold '0.1;0.2'                                 | numbers from 0 to 1 with a point
+. --threshold 0.1,                                      | --threshold '0.1,'
+. --threshold ''                                        | --threshold ''
+. --fail-under-k 1.5                                    | --fail-under-k '1.5': write a whole number from 1 on
+. --fail-under-k 2,3                                    | --fail-under-k '2,3'
+. --fail-under-k ''                                     | --fail-under-k ''
+. --estimator guess                                     | --estimator
+. --distance hierarchical                               | --distance
+. --sensitive s --recursive-c -1                        | above 0
+. --sensitive s --recursive-c nan                       | above 0
+. --recursive-c inf                                     | at most 1,000,000
+. --recursive-c 1e308                                   | at most 1,000,000
+. --sensitive hh --bands hh                             | --bands 'hh': write a variable and rising edges
+. --sensitive hh --bands =1                             | --bands '=1'
+. --sensitive hh --bands hh=                            | --bands 'hh='
+. --sensitive hh --bands hh=2,1                         | --bands 'hh=2,1'
+. --sensitive hh --bands hh=a                           | --bands 'hh=a'
+. --sensitive hh --bands hh=nan                         | --bands 'hh=nan'
+. --sensitive hh --bands one=1                          | bands
+. --missing-codes P3                                    | --missing-codes 'P3': write a variable and its codes
+. --missing-codes =88                                   | --missing-codes '=88'
+. --missing-codes P3=                                   | --missing-codes 'P3='
+. --missing-codes P3=88,                                | --missing-codes 'P3=88,'
+. --missing-codes ' =1'                                 | --missing-codes ' =1'
+. --missing-codes regoin=88                             | survey.csv: no column regoin; did you mean region?
+. --max-bytes 0                                         | --max-bytes '0': write a whole number of bytes
+. --max-bytes -1                                        | --max-bytes '-1'
+. --max-bytes many                                      | --max-bytes 'many'
+. --max-bytes 1.5GB                                     | --max-bytes '1.5GB'
+. --max-bytes ''                                        | --max-bytes ''
+. --max-bytes 999999999999999999999999999999            | --max-bytes
+
+subsample '' --keys sex                                 | FILE is empty
+subsample survey.csv --keys sex,one
+.                                                       | fraction: give the sampling fraction
+. --fraction 1                                          | fraction must be a number from 1e-9 to below 1, not 1.0
+. --fraction nan                                        | fraction must be a number from 1e-9 to below 1, not nan
+. --fraction many                                       | 'many' is not a valid float
+. --fraction 0.1 --weight w                             | fraction: the weights in w say
+. --weight w --fixed-size                               | not for weights
+. --weight one                                          | one is a key variable and weight
+. --fraction 0.1 --repeats 0                            | repeats must be a whole number from 1 to 100,000
+. --fraction 0.1 --repeats 4611686018427387904          | repeats must be a whole number from 1 to 100,000
+. --fraction 0.1 --seed -1                              | seed must be a whole number
+. --fraction 0.1 --p-a 2                                | p_a must be a number from 0 to 1
+. --fraction 0.1 --keys agee2                           | no column agee2; did you mean age?
+. --fraction 0.1 --cluster clu                          | no column clu
+. --fraction 0.1 --cluster constant                     | column constant: all records are in one unit
+. --fraction 0.1 --household home --cluster unit        | column home: row 32 (and 269 more): another
+. --fraction 0.1 --cluster-fraction 0.5                 | cluster_fraction: name the column of clusters as well
+. --fraction 0.1 --missing none                         | 'none' is not one of
+
+init absent.csv                                         | absent.csv: no such file
+init ''                                                 | FILE is empty; name a file
+init                                                    | Missing argument 'FILE'
+init health-survey --out no/such/r.yml                  | no/such/r.yml
+init health-survey --out a.yml                          | a.yml: is there already; choose another name (--out)
+
+protect survey.csv --recipe recipe.yml                  | --out is not given
+protect survey.csv --out o.csv                          | Missing option '--recipe'
+protect '' --recipe recipe.yml --out o.csv              | FILE is empty
+protect survey.csv --out o.csv
+. --recipe ''                                           | is a folder
+. --recipe .                                            | is a folder
+. --recipe absent.yml                                   | absent.yml: no such file
+. --recipe survey.xlsx                                  | survey.xlsx:
+. --recipe survey.csv                                   | survey.csv:
+. --recipe recipe.yml --k 3                             | No such option
+. --recipe recipe.yml --fail-under-k x                  | --fail-under-k 'x'
+protect absent.csv --recipe recipe.yml --out o.csv      | absent.csv: no such file
+protect helth-survey --recipe recipe.yml --out o.csv    | neither a data set
+protect spain-2010 --recipe recipe.yml --out o.csv      | holds no records of persons
+protect health-survey --recipe recipe.yml --out o.csv   | recipe.yml: column region is not there
+protect survey.csv --recipe recipe.yml
+. --out ''                                              | ends in none of .csv
+. --out o.txt                                           | ends in none of .csv
+. --out .                                               | ends in none of
+. --out absent/o.csv                                    | its folder is not there
+
+map '' --recipe map.yml                                 | FILE is empty
+map survey.csv --recipe map.yml
+. --at-most 5                                           | --at-most '5': write a share from 0 to 1
+. --at-most x --risk expected_reidentifications         | write a number from 0 on
+. --risk granularity                                    | granularity is no risk
+. --loss granularty                                     | did you mean granularity
+. --loss il1s --workers 1                               | no recipe of the map has both global_risk and il1s
+. --repeats 0                                           | --repeats '0': write a whole number from 1 on
+. --workers two                                         | --workers 'two'
+. --write-recipe x.yml                                  | needs --at-most
+. --out map.txt                                         | its name ends in none of
+. --out absent/map.csv                                  | its folder is not there
+
+report survey.csv --out r.html                          | --config is not given
+report '' --config a.yml --out r.html                   | FILE is empty
+report h.html --config a.yml --out h.html               | h.html: the output path is equal to the input
+report survey.csv --config c.html --out c.html          | c.html: the output path is equal to the configuration
+report survey.csv --config h.yml --out h.html           | h.html: the output path is equal to a hierarchy file
+report survey.csv --config c.yml --out r.html           | c.yml: no such file
+report survey.csv --config a.yml
+.                                                       | --out is not given
+. --out r.csv                                           | r.csv: the name of a report must end in .html
+. --out gone/r.html                                     | r.html: its folder is not there
+. --out gone/on/                                        | --out on: no folder can be made there
+. --out kept.html                                       | kept.failed.ipynb: is a folder
+. --config c.yml --out {name}.html                      | c.yml: no such file
+. --config b.yml --out r.html                           | two configurations would write
+. --config a.yml --out r.html                           | two configurations would write
+. --out r.html --set sed=1                              | unknown setting sed; did you mean
+. --out r.html --overwrite                              | --overwrite is for the protected file
+. --config b.yml --out {name}.html --protected p.csv    | --protected: several configurations write several files
+"""
+# What no line of a table can hold: long texts, and letters that command a terminal or are none.
+ODD = [
+    ("population spain-2010 --dates", "x=" + "9" * 5000, "--dates"),
+    ("population spain-2010 --dates", "\udcff=5", "--dates"),
+    ("population spain-2010 --pool-ages", "9" * 5000, "--pool-ages"),
+    ("population spain-2010 --place", "\x1b[31m\udcff", "no such municipality"),
+    ("population", "\udcff\x1b[31m\u202e.csv", "no such file"),
+    ("audit --figure", "\x1b[31m\udcff" * 500, "begins with no source"),
+    ("measure survey.csv --keys", "\x1b[31m", "no column"),
+    ("measure survey.csv --keys", "x" * 5000, "no column"),
+    ("measure survey.csv --keys region --k", "9" * 5000, "whole numbers from 1 on"),
+    ("report survey.csv --config a.yml --out", f"{'x' * 300}.html", "xxx...: cannot be written"),
+    ("report survey.csv --config a.yml --out", f"{'x' * 240}.html", "a name of more than 200 bytes"),
+    ("report survey.csv --out r.html --config", "gone/a\tb\x1b.yml", r"kanon-lab: a\tb\x1b.yml: no such file"),
+]
+
+
+def rows():
+    """Each row of the tables as arguments and fault."""
+    last = ""
+    for line in filter(None, map(str.strip, TABLE.splitlines())):
+        typed, sign, fault = (part.strip() for part in line.partition(" | "))
+        if not typed.startswith("."):
+            last = typed
+        if sign:
+            yield shlex.split(last + typed[1:] if typed.startswith(".") else typed), fault
+    for typed, argument, fault in ODD:
+        yield [*shlex.split(typed), argument], fault
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A file with a value missing now and then, and settings for every command."""
+    folder, n, rng = tmp_path_factory.mktemp("refused"), 300, np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "region": rng.choice(["01", "02", "13"], n),
+            "age": rng.choice([20, 30, 40, 50], n).astype(float),
+            "sex": rng.choice(["man", "woman"], n),
+            "w": rng.choice([1.5, 2.5, 10], n),
+            "hh": np.arange(n) // 3,
+            "s": rng.choice(["flu", "cold", "none"], n),
+            "one": rng.integers(0, 80, n),
+            "unit": range(n),
+            "home": [i % 30 for i in range(n)],
+            "constant": 1,
+            "name": [f"name {i}" for i in range(n)],
+        }
+    )
+    frame.loc[::9, ["region", "age"]] = None
+    frame.to_csv(folder / "survey.csv", index=False)
+    frame.to_excel(folder / "survey.xlsx", index=False)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    (folder / "kept.failed.ipynb").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(("args", "fault"), list(rows()), ids=lambda each: ascii(each)[:60] * isinstance(each, list))
+def test_a_refusal_is_one_line_and_exit_code_2(capsys, folder, monkeypatch, args, fault):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("kanon_lab.files.cache_folder", lambda: folder / "no cache")
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert run(args) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and fault in err
+    assert err.startswith("kanon-lab: ") and err.count("\n") == 1 and err.removesuffix("\n").isprintable()
+    assert len(err) < 500
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
