@@ -165,8 +165,8 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x, y=log.log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"), color=apart["color"]
     )
-    told = tooltips(("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE))
-    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, told)]
+    told = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *told)]
 
 
 def area_threshold(

@@ -107,7 +107,7 @@ def _explored(largest: int) -> list:
     )
     rule = chosen.mark_rule(color=GREY, strokeDash=[3, 3]).encode(x=x, y=y, y2="inverse:Q")
     point = chosen.mark_point(filled=True, size=130, color="white", stroke="black", strokeWidth=2, opacity=1)
-    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), tooltips(*told))]
+    return [lines, rule, point.encode(x=x, y=y), hover(curves.encode(x=x, y=y), *told)]
 
 
 def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:

@@ -50,7 +50,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             shape=shape,
             size=alt.Size("municipalities:Q", scale=alt.Scale(type="sqrt", range=[9, 260]), legend=None),
             tooltip=tooltips(
-                style.date_tooltip(),
+                style.DATE_TIP,
                 ("municipalities:Q", "municipalities"),
                 ("population_from:Q", "population from", COUNT),
                 ("population_to:Q", "population to", COUNT),
@@ -70,7 +70,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             tooltip=tooltips(
                 ("name:N", "municipality"),
                 ("population:Q", "population", COUNT),
-                style.date_tooltip(),
+                style.DATE_TIP,
                 ("share:Q", "alone", SHARE),
             ),
         )
@@ -113,7 +113,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         yOffset=alt.YOffset("dates:N", sort=dates),
         tooltip=tooltips(
             ("k:N", "k"),
-            style.date_tooltip(),
+            style.DATE_TIP,
             ("share:Q", "share of persons", SHARE),
             ("spread:Q", "half-width of the 95 % interval", ".2~%"),
         ),
@@ -181,7 +181,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=tooltips(
             ("name:N", "province"),
             ("population:Q", "population", COUNT),
-            style.date_tooltip(),
+            style.DATE_TIP,
             ("share:Q", "alone", SHARE),
         ),
     )
@@ -221,7 +221,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
         tooltip=tooltips(
             ("n:Q", "persons in the cell", COUNT),
-            style.date_tooltip(),
+            style.DATE_TIP,
             ("periods:Q", "days, months or years in the age group", COUNT),
             ("probability:Q", "probability of being alone", SHARE),
         )
@@ -266,7 +266,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     base = alt.Chart(inline(rows)).encode(x=x, y=style.shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
     lines = base.mark_line(strokeWidth=2.5).encode(color=style.date_color(dates), strokeDash=style.date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
-        tooltip=tooltips(("age_group:N", "age"), style.date_tooltip(), ("share:Q", "alone", SHARE))
+        tooltip=tooltips(("age_group:N", "age"), style.DATE_TIP, ("share:Q", "alone", SHARE))
     )
     levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
     levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=style.date_color(dates))

@@ -114,10 +114,6 @@ def nodes(
     chosen : mapping of str to int, optional
         The levels of one node, to be marked and put into words.
 
-    Returns
-    -------
-    altair.LayerChart
-
     Examples
     --------
     >>> ages = {"age": kanon_lab.methods.Hierarchy.from_intervals([[0, 20, 40]], closed="left")}
@@ -407,11 +403,11 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
         x=x,
         y=y,
         **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-down"], title=None),
-        tooltip=[
-            *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
-            alt.Tooltip("removed:Q", title="records to be removed", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-            alt.Tooltip("classes:Q", title="classes", format=","),
-            alt.Tooltip("k:Q", title="smallest class", format=","),
-        ],
+        tooltip=style.tooltips(
+            *((f"level_of_{i}:N", name) for i, name in enumerate(state.names)),
+            ("removed:Q", "records to be removed", style.COUNT),
+            ("share:Q", "of the file", style.SHARE),
+            ("classes:Q", "classes", style.COUNT),
+            ("k:Q", "smallest class", style.COUNT),
+        ),
     )

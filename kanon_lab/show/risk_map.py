@@ -74,10 +74,6 @@ def risk_utility(
     at_most : float, optional
         The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
 
-    Returns
-    -------
-    altair.LayerChart
-
     References
     ----------
     Duncan, Keller-McNulty & Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map.
@@ -446,11 +442,9 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
         x=x,
         y=y,
         **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-up"], title=None),
-        tooltip=[
-            alt.Tooltip("label:N", title="recipe"),
-            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
-            alt.Tooltip("lost:N", title="loss"),
-        ],
+        tooltip=style.tooltips(
+            ("label:N", "recipe"), ("y:Q", measure_of(state.risk).label, state.form(state.risk)), ("lost:N", "loss")
+        ),
     )
 
 
