@@ -38,7 +38,7 @@ def plain(series: pd.Series) -> pd.Series:
     return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
 
 
-def spread(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
+def from_labels(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
     """A text column from labels and the number of each row's label (-1 where missing)."""
     column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
     return pd.Series(column, index=like.index, name=like.name)
@@ -369,7 +369,7 @@ def paired(original: pd.DataFrame, released: pd.DataFrame, variables: Iterable[s
         names, x = numbers_of(original, variables)
     with about(RELEASED):
         _, y = numbers_of(released, names, may_lack_values=True)
-    return Paired(names, original.index, x, y, spread_of(x))
+    return Paired(names, original.index, x, y, standard_deviations(x))
 
 
 def with_absent(released: pd.DataFrame, original: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
@@ -406,7 +406,7 @@ def numbers_of(
     return names, np.column_stack(columns)
 
 
-def spread_of(values: np.ndarray) -> np.ndarray:
+def standard_deviations(values: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of the known values of each column; 0 where they are all equal, or one."""
     known = [column[~np.isnan(column)] for column in values.T]
     # The mean of equal numbers may differ from them in the last digit, and their deviation from 0.

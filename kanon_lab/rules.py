@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import check_choice
-from kanon_lab.columns import composed, distinct, float_of, floats_of, refuse, spread
+from kanon_lab.columns import composed, distinct, float_of, floats_of, from_labels, refuse
 from kanon_lab.errors import OptionError, shortened
 
 ISO = "%Y-%m-%d"
@@ -61,7 +61,7 @@ def recode_dates(
     dates = as_dates(values, date_format)
     refuse(np.isin(codes, np.flatnonzero(dates.isna())), series.index, series.name, not_a_date(date_format))
     if to != "age":
-        return spread(date_labels(dates, to), codes, series)
+        return from_labels(date_labels(dates, to), codes, series)
     day = as_dates(pd.Index([reference], dtype=object), ISO)[0]
     if pd.isna(day):
         raise OptionError(f"the reference {str(reference)!r} is no date; write it as 2011-11-01")

@@ -24,7 +24,7 @@ from kanon_lab.columns import (
     pack,
     paired,
     refuse_other_records,
-    spread_of,
+    standard_deviations,
     with_absent,
 )
 from kanon_lab.errors import DataError, OptionError, about, shortened
@@ -376,7 +376,7 @@ def _spread_where_known(values: np.ndarray) -> np.ndarray:
     """Standard deviation (n - 1) of each column; not a number without values."""
     known = ~np.isnan(values).all(axis=0)
     sd = np.full(values.shape[1], np.nan)
-    sd[known] = spread_of(values[:, known])
+    sd[known] = standard_deviations(values[:, known])
     return sd
 
 

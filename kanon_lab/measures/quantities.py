@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import gammaincinv
 
 from kanon_lab.arguments import ROUNDING, check_choice, check_positive, check_whole
-from kanon_lab.columns import ORIGINAL, numbers_of, paired, refuse, spread_of
+from kanon_lab.columns import ORIGINAL, numbers_of, paired, refuse, standard_deviations
 from kanon_lab.errors import DataError, MissingPackageError, OptionError, about, shortened
 from kanon_lab.roles import check_k
 
@@ -249,7 +249,7 @@ def outliers(
     """
     quantile = check_positive(quantile, "quantile", 1)
     names, values = numbers_of(frame, variables)
-    varies = spread_of(values) > 0
+    varies = standard_deviations(values) > 0
     names = tuple(name for name, one in zip(names, varies) if one)
     distance = _distances(values[:, varies], names, seed)
     threshold = float(np.sqrt(2 * gammaincinv(len(names) / 2, quantile)))

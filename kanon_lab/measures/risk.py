@@ -29,14 +29,9 @@ _LAST_TERM = 1e-17
 def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "benedetti-franconi") -> np.ndarray:
     """Individual risk of each class, or of each record: in (0, 1], and 1/f_k where F_k = f_k.
 
-    Parameters
-    ----------
-    f_k : sample frequencies, 1 or more, shape (n,)
-    F_k : estimated population frequencies, finite, f_k or more, shape (n,)
-    estimator : one of `ESTIMATORS`
+    Both frequencies are arrays of shape (n,): of the sample, 1 or more, and of the population as estimated, finite, f_k
+    or more. The estimator is one of `ESTIMATORS`.
 
-    Notes
-    -----
     F_k given f_k is taken as negative binomial with success probability p = f_k/F_k. The expectation of 1/F_k is then
     (p/f) 2F1(1, 1; f + 1; 1 - p), which is more than ``inverse``; the approximation for f >= 3 is p/(f - (1 - p))
     (Benedetti and Franconi 1998; Franconi and Polettini 2004).
@@ -212,10 +207,7 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
 def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     """Risk of each household, with the bounds that hold however its members depend on each other.
 
-    Parameters
-    ----------
-    risk : individual risk of each record, 0-1, shape (n,)
-    household : the household of each record: numbers or texts, none missing, shape (n,)
+    Of each record the individual risk is given (0-1) and the household (number or text, none missing), shape (n,).
 
     Returns
     -------

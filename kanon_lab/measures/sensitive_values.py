@@ -13,7 +13,7 @@ from kanon_lab import rules
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.classes.table import counted
-from kanon_lab.columns import distinct, refuse, spread
+from kanon_lab.columns import distinct, from_labels, refuse
 from kanon_lab.errors import OptionError
 
 #: Rounding moves a measure, such as the entropy of an even class, by far less than this share of it.
@@ -216,7 +216,7 @@ class Bands:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         text = any(isinstance(value, str) for value in values)
         refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
-        return spread(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
 
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.

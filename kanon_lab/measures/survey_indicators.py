@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.arguments import ROUNDING, check_choice
+from kanon_lab.arguments import ROUNDING, check_choice, is_number
 from kanon_lab.columns import as_text, coded, composed, distinct_rows, names_of, numbers_of, one_column
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, shortened
 from kanon_lab.measures.survey_design import NOTHING, Design, Domains, Survey, mean_interval, rate_interval, ratios
@@ -45,7 +44,8 @@ class IndicatorSet:
         object.__setattr__(self, "by", _by(self.by))
         if not (self.rates or self.means):
             raise OptionError("no indicator: name variables under rates or means")
-        _check_level(self.level)
+        if not is_number(self.level) or not 0 < self.level < 1:
+            raise OptionError(f"level must be a number above 0 and below 1, not {shortened(repr(self.level))}")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -91,12 +91,6 @@ def _by(by: object) -> tuple[tuple[str, ...], ...]:
     if twice := [label for i, label in enumerate(labels) if label in labels[:i]]:
         raise OptionError(f"by: {shortened(twice[0])} is named twice; name each group once")
     return found
-
-
-def _check_level(level: object) -> None:
-    number = isinstance(level, numbers.Real) and not isinstance(level, bool)
-    if not number or not 0 < level < 1:
-        raise OptionError(f"level must be a number above 0 and below 1, not {shortened(repr(level))}")
 
 
 #: What names an indicator.
@@ -268,7 +262,7 @@ _ENDS = ("estimate", "lower", "upper")
 
 
 def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Set the indicators of a released file beside those of the original.
+    """Set the indicators of a released file beside those of the original, both with the same level.
 
     The overlap of two intervals is the mean of the two shares of their lengths that both cover: 1 for the same
     interval, 0 for two that do not meet (Karr, Kohnen, Oganian, Reiter and Sanil 2006, The American Statistician 60
@@ -276,10 +270,6 @@ def compare_indicators(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFram
     of 0 if not, and covers 0 of the other's length: so 1 for the same point twice, a half for a point within an
     interval. What is beyond an end by no more than rounding, 1e-9 of the length or the last digits of the numbers,
     still lies within.
-
-    Parameters
-    ----------
-    before, after : as `indicators` gives them, with the same level
 
     Returns
     -------

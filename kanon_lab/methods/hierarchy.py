@@ -15,7 +15,7 @@ import pandas as pd
 
 from kanon_lab import files
 from kanon_lab.arguments import check_whole
-from kanon_lab.columns import distinct, plain, refuse, spread
+from kanon_lab.columns import distinct, from_labels, plain, refuse
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.rules import ISO, TEXT_IN_BANDS, UNITS, Alike, Bands, Dated, Listed, Masked, Rule, check_date_format
 
@@ -252,7 +252,7 @@ class Hierarchy:
         if (anything := self.anything(level)) is not None:
             # A gap among asterisks would tell who did not answer.
             codes, labels = np.where(codes < 0, len(labels), codes), [*labels, anything]
-        return spread(labels, codes, series)
+        return from_labels(labels, codes, series)
 
     def anything(self, level: int) -> str | None:
         """The label of a level in which all values, and missing ones, are alike: ``"*"``. None at other levels."""

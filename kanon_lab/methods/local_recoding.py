@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import class_table
-from kanon_lab.columns import as_text, floats_of, refuse, spread
+from kanon_lab.columns import as_text, floats_of, from_labels, refuse
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.methods.hierarchy import Hierarchy
 from kanon_lab.methods.lattice import KeyLevels, check_k_of_file, level_labels
@@ -277,7 +277,7 @@ def _protected(
         known = [label for label in dict.fromkeys(labels) if label is not None]
         number = {label: i for i, label in enumerate(known)} | {None: -1}
         codes = np.array([number[label] for label in labels])[part_of_record]
-        protected[name] = spread(known, codes, frame[name])
+        protected[name] = from_labels(known, codes, frame[name])
     table = class_table(protected, spec)
     classes, squares = table.classes[[*spec.key_variables, "records"]], int((table.records**2).sum())
     return MondrianResult(protected, classes, table.k_achieved, squares, table.n / table.n_classes / k_required)

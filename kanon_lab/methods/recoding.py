@@ -20,10 +20,10 @@ from kanon_lab.columns import (
     check_number,
     composed,
     distinct,
+    from_labels,
     like,
     quantity,
     refuse,
-    spread,
 )
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.rules import Bands, shown
@@ -73,7 +73,7 @@ def group_categories(
         categories = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else values
         _refuse_absent(label_of, set(map(_matched, categories)))
         labels = [label or (as_text(value) if others == "keep" else others) for label, value in zip(labels, values)]
-    return spread(labels, codes, series)
+    return from_labels(labels, codes, series)
 
 
 def _matched(value: Hashable) -> tuple[bool, Hashable]:
@@ -225,7 +225,7 @@ def _banded(held: Quantity, bands: Bands, outside: str | Mapping[str, str]) -> p
         held.refuse(over, f"a number above the bands, which end {ends} {shown(bands.edges[-1])}; {remedy}")
     places = np.where(under, len(bands.names), np.where(over, len(bands.names) + 1, places))
     codes = np.where(held.codes < 0, -1, np.append(places, -1)[held.codes])
-    return spread([*bands.names, below, above], codes, held.column)
+    return from_labels([*bands.names, below, above], codes, held.column)
 
 
 def _outside_categories(outside: str | Mapping[str, str], bands: Bands) -> tuple[str | None, str | None]:
@@ -417,7 +417,7 @@ def _coded(series: pd.Series, limit: object, label: str | None, value: float | s
     coded = held.numbers > float(limit) if top else held.numbers < float(limit)
     if label is not None:
         texts = [label if is_coded else as_text(each) for each, is_coded in zip(held.values.tolist(), coded)]
-        return spread(texts, held.codes, series)
+        return from_labels(texts, held.codes, series)
     if value == "mean":
         return _with_value(held, coded, _mean(held, coded), whole=False)
     value = limit if value is None else check_number(value, "value")

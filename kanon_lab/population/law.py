@@ -1,4 +1,4 @@
-"""Ranges of k: ``1``, ``6-10``, ``51+``."""
+"""The law of one cell: how many of its persons are k-anonymous, in expectation and with their exact variance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from kanon_lab.errors import OptionError
 
 _RANGE = re.compile(r"(?P<first>\d{1,12})(?:(?P<open>\+)|-(?P<last>\d{1,12}))?")
 
-_MOST = 10**12
+#: Persons in a cell, and the ends of ranges of k.
+_MOST_PERSONS = 10**12
 
 
 @dataclass(frozen=True, order=True)
@@ -23,9 +24,10 @@ class KRange:
     k_to: int | None
 
     def __post_init__(self) -> None:
-        if not all(isinstance(k, (int, np.integer)) for k in (self.k_from, 0 if self.k_to is None else self.k_to)):
+        ends = (self.k_from,) if self.k_to is None else (self.k_from, self.k_to)
+        if not all(isinstance(k, (int, np.integer)) for k in ends):
             raise OptionError("the ends of a range of k must be whole numbers")
-        if max(self.k_from, self.k_to or 0) > _MOST:
+        if max(ends) > _MOST_PERSONS:
             raise OptionError("the ends of a range of k must not exceed 10^12: leave the range open, such as 51+")
         if self.k_from < 1:
             raise OptionError(f"a range of k starts at 1 or above, not at {self.k_from}")
@@ -47,8 +49,7 @@ def parse_ranges(text: str) -> tuple[KRange, ...]:
 
     Examples
     --------
-    >>> from kanon_lab import population
-    >>> [(r.k_from, r.k_to) for r in population.parse_ranges("1,2-5,6+")]
+    >>> [(r.k_from, r.k_to) for r in kanon_lab.population.parse_ranges("1,2-5,6+")]
     [(1, 1), (2, 5), (6, None)]
     """
     ranges = []
@@ -56,9 +57,7 @@ def parse_ranges(text: str) -> tuple[KRange, ...]:
         match = _RANGE.fullmatch(part.strip())
         if match is None:
             raise OptionError(f"{part.strip()!r} is not a range of k: write 1, 6-10 or 51+, separated by commas")
-        first = int(match["first"])
-        last = None if match["open"] else int(match["last"] or first)
-        ranges.append(KRange(first, last))
+        ranges.append(KRange(int(match["first"]), None if match["open"] else int(match["last"] or match["first"])))
     return tuple(ranges)
 
 
@@ -85,8 +84,6 @@ PERIODS = {"day": 1826, "month": 60, "year": 5}
 _BLOCK = 2_000_000
 #: Results of one call: 250 million floats, 2 GB.
 _MOST_NUMBERS = 250_000_000
-#: Persons in a cell.
-_MOST_PERSONS = 10**12
 #: A window drops binomial tails below exp(-_TAIL), 1e-26 of the mass: far below the rounding of a double.
 _TAIL = 60.0
 
@@ -152,8 +149,7 @@ def persons_by_k(n: np.ndarray, periods: int | np.ndarray | BirthLaw, k_max: int
 
     Examples
     --------
-    >>> from kanon_lab import population
-    >>> population.persons_by_k([2], periods=4, k_max=2)
+    >>> kanon_lab.population.persons_by_k([2], periods=4, k_max=2)
     array([[1.5, 0.5]])
     """
     from scipy.stats import binom  # it takes half a second to load
@@ -180,8 +176,7 @@ def persons_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, range
 
     Examples
     --------
-    >>> from kanon_lab import population
-    >>> population.persons_in_ranges([2, 3], 4, "1,2+").round(4)
+    >>> kanon_lab.population.persons_in_ranges([2, 3], 4, "1,2+").round(4)
     array([[1.5   , 0.5   ],
            [1.6875, 1.3125]])
     """
@@ -207,8 +202,7 @@ def variance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, rang
 
     Examples
     --------
-    >>> from kanon_lab import population
-    >>> population.variance_in_ranges([2], 4, "1,2+")
+    >>> kanon_lab.population.variance_in_ranges([2], 4, "1,2+")
     array([[0.75, 0.75]])
     """
     n, law, ranges = _check_cells(n), BirthLaw.of(periods), as_ranges(ranges)
@@ -225,8 +219,7 @@ def covariance_in_ranges(n: np.ndarray, periods: int | np.ndarray | BirthLaw, ra
 
     Examples
     --------
-    >>> from kanon_lab import population
-    >>> population.covariance_in_ranges([2], 4, "1,2+")
+    >>> kanon_lab.population.covariance_in_ranges([2], 4, "1,2+")
     array([[[ 0.75, -0.75],
             [-0.75,  0.75]]])
     """
@@ -313,10 +306,8 @@ def _covariance(n: np.ndarray, law: BirthLaw, first: KRange, second: KRange) -> 
 
 
 def _covariance_of_sets(n: np.ndarray, law: BirthLaw, a: IntegerSet, b: IntegerSet) -> np.ndarray:
-    share_a = _share(n, law, a)
-    share_b = share_a if a == b else _share(n, law, b)
-    both = _intersection(a, b)
-    share_both = share_a if a == b else _share(n, law, both)
+    both, share_a = _intersection(a, b), _share(n, law, a)
+    share_b, share_both = (share_a, share_a) if a == b else (_share(n, law, b), _share(n, law, both))
     pairs = _pair_share(n, law, a, b, both)
     return n * (share_both - share_a * share_b) + n * (n - 1.0) * (pairs - share_a * share_b)
 

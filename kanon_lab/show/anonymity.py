@@ -278,13 +278,11 @@ def _layers(names: list[str], k_max: int) -> list:
     )
     hover = style.hover(
         curves,
-        [
-            alt.Tooltip("name:N", title="place"),
-            alt.Tooltip("population:Q", title="population", format=","),
-            style.date_tooltip(),
-            alt.Tooltip("k:Q", title="k"),
-            alt.Tooltip("share:Q", title="in a group of k or fewer", format=".3~p"),
-        ],
+        ("name:N", "place"),
+        ("population:Q", "population", style.COUNT),
+        style.DATE_TIP,
+        ("k:Q", "k"),
+        ("share:Q", "in a group of k or fewer", style.SHARE),
     )
     chosen = alt.Chart().transform_filter("datum.place == place && datum.dates == dates")
     return [lines, *style.mark_at(chosen, x, y, k="k", share=f"datum.cumulative[k - 1] * {UNIT}"), hover]

@@ -54,11 +54,11 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
         y=alt.Y(
             "label:N", sort=labels, title="Size of the class (records)", axis=alt.Axis(ticks=False, labelPadding=5)
         ),
-        tooltip=[
-            alt.Tooltip("label:N", title="size of the class"),
-            alt.Tooltip("records:Q", title="records", format=","),
-            alt.Tooltip("share:Q", title="share of the records", format=".3~p"),
-        ],
+        tooltip=style.tooltips(
+            ("label:N", "size of the class"),
+            ("records:Q", "records", style.COUNT),
+            ("share:Q", "share of the records", style.SHARE),
+        ),
     )
     firsts = rows[rows["label"] == labels[0]]
     shares = (f"{row.words}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples())
@@ -92,7 +92,7 @@ def bars_by_version(rows: pd.DataFrame, versions: list[str], *, x: alt.X, y: alt
     base = alt.Chart(style.inline(rows)).encode(
         y=y,
         yOffset=alt.YOffset("version:N", sort=versions),
-        tooltip=[*([alt.Tooltip("version:N", title="version")] if several else []), *tooltip],
+        tooltip=[*(style.tooltips(("version:N", "version")) if several else []), *tooltip],
     )
     legend = {"title": None} if several else {"legend": None}
     bars = base.mark_bar(strokeWidth=1.5).encode(
@@ -116,10 +116,6 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     frame : DataFrame
         ``variable`` and ``contribution`` (0-1), such as `kanon_lab.measures.Suda.variables`; drawn largest first.
 
-    Returns
-    -------
-    altair.LayerChart
-
     Examples
     --------
     >>> found = pd.DataFrame({"variable": ["age", "sex"], "contribution": [0.8, 0.2]})
@@ -131,10 +127,7 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     rows["words"] = rows["contribution"].map(percent)
     base = alt.Chart(style.inline(rows.rename(columns={"contribution": "share"}))).encode(
         y=lines_of(list(rows["variable"])),
-        tooltip=[
-            alt.Tooltip("variable:N", title="variable"),
-            alt.Tooltip("share:Q", title="contribution", format=".3~p"),
-        ],
+        tooltip=style.tooltips(("variable:N", "variable"), ("share:Q", "contribution", style.SHARE)),
     )
     x = axis_with_room("Contribution (% of all scores)", rows["contribution"].max(), 7)
     said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
@@ -182,12 +175,12 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     )
     y = alt.Y("records:Q", title="Records", axis=alt.Axis(format=",d", tickCount=5))
     base = alt.Chart(style.inline_rounded(rows)).encode(
-        tooltip=[
-            alt.Tooltip("low:Q", title="risk above", format="~%"),
-            alt.Tooltip("high:Q", title="up to", format="~%"),
-            alt.Tooltip("records:Q", title="records, estimated", format=","),
-            *([alt.Tooltip("known:Q", title="records, known", format=",")] if "known" in rows else []),
-        ]
+        tooltip=style.tooltips(
+            ("low:Q", "risk above", "~%"),
+            ("high:Q", "up to", "~%"),
+            ("records:Q", "records, estimated", style.COUNT),
+            *([("known:Q", "records, known", style.COUNT)] if "known" in rows else []),
+        ),
     )
     layers = [base.mark_rect(fill=BLUE, stroke="white", opacity=1).encode(x=x, x2="high:Q", y=y, y2="floor:Q")]
     if "known" in rows:

@@ -207,12 +207,10 @@ def _layers(keys: int, k_max: int) -> list:
     )
     hover = style.hover(
         curves,
-        [
-            alt.Tooltip("known:N", title="set"),
-            alt.Tooltip("k:Q", title="k"),
-            alt.Tooltip("count:Q", title="records in a class of k or fewer", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-        ],
+        ("known:N", "set"),
+        ("k:Q", "k"),
+        ("count:Q", "records in a class of k or fewer", style.COUNT),
+        ("share:Q", "of the file", style.SHARE),
     )
     chosen = alt.Chart().transform_filter("datum.set == set")
     return [lines, *style.mark_at(chosen, x, y, k="k_class", share="datum.up_to[k_class - 1] / records"), hover]

@@ -13,7 +13,7 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, level_grid, search
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
-from kanon_lab.show.style import alt
+from kanon_lab.show.style import BLUE, ORANGE, alt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,10 +113,6 @@ def nodes(
         1 to one more than the grid's last k.
     chosen : mapping of str to int, optional
         The levels of one node, to be marked and put into words.
-
-    Returns
-    -------
-    altair.LayerChart
 
     Examples
     --------
@@ -406,12 +402,12 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.by_verdict(_VERDICTS, ["circle", "triangle-down"]),
-        tooltip=[
-            *(alt.Tooltip(f"level_of_{i}:N", title=name) for i, name in enumerate(state.names)),
-            alt.Tooltip("removed:Q", title="records to be removed", format=","),
-            alt.Tooltip("share:Q", title="of the file", format=".3~p"),
-            alt.Tooltip("classes:Q", title="classes", format=","),
-            alt.Tooltip("k:Q", title="smallest class", format=","),
-        ],
+        **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-down"], title=None),
+        tooltip=style.tooltips(
+            *((f"level_of_{i}:N", name) for i, name in enumerate(state.names)),
+            ("removed:Q", "records to be removed", style.COUNT),
+            ("share:Q", "of the file", style.SHARE),
+            ("classes:Q", "classes", style.COUNT),
+            ("k:Q", "smallest class", style.COUNT),
+        ),
     )

@@ -86,10 +86,6 @@ def figure(chart: altair.TopLevelMixin, *, table: pandas.DataFrame | None = None
     alt : str
         Alternative text, not empty.
 
-    Returns
-    -------
-    Figure
-
     Examples
     --------
     >>> frame = pd.DataFrame({"variable": ["age"], "contribution": [1.0]})

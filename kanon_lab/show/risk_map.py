@@ -30,7 +30,7 @@ from kanon_lab.recipes.tradeoff import (
 )
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
-from kanon_lab.show.style import BLUE, LIGHT_GREY, alt
+from kanon_lab.show.style import BLUE, LIGHT_GREY, ORANGE, alt
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.
@@ -73,10 +73,6 @@ def risk_utility(
         Measures; see `kanon_lab.recipes.MEASURES`.
     at_most : float, optional
         The required risk, drawn as a line; the cheapest recipe that meets it is marked and put into words.
-
-    Returns
-    -------
-    altair.LayerChart
 
     References
     ----------
@@ -445,12 +441,10 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.by_verdict(_VERDICTS, ["circle", "triangle-up"]),
-        tooltip=[
-            alt.Tooltip("label:N", title="recipe"),
-            alt.Tooltip("y:Q", title=measure_of(state.risk).label, format=state.form(state.risk)),
-            alt.Tooltip("lost:N", title="loss"),
-        ],
+        **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-up"], title=None),
+        tooltip=style.tooltips(
+            ("label:N", "recipe"), ("y:Q", measure_of(state.risk).label, state.form(state.risk)), ("lost:N", "loss")
+        ),
     )
 
 

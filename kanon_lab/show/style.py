@@ -28,6 +28,8 @@ _COLORS = {"day": BLACK, "month": ORANGE, "year": BLUE}
 _SHAPES = {"day": "circle", "month": "square", "year": "triangle-up"}
 _DASHES = {"day": [1, 0], "month": [7, 3], "year": [2, 2]}
 _DATE_LEGEND = "date of birth known to the"
+#: The granularity in a tooltip; and how tooltips write shares, and whole numbers.
+DATE_TIP, SHARE, COUNT = ("dates:N", _DATE_LEGEND), ".3~p", ","
 
 # Characters a line, at most: what 340 pixels hold. A page makes the lines longer where there is room.
 TITLE_WIDTH = 37
@@ -80,6 +82,8 @@ class _Altair:
     """The package altair, loaded when a chart is drawn, or a `MissingPackageError`."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # of who looks at this object itself, such as copy or doctest
+            raise AttributeError(name)
         load_jsonschema()
         try:
             import altair
@@ -170,11 +174,6 @@ def line_legend() -> alt.Legend:
     return alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
 
 
-def date_tooltip() -> alt.Tooltip:
-    """The granularity in a tooltip."""
-    return alt.Tooltip("dates:N", title=_DATE_LEGEND)
-
-
 def _date_scale(dates: Sequence[str], values: dict) -> alt.Scale:
     return alt.Scale(domain=list(dates), range=[values[d] for d in dates])
 
@@ -235,19 +234,14 @@ def curves_by_k(rows: str, k_max: int, cumulative: str, count: str, share: str, 
     return chosen.transform_flatten([cumulative, "ks"], [count, "k"]).transform_calculate(share=share)
 
 
-#: How tooltips write shares, and whole numbers.
-SHARE, COUNT = ".3~p", ","
-
-
-def tooltips(*rows: tuple[str, ...] | alt.Tooltip) -> list[alt.Tooltip]:
+def tooltips(*rows: tuple[str, ...]) -> list[alt.Tooltip]:
     """A tooltip a row: its field, its title and, for a number, the format."""
-    parts = ("title", "format")
-    return [alt.Tooltip(row[0], **dict(zip(parts, row[1:]))) if isinstance(row, tuple) else row for row in rows]
+    return [alt.Tooltip(row[0], **dict(zip(("title", "format"), row[1:]))) for row in rows]
 
 
-def hover(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
+def hover(base: alt.Chart, *rows: tuple[str, ...]) -> alt.Chart:
     """Unseen points, large enough to be found, that have tooltips."""
-    return base.mark_point(size=110, opacity=0, filled=True, aria=False).encode(tooltip=tooltip)
+    return base.mark_point(size=110, opacity=0, filled=True, aria=False).encode(tooltip=tooltips(*rows))
 
 
 def mark_at(chosen: alt.Chart, x: alt.X, y: alt.Y, **place: str) -> tuple[alt.Chart, alt.Chart]:
@@ -280,10 +274,16 @@ def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> 
     return text.encode(x=alt.value(x), y=alt.value(y))
 
 
-def by_verdict(verdicts: Sequence[str], shapes: Sequence[str]) -> dict[str, Any]:
-    """Colour and shape of marks that a verdict, of two, tells apart."""
-    color, shape = (alt.Scale(domain=verdicts, range=looks) for looks in ([BLUE, ORANGE], shapes))
-    return {
-        "color": alt.Color("verdict:N", scale=color, title=None),
-        "shape": alt.Shape("verdict:N", scale=shape, title=None),
-    }
+def told_apart(
+    field: str, names: Iterable[str], *, color: Iterable = (), shape: Iterable = (), dash: Iterable = (), **words: Any
+) -> dict[str, Any]:
+    """Colour, shape and dash, as far as they are given, by which a chart tells names apart."""
+    names, looks = list(names), {"color": color, "shape": shape, "strokeDash": dash}
+    encoding = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
+    return {each: encoding[each](field, scale=by_name(names, looks[each]), **words) for each in looks if looks[each]}
+
+
+def check_room(names: Sequence[str], looks: Sequence, what: str, remedy: str = "") -> None:
+    """Refuse more names than a chart can tell apart."""
+    if len(names) > len(looks):
+        raise OptionError(f"the chart has room for {len(looks)} {what}, not {len(names)}{remedy}")

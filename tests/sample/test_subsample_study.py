@@ -15,19 +15,8 @@ from kanon_lab.roles import KeySpec
 from kanon_lab.sample import SubsampleRisk, subsample_risk
 from kanon_lab.sample.study import _notes
 from kanon_lab.sample.subsamples import COUNTS, Design, Uniques, count_subsamples
+from kanon_lab.studies.garin import taula
 
-# Garín i Ramírez (1996), Taula 1: u1, u2, u and p(identification) in per cent, as printed.
-TAULA_1 = [
-    (33831, 4771, 1362, "0.0455"),
-    (11737, 2460, 463, "0.00686"),
-    (9585, 2104, 378, "0.00511"),
-    (50528, 5586, 2022, "0.1093"),
-    (20073, 3309, 802, "0.0194"),
-    (16678, 2960, 679, "0.0144"),
-    (83816, 6853, 3328, "0.3264"),
-    (38349, 4847, 1537, "0.0636"),
-    (32519, 4539, 1305, "0.0443"),
-]
 N1, F = 245_944, 0.0406235  # section 4.1; one of the fractions that explain all nine figures (FINDINGS)
 
 
@@ -109,15 +98,17 @@ def test_counts_of_a_subsample_are_those_by_hand(records, data):
     assert list(uniques_of(rows).count(np.array(drawn, dtype=int))) == expected
 
 
-@pytest.mark.parametrize(("u1", "u2", "u", "printed"), TAULA_1)
+@pytest.mark.parametrize(("u1", "u2", "u", "printed"), taula().itertuples(index=False, name=None))
 def test_the_formulas_give_taula_1(u1, u2, u, printed):
+    """Garín i Ramírez (1996), Taula 1: u1, u2, u and p(identification) in per cent, as printed."""
     draws = pd.DataFrame({"repeat": [1], "n2": [9991], "u2": [u2], "u": [u]})
     risk = SubsampleRisk((), N1, u1, F, 1.0, "bernoulli", 1, 0, "wildcard", None, draws, {}, ())
     assert risk.p_b == F
     assert risk.p_c == pytest.approx((u1 / N1) * (u / u2))
     assert risk.p_d == pytest.approx(u / u2)
-    decimals = len(printed.split(".")[1])
-    assert floor(risk.p_identification * 100 * 10**decimals) == round(float(printed) * 10**decimals)  # it truncates
+    whole, decimals = printed.rstrip("%").split(",")
+    # It truncates.
+    assert floor(risk.p_identification * 100 * 10 ** len(decimals)) == int(whole + decimals)
 
 
 @pytest.mark.parametrize("scheme", ["bernoulli", "fixed"])
