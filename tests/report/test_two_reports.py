@@ -64,6 +64,11 @@ def shown(frame, changed=None):
 
 
 @pytest.fixture(scope="module")
+def found():
+    return analyse(FRAME, as_config(SETTINGS), name="x")
+
+
+@pytest.fixture(scope="module")
 def pages():
     """The page on the whole file, and by person that on the file without that person."""
     persons = np.random.default_rng(0).choice(len(FRAME), 5, replace=False)
@@ -119,9 +124,8 @@ def test_a_rounded_value_stays_on_its_side_of_the_limit(found, limit, least):
     assert abs(rounded - found) <= 0.1 * found * (1 + 1e-9)
 
 
-def test_what_is_not_listed_is_not_on_a_page():
+def test_what_is_not_listed_is_not_on_a_page(found):
     """A column or measure that is added to an analysis stays in the office until somebody has thought about it."""
-    found = analyse(FRAME, as_config(SETTINGS), name="x")
     frames = {
         each.name: getattr(found, each.name).assign(secret=1)
         for each in dataclasses.fields(found)
@@ -136,8 +140,8 @@ def test_what_is_not_listed_is_not_on_a_page():
     pd.testing.assert_frame_equal(found.steps, analyse(FRAME, as_config(SETTINGS), name="x").steps)
 
 
-def test_few_records_are_words_and_none_only_of_the_release():
-    told = public(analyse(FRAME, as_config(SETTINGS), name="x"))
+def test_few_records_are_words_and_none_only_of_the_release(found):
+    told = public(found)
     step = told.summary["step"]
     assert step == 50 and told.summary["after"]["violations_2_category"] == 0
     assert isinstance(told.summary["before"]["k_achieved"], Few) and told.summary["after"]["k_achieved"] >= 2
@@ -146,8 +150,7 @@ def test_few_records_are_words_and_none_only_of_the_release():
     assert Words("es").number(Few(50)) == "menos de 50" and f"{Few(50)}" == "fewer than 50"
 
 
-def test_notes_have_their_counts_in_steps():
-    found = analyse(FRAME, as_config(SETTINGS), name="x")
+def test_notes_have_their_counts_in_steps(found):
     counts = {"values": 8, "told": 12, "cells": 330}
     note = Note("tells_key", column="a1", role="no role", variable="b", **counts)
     (told,) = public(dataclasses.replace(found, notes=(note,))).notes
