@@ -26,27 +26,7 @@ def size_tilt(sizes: np.ndarray) -> np.ndarray:
 
 
 def sizes_in_class(count: int, total: int, smallest: int, largest: int) -> np.ndarray:
-    """Split a class's inhabitants over its municipalities by a power law between the class's bounds.
-
-    Parameters
-    ----------
-    count : int
-        Municipalities in the class, 1 or more.
-    total : int
-        Inhabitants of all of them, between count * smallest and count * largest.
-    smallest, largest : int
-        Bounds of the class, inhabitants, both included.
-
-    Returns
-    -------
-    ndarray of int64, shape (count,)
-        Descending sizes that add up to `total`.
-
-    Raises
-    ------
-    OptionError
-        If no sizes within the bounds add up to `total`.
-    """
+    """Descending sizes, by a power law between the bounds of a class, of so many municipalities with this total."""
     if not count * smallest <= total <= count * largest:
         raise OptionError(f"{count} municipalities of {smallest} to {largest} inhabitants cannot add up to {total}")
     ranks = (np.arange(count, 0, -1) - 0.5) / count
@@ -85,25 +65,9 @@ def expected_cells(
 ) -> np.ndarray:
     """Expected persons by municipality and cell, with the sizes as row sums and the national totals as column sums.
 
-    Parameters
-    ----------
-    sizes : array of int, shape (municipalities,)
-        Inhabitants.
-    cell_totals : array of int, shape (cells,)
-        National persons per cell; adds up to the sum of `sizes`.
-    slopes : array, shape (cells,)
-        Change of the logarithm of a cell's share when a municipality is ten times as large, up to `REFERENCE_SIZE`.
-    loadings, deviations : array, shape (cells,)
-        Standard deviations of the logarithm of a cell's share: common factor of the municipality, and own.
-    rng : numpy.random.Generator
-        Source of the factors and deviations.
-    spread_scales : tuple of float, optional
-        Multiply `loadings` and `deviations`, one for each size class that starts in `SPREAD_FROM`: the parameters
-        fitted to Cuadro 1.
-
-    Returns
-    -------
-    ndarray, shape (municipalities, cells)
+    The logarithm of a cell's share changes by its slope when a municipality is ten times as large, up to
+    `REFERENCE_SIZE`; loadings and deviations are its standard deviations: common factor of the municipality, and own.
+    The scales (the parameters fitted to Cuadro 1) multiply both, one for each size class that starts in `SPREAD_FROM`.
     """
     tilt = size_tilt(sizes)[:, None] * slopes
     factor = _stratified_normal(sizes, rng)[:, None] * loadings
@@ -128,27 +92,9 @@ def _stratified_normal(sizes: np.ndarray, rng: np.random.Generator) -> np.ndarra
 def fit_margins(
     table: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, tolerance: float = 1e-9, iterations: int = 1000
 ) -> np.ndarray:
-    """Iterative proportional fitting of a positive table to row and column sums.
+    """Iterative proportional fitting of a positive table to row and column sums, of one total.
 
-    Parameters
-    ----------
-    table : array, shape (rows, columns)
-        Positive entries.
-    rows, columns : array
-        Sums to reach; both add up to the same total.
-    tolerance : float, optional
-        Largest relative difference of a column sum that is let stand (rows are exact).
-    iterations : int, optional
-        Rounds after which fitting gives up.
-
-    Returns
-    -------
-    ndarray, shape (rows, columns)
-
-    Raises
-    ------
-    OptionError
-        If the two sets of sums differ in total, or the fit does not settle.
+    Rows are exact; of a column sum a relative difference of up to `tolerance` is let stand.
     """
     if rows.sum() != columns.sum():
         raise OptionError("margins: rows and columns add up to different totals")
@@ -167,19 +113,6 @@ def draw_whole(expected: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng:
 
     Each municipality's persons are one multinomial draw, which makes the rows exact. Persons drawn at random from
     columns with too many then move, inside their municipality, to columns with too few.
-
-    Parameters
-    ----------
-    expected : array, shape (rows, columns)
-        Fitted table.
-    rows, columns : array of int
-        Sums to reach; both add up to the same total.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Returns
-    -------
-    ndarray of int64, shape (rows, columns)
     """
     drawn = rng.multinomial(rows, expected / expected.sum(axis=1, keepdims=True))
     surplus = drawn.sum(axis=0) - columns
@@ -195,28 +128,11 @@ def draw_whole(expected: np.ndarray, rows: np.ndarray, columns: np.ndarray, rng:
 
 
 def assign_labels(cells: np.ndarray, pyramid: np.ndarray) -> np.ndarray:
-    """Order cell sizes so that they come closest to a scaled pyramid.
+    """Order cell sizes so that they come closest to a pyramid, whose scale does not matter: assigned, not recovered.
 
     The rule: the largest size goes to the largest group of the pyramid, the next to the next, and so on. By the
     rearrangement inequality no other order has a smaller sum of squared (or absolute) differences from the pyramid
     scaled to the municipality's total. Groups of equal size are taken in the pyramid's order.
-
-    Parameters
-    ----------
-    cells : array of int, shape (cells,)
-        Sizes in any order, persons.
-    pyramid : array, shape (cells,)
-        Reference population, persons per labelled cell; its scale does not matter.
-
-    Returns
-    -------
-    ndarray of int64, shape (cells,)
-        The sizes in the pyramid's order. The labels are assigned, not recovered.
-
-    Raises
-    ------
-    OptionError
-        If the two have different lengths.
     """
     cells, pyramid = np.asarray(cells), np.asarray(pyramid)
     if cells.shape != pyramid.shape or cells.ndim != 1:

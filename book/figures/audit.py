@@ -6,19 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import (
-    COUNT,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    check_columns,
-    finish,
-    inline,
-    title,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, title, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +74,7 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
 
 def _checked(frame: pd.DataFrame, *by: str) -> tuple[pd.DataFrame, list[str]]:
     """The counts that are not zero, and the verdicts among them in the order of the audit."""
-    check_columns(frame, (*by, "verdict", "figures"), "the summary of an audit")
+    style.check_columns(frame, (*by, "verdict", "figures"), "the summary of an audit")
     unknown = sorted(set(frame["verdict"]) - set(_VERDICTS))
     if unknown:
         raise OptionError(f"the audit has the verdicts {', '.join(_VERDICTS)}, not {unknown[0]!r}")
@@ -155,7 +144,7 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     Bars for the real sizes, diamonds for the reconstructed ones. `frame`: ``rank`` (1, 2, ...), ``real`` and
     ``reconstructed`` (persons in the cell of that rank). `name`: the place, for the title.
     """
-    check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
+    style.check_columns(frame, ("rank", "real", "reconstructed"), "real and reconstructed sizes in order")
     rows = frame[["rank", "real", "reconstructed"]].assign(difference=frame["reconstructed"] - frame["real"])
     base = alt.Chart(inline(rows)).encode(
         x=alt.X(
@@ -170,17 +159,18 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
             ("difference:Q", "difference", "+,"),
         ),
     )
-    series = alt.Scale(domain=["real", "reconstructed"], range=[LIGHT_GREY, ORANGE])
-    color = alt.Color("series:N", scale=series, title=None)
     # For the legend: squares for bars, diamonds for diamonds.
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=series.domain, range=["square", "diamond"]), title=None)
+    shapes = ["square", "diamond"]
+    looks = style.told_apart(
+        "series:N", ["real", "reconstructed"], color=[LIGHT_GREY, ORANGE], shape=shapes, title=None
+    )
     bars = base.transform_calculate(series="'real'").mark_bar()
     diamonds = base.transform_calculate(series="'reconstructed'").mark_point(
         filled=True, size=60, opacity=1, stroke="white", strokeWidth=1
     )
     layers = [
-        bars.encode(y=alt.Y("real:Q", title="Persons in the cell"), color=color),
-        diamonds.encode(y="reconstructed:Q", color=color, shape=shape),
+        bars.encode(y=alt.Y("real:Q", title="Persons in the cell"), color=looks["color"]),
+        diamonds.encode(y="reconstructed:Q", **looks),
     ]
     off = rows["difference"].abs()
     return finish(

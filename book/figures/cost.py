@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title, tooltips
+from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title, told_apart, tooltips
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),
@@ -59,8 +59,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     y = alt.Y("label:N", sort=labels, axis=axis, scale=alt.Scale(paddingInner=0.35))
     data = inline(ends, 6)
     sides = list(_SIDES)
-    color = alt.Color("side:N", scale=alt.Scale(domain=sides, range=list(_SIDES.values())), title=None)
-    shape = alt.Shape("side:N", scale=alt.Scale(domain=sides, range=list(_SHAPES.values())), title=None)
+    looks = told_apart("side:N", sides, color=_SIDES.values(), shape=_SHAPES.values(), title=None)
     number = ".3~p" if share else ",.0f"
     base = alt.Chart(data).encode(
         y=y,
@@ -75,7 +74,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
             ("words:N", "overlap"),
         ),
     )
-    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=color)
+    lines = base.mark_rule(strokeWidth=2.5).encode(x=x.copy(), x2="end:Q", color=looks["color"])
     lines.encoding.x.shorthand = "start:Q"
     arrows = []
     for end, side, shape_of in (("start", "lower", "triangle-left"), ("end", "upper", "triangle-right")):
@@ -83,10 +82,10 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
             arrow = base.transform_filter(f"datum.{end} != datum.{side}").mark_point(
                 filled=True, shape=shape_of, size=60, opacity=1
             )
-            arrow = arrow.encode(x=x.copy(), color=color)
+            arrow = arrow.encode(x=x.copy(), color=looks["color"])
             arrow.encoding.x.shorthand = f"{end}:Q"
             arrows.append(arrow)
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=color, shape=shape)
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, **looks)
     words = (
         alt.Chart(inline(rows[["label", "words"]]))
         .mark_text(align="right", fontSize=11, color=GREY)

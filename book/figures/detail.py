@@ -11,33 +11,9 @@ import pandas as pd
 from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.figures.log import (
-    SYMBOLS,
-    check_marks,
-    check_some,
-    drawable,
-    ends_of,
-    left_out,
-    legend_of_lines,
-    log_axis,
-    rules,
-)
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    by_name,
-    check_columns,
-    finish,
-    hover,
-    inline_rounded,
-    title,
-    tooltips,
-)
+from kanon_lab.figures import log
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, title, tooltips
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.
@@ -64,7 +40,7 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     shown, and ``p_identification`` (0-1). Optionally ``printed``, the figure of a publication, and ``low`` and
     ``high``, between which the computed one lies in repeated subsamples. `geography`, `age`: names of these columns.
     """
-    check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
+    style.check_columns(table, (geography, age, "p_identification"), "subsample.scenario_grid(...).table")
     if table.duplicated([geography, age]).any():
         raise OptionError("a scenario stands twice in the table: give each geography and age one row")
     extra = [name for name in ("printed", "low", "high") if name in table]
@@ -73,11 +49,8 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     )
     rows["label"] = rows["p_identification"].map(percent)
     places, ages = (list(dict.fromkeys(rows[name])) for name in ("geography", "age"))
-    found = drawable(rows["p_identification"])
-    check_some(found, "risk")
-    lost, rows = left_out(found, "scenarios"), rows[found]
-    if len(places) > len(_PLACES):
-        raise OptionError(f"the chart has room for {len(_PLACES)} geographies, not {len(places)}; leave some out")
+    rows, lost = log.drawn_part(rows, "p_identification", "risk", "scenarios")
+    style.check_room(places, _PLACES, "geographies", "; leave some out")
     marks = ["Marks: computed"]
     marks += ["bars: repeated subsamples"] if {"low", "high"} <= set(extra) else []
     marks += ["lines across: printed"] if "printed" in extra else []
@@ -101,14 +74,15 @@ def _scenarios(
     rows: pd.DataFrame, geography: str, places: list[str], age: str, ages: list[str], extra: list[str]
 ) -> list[alt.Chart]:
     shown = rows[["p_identification", *extra]].stack()
-    shown = shown[drawable(shown)]
+    shown = shown[log.drawable(shown)]
     low, high = shown.min() / 1.35, shown.max() * 1.35
     # A bar that reaches 0 ends at the axis; a printed figure that is 0 is not drawn.
     ends = {name: rows[name].clip(low, high) for name in ("low", "high") if name in extra}
-    ends |= {"printed": rows["printed"].where(drawable(rows["printed"]))} if "printed" in extra else {}
+    ends |= {"printed": rows["printed"].where(log.drawable(rows["printed"]))} if "printed" in extra else {}
     rows = rows.assign(**ends)
-    legend = alt.Legend(title=geography, columns=2, **SYMBOLS)
+    legend = alt.Legend(title=geography, columns=2, **log.SYMBOLS)
     colors, shapes = zip(*_PLACES, strict=True)
+    looks = style.told_apart("geography:N", places, color=colors, shape=shapes, legend=legend)
     x = alt.X(
         "age:N",
         # Room for the words beside the last marks, on a telephone too.
@@ -116,11 +90,11 @@ def _scenarios(
         title=age.capitalize(),
         axis=alt.Axis(labelAngle=0, grid=False),
     )
-    y = log_axis("Y", "p_identification", (low, high), "p(identification), log scale", grid=False)
+    y = log.log_axis("Y", "p_identification", (low, high), "p(identification), log scale", grid=False)
     base = alt.Chart(inline_rounded(rows)).encode(
         x=x,
         y=y,
-        color=alt.Color("geography:N", scale=by_name(places, colors), legend=legend),
+        color=looks["color"],
         tooltip=tooltips(
             ("geography:N", geography),
             ("age:N", age),
@@ -131,11 +105,7 @@ def _scenarios(
     layers = [base.mark_line(strokeWidth=1, opacity=0.7)]
     if {"low", "high"} <= set(extra):
         layers.append(base.mark_rule(strokeWidth=3).encode(y=alt.Y("low:Q"), y2="high:Q"))
-    layers.append(
-        base.mark_point(filled=True, size=95, opacity=1).encode(
-            shape=alt.Shape("geography:N", scale=by_name(places, shapes), legend=legend)
-        )
-    )
+    layers.append(base.mark_point(filled=True, size=95, opacity=1).encode(shape=looks["shape"]))
     if "printed" in extra:
         layers.append(
             base.mark_tick(thickness=2, width=26, opacity=1).encode(y=alt.Y("printed:Q"), color=alt.value(BLACK))
@@ -158,14 +128,12 @@ def fraction_effect(
     allowed, drawn as a line; the study's is 5% (section 1). `chosen`: another fraction to be marked.
     """
     needed = [column for column, *_ in list(_FACTORS.values())[:4]]
-    check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
+    style.check_columns(frame, ("fraction", *needed), "subsample.expected_study(sizes, fractions)")
     looks = {name: look for name, look in _FACTORS.items() if look[0] in frame}
     rows = pd.concat([frame[["fraction"]].assign(what=name, p=frame[column]) for name, (column, *_) in looks.items()])
-    found = drawable(rows["p"])
-    check_some(found, "probability")
-    lost, rows = left_out(found, "points"), rows[found]
-    ends = ends_of(frame["fraction"])
-    x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
+    rows, lost = log.drawn_part(rows, "p", "probability", "points")
+    ends = log.ends_of(frame["fraction"])
+    x = log.log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
     ceiling, chosen = (
         None if place is None else check_positive(place, name, 1)
         for name, place in {"ceiling": ceiling, "chosen": chosen}.items()
@@ -175,7 +143,7 @@ def fraction_effect(
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
     told = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
-        alt.layer(*rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
+        alt.layer(*log.rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
         title=title(
             "What a larger sample does to the risk",
             "Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
@@ -193,14 +161,12 @@ def fraction_effect(
 def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[alt.Chart]:
     """A line a factor, and unseen points that carry the tooltips."""
     _, colors, dashes = zip(*looks.values(), strict=True)
+    apart = style.told_apart("what:N", looks, color=colors, dash=dashes, legend=log.legend_by_line())
     lines = alt.Chart(inline_rounded(rows)).encode(
-        x=x,
-        y=log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"),
-        color=alt.Color("what:N", scale=by_name(looks, colors), legend=legend_of_lines()),
+        x=x, y=log.log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"), color=apart["color"]
     )
     told = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
-    dash = alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend_of_lines())
-    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=dash), hover(lines, *told)]
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *told)]
 
 
 def area_threshold(
@@ -212,7 +178,7 @@ def area_threshold(
     (persons of the area) and ``true_p_c`` (0-1) of `kanon_lab.sample.area_threshold`. `marks`: populations to be
     marked, by their names; their shares are read off the lines. `series`: the column that tells up to four lines apart.
     """
-    check_columns(
+    style.check_columns(
         frame, ("population", "true_p_c", *([series] if series else [])), "subsample.area_threshold(sizes, ...)"
     )
     rows = (
@@ -220,20 +186,18 @@ def area_threshold(
         .rename(columns={"true_p_c": "share"})
         .assign(what=frame[series].astype(str) if series else "")
     )
-    ends, found = ends_of(rows["population"]), drawable(rows["share"])
-    check_some(found, "share")
-    lost, rows = left_out(found, "areas"), rows[found].sort_values("population", kind="stable")
+    ends = log.ends_of(rows["population"])
+    rows, lost = log.drawn_part(rows.sort_values("population", kind="stable"), "share", "share", "areas")
     names = list(dict.fromkeys(frame[series].astype(str))) if series else [""]
-    if len(names) > len(_SERIES):
-        raise OptionError(f"the chart has room for {len(_SERIES)} series, not {len(names)}")
-    marks = check_marks(marks or {})
-    x = log_axis("X", "population", ends, "Persons in the area (log scale)", format=",", grid=False)
+    style.check_room(names, _SERIES, "series")
+    marks = log.check_marks(marks or {})
+    x = log.log_axis("X", "population", ends, "Persons in the area (log scale)", format=",", grid=False)
     read = _at_marks(rows, marks, names)
     told = "; ".join(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
     )
     return finish(
-        alt.layer(*rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
+        alt.layer(*log.rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
         title=title(
             "The larger the area, the fewer stand out",
             "Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
@@ -250,8 +214,8 @@ def area_threshold(
 def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], series: str | None) -> list[alt.Chart]:
     """A line a series, and marks with words at the marked populations."""
     colors, dashes = zip(*_SERIES, strict=True)
-    legend = legend_of_lines() if series else None
-    y = log_axis(
+    legend = log.legend_by_line() if series else None
+    y = log.log_axis(
         "Y",
         "share",
         (rows["share"].min() / 1.25, min(1, rows["share"].max() * 1.4)),
@@ -262,8 +226,7 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
     drawn = line.encode(
         x=x,
         y=y,
-        color=alt.Color("what:N", scale=by_name(names, colors), legend=legend),
-        strokeDash=alt.StrokeDash("what:N", scale=by_name(names, dashes), legend=legend),
+        **style.told_apart("what:N", names, color=colors, dash=dashes, legend=legend),
         tooltip=tooltips(
             *([("what:N", series)] if series else []),
             ("population:Q", "persons in the area", ",.0f"),

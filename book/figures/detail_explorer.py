@@ -13,23 +13,9 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.figures.log import LEAST, LINE, STROKE, SYMBOLS, check_some, drawable, log_axis
 from kanon_lab.sample import detail_grid
+from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, ipywidgets, moved, table
-from kanon_lab.show.style import (
-    BLACK,
-    LIGHT_GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    by_name,
-    check_columns,
-    inline_rounded,
-    layered,
-    live,
-    params,
-    share_expression,
-    tooltips,
-    words_at,
-)
+from kanon_lab.show.style import BLACK, LIGHT_GREY, ORANGE, SHARE, alt, inline_rounded, layered, live, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +52,7 @@ class _State:
     @classmethod
     def of(cls, grid: pd.DataFrame, fraction: float | None, start: dict[str, str]) -> _State:
         """The state asked for: by default the first labels, and the middle fraction."""
-        check_columns(grid, _SHOWN, "subsample.detail_grid(cells, spec, levels, fractions)")
+        style.check_columns(grid, _SHOWN, "subsample.detail_grid(cells, spec, levels, fractions)")
         names = list(grid.columns[: list(grid.columns).index("fraction")])
         levels = {name: list(dict.fromkeys(grid[name])) for name in names}
         fractions = sorted(set(grid["fraction"]))
@@ -141,7 +127,7 @@ def detail_explorer(grid: pd.DataFrame, /, *, fraction: float | None = None, **s
     `**start`: by variable the label shown first, by default its first one.
     """
     state = _State.of(grid, fraction, start)
-    layers = [*_drawn(state), words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
+    layers = [*_drawn(state), style.words_at("numbers", 0, _HEIGHT + _BELOW, line=LINE)]
     return live(
         layered(layers, "detail", state.rows(), _controls(state)),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_NOTE),
@@ -233,7 +219,7 @@ def _controls(state: _State) -> list[alt.Parameter]:
 
 def _told(name: str, column: str) -> tuple[str, str]:
     """Two expressions: an estimate of the chosen row, with a comma, and the truth."""
-    estimate, truth = share_expression(f"row.{column}"), share_expression(f"row.true_{column}")
+    estimate, truth = style.share_expression(f"row.{column}"), style.share_expression(f"row.true_{column}")
     return f"'{name} ' + {estimate} + ','", f"'{_IN_TRUTH[column == _RISK]} ' + {truth}"
 
 
@@ -247,8 +233,7 @@ def _drawn(state: _State) -> list[alt.Chart]:
     y = log_axis("Y", "p", (shares.min() / 1.3, shares.max() * 1.3), "p(identification), log scale")
     legend = alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
     names = list(kinds.values())
-    color = alt.Color("what:N", scale=by_name(names, (ORANGE, BLACK)), legend=legend)
-    dash = alt.StrokeDash("what:N", scale=by_name(names, ([7, 4], [1, 0])), legend=legend)
+    looks = style.told_apart("what:N", names, color=(ORANGE, BLACK), dash=([7, 4], [1, 0]), legend=legend)
     # What is 0 is said in words, and has no place on the axis.
     others = alt.Chart().transform_calculate(p="datum.p_identification").transform_filter(f"datum.p >= {LEAST}")
     others = others.mark_line(color=LIGHT_GREY, strokeWidth=1)
@@ -261,7 +246,7 @@ def _drawn(state: _State) -> list[alt.Chart]:
         .encode(
             x=x,
             y=y,
-            color=color,
+            color=looks["color"],
             tooltip=tooltips(
                 ("name:N", "detail"),
                 ("what:N", "shown"),
@@ -273,7 +258,7 @@ def _drawn(state: _State) -> list[alt.Chart]:
     now = chosen.transform_filter("datum.at == step")
     return [
         others.encode(x=x, y=y, detail="place:N"),
-        chosen.mark_line(strokeWidth=2.5).encode(strokeDash=dash),
+        chosen.mark_line(strokeWidth=2.5).encode(strokeDash=looks["strokeDash"]),
         chosen.mark_point(size=110, opacity=0, filled=True, aria=False),
         now.mark_point(filled=True, size=140, stroke="white", strokeWidth=1.5, opacity=1),
     ]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.show import style
 from kanon_lab.show.bars import axis_to_longest
-from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, check_columns, finish, inline, title, tooltips
+from kanon_lab.show.style import BLUE, COUNT, GREY, ORANGE, SHARE, alt, by_name, finish, inline, title, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +26,10 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     release, drawn in the order given), ``outcome`` (what the outsider learns about a person), ``persons`` (how many)
     and ``order`` (of the outcomes, the worst first); at most four outcomes.
     """
-    check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
+    style.check_columns(frame, (*_OUTCOMES, "order"), "the outcomes of linkage_attack(...)")
     rows = frame.sort_values("order", kind="stable")
     outcomes, versions = list(dict.fromkeys(rows["outcome"])), list(dict.fromkeys(frame["version"]))
-    if len(outcomes) > len(_OUTCOME_FILLS):
-        raise OptionError(f"the chart has room for {len(_OUTCOME_FILLS)} outcomes, not {len(outcomes)}; join some")
+    style.check_room(outcomes, _OUTCOME_FILLS, "outcomes", "; join some")
     total = rows.groupby("version")["persons"].transform("sum")
     if not (total > 0).all():
         raise OptionError("a version has no persons: leave it out")
@@ -38,8 +38,7 @@ def attack(frame: pd.DataFrame) -> alt.LayerChart:
     # Each version is a block of lines: its name, its bar, a line for each outcome, an empty one.
     blocks = [f"{version}\n{part}" for version in versions for part in ("name", "bar", *range(len(outcomes)), "gap")]
     y = alt.Y("line:N", scale=alt.Scale(domain=blocks[:-1]), axis=None)
-    fills = alt.Scale(domain=outcomes, range=list(_OUTCOME_FILLS[: len(outcomes)]))
-    color = alt.Color("outcome:N", scale=fills, legend=None)
+    color = alt.Color("outcome:N", scale=by_name(outcomes, _OUTCOME_FILLS), legend=None)
     outlined = {"stroke": GREY, "strokeWidth": 1}
     bars = alt.Chart(inline(rows.assign(line=rows["version"] + "\nbar")[[*_OUTCOMES, "line", "rank", "share"]], 6))
     lines = inline(
@@ -89,7 +88,7 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     ``share`` (of the class's records, 0-1) and ``overall`` (of the file's): classes and values are drawn in the order
     given.
     """
-    check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
+    style.check_columns(frame, ("class_label", "value", "share", "overall"), "the values of some classes")
     rows = frame[["class_label", "value", "share", "overall"]].astype({"class_label": str, "value": str})
     rows["row"] = rows["class_label"] + "\n" + rows["value"]
     rows["words"] = [f"{percent(row.share)} (file {percent(row.overall)})" for row in rows.itertuples()]
@@ -113,8 +112,7 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
         ),
     )
     domain = ["in the class", "in the whole file"]
-    color = alt.Color("series:N", scale=alt.Scale(domain=domain, range=[BLUE, ORANGE]), title=None)
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=domain, range=["square", "diamond"]), title=None)
+    looks = style.told_apart("series:N", domain, color=[BLUE, ORANGE], shape=["square", "diamond"], title=None)
     most = rows[["share", "overall"]].to_numpy().max()
     bars = base.transform_calculate(series=f"'{domain[0]}'").mark_bar(height={"band": 0.62})
     marks = base.transform_calculate(series=f"'{domain[1]}'").mark_point(
@@ -125,8 +123,8 @@ def class_distribution(frame: pd.DataFrame) -> alt.LayerChart:
     heads = alt.Chart(alt.InlineData(values=[{"row": f"{name}\n", "name": name} for name in classes]))
     return finish(
         alt.layer(
-            bars.encode(x=axis_to_longest("Records (%)", most, 22), color=color),
-            marks.encode(x="overall:Q", color=color, shape=shape),
+            bars.encode(x=axis_to_longest("Records (%)", most, 22), color=looks["color"]),
+            marks.encode(x="overall:Q", **looks),
             words.encode(x=alt.value("width"), text="words:N"),
             heads.mark_text(align="left", fontWeight="bold", fontSize=12).encode(x=alt.value(2), y=y, text="name:N"),
         ),

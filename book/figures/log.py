@@ -50,6 +50,13 @@ def left_out(found: pd.Series, name: str) -> str:
     return f"{name} left out as 0, next to 0 or unknown: {count}" if count else ""
 
 
+def drawn_part(rows: pd.DataFrame, column: str, each: str, name: str) -> tuple[pd.DataFrame, str]:
+    """Rows that are `drawable` by a column, some at least; and in words how many are not."""
+    found = drawable(rows[column])
+    check_some(found, each)
+    return rows[found], left_out(found, name)
+
+
 def ends_of(values: pd.Series) -> tuple[float, float]:
     """Where a logarithmic axis begins and ends: with a single value in its middle."""
     low, high = float(values.min()), float(values.max())
@@ -65,7 +72,7 @@ def check_marks(marks: object) -> dict[str, float]:
     return {name: check_positive(place, f"the mark {shortened(repr(name))}") for name, place in marks.items()}
 
 
-def legend_of_lines() -> alt.Legend:
+def legend_by_line() -> alt.Legend:
     """A line a name: what a telephone has room for."""
     return alt.Legend(title=None, columns=1, symbolType=STROKE, **SYMBOLS)
 

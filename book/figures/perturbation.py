@@ -8,25 +8,8 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    SHARE,
-    SUBTITLE_WIDTH,
-    alt,
-    check_columns,
-    finish,
-    inline,
-    layered,
-    live,
-    params,
-    share_expression,
-    title,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live, title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,30 +25,24 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     """What an attack achieves by the strength of the protection, for one to four series.
 
     `frame`: ``series``, ``strength`` (a number, at equal steps in the order of size) and ``share`` (0-1). `heading`,
-    `strength`, `share`: the title, and what the two axes show. `note`: A line below the title.
+    `strength`, `share`: the title, and what the two axes show. `note`: a line below the title.
     """
-    check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
+    style.check_columns(frame, ("series", "strength", "share"), "the results of an attack by strength")
     rows = frame[["series", "strength", "share"]]
     names, steps = list(dict.fromkeys(rows["series"])), sorted(set(rows["strength"]))
-    if len(names) > len(_COLORS):
-        raise OptionError(f"the chart has room for {len(_COLORS)} series, not {len(names)}")
+    style.check_room(names, _COLORS, "series")
     if rows.duplicated(["series", "strength"]).any():
         raise OptionError("a strength stands twice in one series: tell the two apart in the column series")
-    color, shape = (
-        {
-            "scale": alt.Scale(domain=names, range=list(looks[: len(names)])),
-            # More in one line than a telephone holds would be cut off.
-            "legend": alt.Legend(title=None, columns=2),
-        }
-        for looks in (_COLORS, _SHAPES)
-    )
-    base = alt.Chart(inline(rows)).encode(
+    # More in one line than a telephone holds would be cut off.
+    legend = alt.Legend(title=None, columns=2)
+    looks = style.told_apart("series:N", names, color=_COLORS, shape=_SHAPES, legend=legend)
+    base = alt.Chart(style.inline(rows)).encode(
         x=alt.X("strength:O", sort=steps, title=strength, axis=alt.Axis(labelAngle=0, format="~g", labelOverlap=True)),
         y=alt.Y("share:Q", title=share, axis=alt.Axis(format="~%", tickCount=6)),
-        color=alt.Color("series:N", **color),
-        tooltip=tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
+        color=looks["color"],
+        tooltip=style.tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
     )
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("series:N", **shape))
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=looks["shape"])
     said = "; ".join(
         f"{name}: {', '.join(f'{percent(row.share)} at {row.strength:g}' for row in part.itertuples())}"
         for name, part in rows.sort_values("strength").groupby("series", sort=False)
@@ -84,28 +61,25 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     Each point, a line from there to the mean of its group, and the means. `frame`: ``x``, ``y`` and ``group`` of each
     point. Never points of records: a page would give them away.
     """
-    check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
+    style.check_columns(frame, ("x", "y", "group"), "a list of points and their groups")
     rows = frame[["x", "y"]].assign(group=frame["group"].map("group {}".format))
     names = sorted(set(rows["group"]))
-    if len(names) > len(_COLORS):
-        raise OptionError(f"the chart has room for {len(_COLORS)} groups, not {len(names)}")
+    style.check_room(names, _COLORS, "groups")
     means = rows.groupby("group")[["x", "y"]].transform("mean")
     rows["mean_x"], rows["mean_y"] = means["x"], means["y"]
-    domain = {"domain": names}
-    color = alt.Color("group:N", title=None, scale=alt.Scale(range=list(_COLORS[: len(names)]), **domain))
-    shape = alt.Shape("group:N", title=None, scale=alt.Scale(range=list(_SHAPES[: len(names)]), **domain))
+    looks = style.told_apart("group:N", names, color=_COLORS, shape=_SHAPES, title=None)
     axis = alt.Axis(tickCount=6)
     x = alt.X("x:Q", title="First quantity", scale=alt.Scale(zero=False, padding=12), axis=axis)
     y = alt.Y("y:Q", title="Second quantity", scale=alt.Scale(zero=False, padding=12), axis=axis)
-    base = alt.Chart(inline(rows)).encode(color=color, y=y)
+    base = alt.Chart(style.inline(rows)).encode(color=looks["color"], y=y)
     lines = base.mark_rule(strokeWidth=1, opacity=0.6).encode(x=x, x2="mean_x", y2="mean_y")
     points = base.mark_point(size=60, strokeWidth=1.8).encode(
-        x=x, shape=shape, tooltip=tooltips(("x:Q",), ("y:Q",), ("group:N",))
+        x=x, shape=looks["shape"], tooltip=style.tooltips(("x:Q",), ("y:Q",), ("group:N",))
     )
     centres = (
-        alt.Chart(inline(rows.drop_duplicates("group")))
+        alt.Chart(style.inline(rows.drop_duplicates("group")))
         .mark_point(filled=True, size=190, opacity=1)
-        .encode(x=alt.X("mean_x:Q"), y=alt.Y("mean_y:Q"), color=color, shape=shape)
+        .encode(x=alt.X("mean_x:Q"), y=alt.Y("mean_y:Q"), **looks)
     )
     sizes = ", ".join(f"{name} has {count}" for name, count in rows["group"].value_counts().sort_index().items())
     return finish(
@@ -128,7 +102,7 @@ def perturbation_explorer(
     strengths in order. A method with fewer strengths than others stays at its last one. `few`: what to call the few.
     `method`: the method shown first, by default the first one. `step`: the strength shown first, from 1.
     """
-    check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
+    style.check_columns(frame, _EXPLORED, "quantity_loss and record_linkage by method and strength")
     methods = list(dict.fromkeys(frame["method"]))
     if len(methods) > len(_MARKS):
         raise OptionError(f"the explorer has room for {len(_MARKS)} methods, not {len(methods)}")
@@ -140,7 +114,7 @@ def perturbation_explorer(
         number=frame["method"].map(methods.index), step=frame.groupby("method").cumcount() + 1
     )
     rows["state"] = [f"{row.number} {row.step}" for row in rows.itertuples()]
-    values = inline(rows).values
+    values = style.inline(rows).values
     choice = alt.binding_select(options=list(range(len(methods))), labels=methods, name="method: ")
     # A step means another strength in each method, so that the title says the strength and the slider does not.
     slider = alt.binding_range(min=1, max=int(steps.max()), step=1, name="step, weakest first: ")
@@ -152,9 +126,9 @@ def perturbation_explorer(
     state = f"{methods.index(method)} {min(step, steps[method])}"
     start = next(row for row in values if row["state"] == state)
     colors = f"Blue: the chosen method; orange: the same, of {few} only; grey: the other methods"
-    controls = params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
+    controls = style.params({"method": methods.index(method), "step": step}, bindings, _words(steps.tolist(), few))
     return live(
-        layered(_explored(methods), "states", values, controls),
+        style.layered(_explored(methods), "states", values, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=textwrap.wrap(colors, SUBTITLE_WIDTH)),
         subject=subject,
         state=f"At {method}, {start['label']}: right links {percent(start['linked'])}, of {few} "
@@ -165,25 +139,27 @@ def perturbation_explorer(
 
 def _words(steps: list[int], few: str) -> dict[str, str]:
     """The result in words, signals of their own: the title shows them, and a page tells them to screen readers."""
+    linked, outlying = (style.share_expression(f"row.{name}") for name in ("linked", "outlying"))
     return {
         "state": f"method + ' ' + min(step, {steps}[method])",
         "row": "data('states')[indexof(pluck(data('states'), 'state'), state)]",
-        "words": f"[row.method + ', ' + row.label + ':', 'right links ' + {share_expression('row.linked')} +"
-        f" ', loss ' + format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + {share_expression('row.outlying')}]",
+        "words": f"[row.method + ', ' + row.label + ':', 'right links ' + {linked} +"
+        f" ', loss ' + format(row.il1s, '.3f') + ',', {json.dumps(f'of {few} ')} + {outlying}]",
         "told": "[words[0] + ' ' + words[1] + ' ' + words[2]]",
     }
 
 
 def _explored(methods: list[str]) -> list:
-    scale = alt.Scale(domain=methods, range=list(_MARKS[: len(methods)]))
     columns = alt.ExprRef("width < 360 ? 1 : 2")  # what a telephone has room for
-    shape = alt.Shape("method:N", scale=scale, legend=alt.Legend(title=None, columns=columns, labelLimit=220))
+    shape = alt.Shape(
+        "method:N", scale=style.by_name(methods, _MARKS), legend=alt.Legend(title=None, columns=columns, labelLimit=220)
+    )
     base = alt.Chart().encode(
         x=alt.X("il1s:Q", title=_LOSS, scale=alt.Scale(type="sqrt", zero=True, nice=False), axis=alt.Axis(tickCount=6)),
         y=_links("linked"),
         order="step:Q",
         detail="method:N",
-        tooltip=tooltips(
+        tooltip=style.tooltips(
             ("method:N", "method"),
             ("label:N", "strength"),
             ("linked:Q", "right links", SHARE),

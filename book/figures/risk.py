@@ -7,27 +7,8 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    COUNT,
-    GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    by_name,
-    check_columns,
-    finish,
-    hover,
-    inline,
-    layered,
-    live,
-    params,
-    share_expression,
-    ticks,
-    title,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, title, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +25,8 @@ _WORDS = {
     "risk": "row.exact[weight - 1]",
     "times": "format(risk * f_k * weight, '.2f')",
     "alike": "(f_k > 1 ? f_k + ' records alike' : 'One record alone') + ', estimated F_k ' + format(f_k * weight, ',')",
-    "both": f"'risk ' + {share_expression('risk')} + ', 1/estimate ' + {share_expression('(1 / (f_k * weight))')}",
+    "both": f"'risk ' + {style.share_expression('risk')} + ', 1/estimate ' + "
+    + style.share_expression("(1 / (f_k * weight))"),
     "words": "[alike + ':', both, weight == 1 ? 'they agree' : 'the risk is ' + times + ' times 1/estimate']",
     "told": "[words[0] + ' ' + words[1] + ', ' + words[2]]",
 }
@@ -59,20 +41,17 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     `kanon_lab.measures.individual_risk`; for each f_k one row for each F_k = f_k, 2 f_k, 3 f_k, ... in order, for all
     f_k equally many. `f`, `weight`: shown first: a sample frequency and the weight F_k/f_k, both of the frame.
     """
-    check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
+    style.check_columns(frame, _EXPLORED, "individual_risk(f_k, F_k, estimator=...)")
     rows = [_curve(number, part) for number, part in frame.groupby("f_k")]
     weights, numbers = len(rows[0]["exact"]), [row["f"] for row in rows]
     if any(len(row["exact"]) != weights for row in rows):
         raise OptionError("the chart needs equally many weights for every f_k")
     if f not in numbers or weight not in range(1, weights + 1):
         raise OptionError(f"f must be from {numbers[0]} to {numbers[-1]} and weight from 1 to {weights}")
-    sliders = {
-        "f_k": (f, numbers[0], numbers[-1], "records alike in the file (f_k): "),
-        "weight": (weight, 1, weights, "persons each stands for (weight): "),
-    }
+    f_k = {"min": numbers[0], "max": numbers[-1], "name": "records alike in the file (f_k): "}
     bindings = {
-        name: alt.binding_range(min=low, max=high, step=1, name=label)
-        for name, (_, low, high, label) in sliders.items()
+        "f_k": alt.binding_range(step=1, **f_k),
+        "weight": alt.binding_range(step=1, min=1, max=weights, name="persons each stands for (weight): "),
     }
     subject = (
         "Line chart of the risk of a record against the estimate of F_k, on logarithmic axes, for the expected value "
@@ -80,9 +59,9 @@ def risk_explorer(frame: pd.DataFrame, *, f: int = 1, weight: int = 100) -> alt.
     )
     risk = rows[numbers.index(f)]["exact"][weight - 1]
     start = f"At f_k = {f} and an estimate of {f * weight}: {percent(risk)}, {percent(1 / f / weight)}."
-    controls = params({name: value for name, (value, *_) in sliders.items()}, bindings, _WORDS)
-    return live(
-        layered(_explored(rows[-1]["f"] * weights), "risks", rows, controls),
+    controls = style.params({"f_k": f, "weight": weight}, bindings, _WORDS)
+    return style.live(
+        style.layered(_explored(rows[-1]["f"] * weights), "risks", rows, controls),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle="Mark: the record; approximation: from f_k = 3 on"),
         subject=subject,
         state=start,
@@ -108,8 +87,7 @@ def _explored(largest: int) -> list:
     y = _log_risk("risk:Q", 1 / largest, "Risk of the record (log scale)")
     names = list(_CURVES.values())
     legend = _legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
-    color = alt.Color("series:N", scale=by_name(names, (BLUE, BLACK, ORANGE)), title=None, legend=legend)
-    dash = alt.StrokeDash("series:N", scale=by_name(names, _DASHES), title=None, legend=legend)
+    looks = style.told_apart("series:N", names, color=(BLUE, BLACK, ORANGE), dash=_DASHES, title=None, legend=legend)
     curves = (
         alt.Chart()
         .transform_filter("datum.f == f_k")
@@ -120,7 +98,7 @@ def _explored(largest: int) -> list:
         .transform_filter("datum.name != 'approximation' || datum.f > 2")
         .transform_calculate(series=f"({json.dumps(_CURVES)})[datum.name]")
     )
-    lines = curves.mark_line(strokeWidth=2.5).encode(x=x, y=y, color=color, strokeDash=dash)
+    lines = curves.mark_line(strokeWidth=2.5).encode(x=x, y=y, **looks)
     told = ("series:N", "measure"), ("f:Q", "f_k"), ("F:Q", "estimated F_k", COUNT), ("risk:Q", "risk", SHARE)
     chosen = (
         alt.Chart()
@@ -139,18 +117,18 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     ``measure`` (its name, in the order of the legend, what is known first), ``risk`` (mean over records, 0-1) and
     ``records``.
     """
-    check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
+    style.check_columns(frame, ("f_k", "measure", "risk", "records"), "the mean risks by f_k")
     measures = list(dict.fromkeys(frame["measure"]))
-    if len(measures) > len(_COLORS):
-        raise OptionError(f"the chart has room for {len(_COLORS)} measures, not {len(measures)}; leave some out")
+    style.check_room(measures, _COLORS, "measures", "; leave some out")
     rows = frame[["f_k", "measure", "risk", "records"]].astype({"f_k": str})
     labels = list(dict.fromkeys(rows["f_k"]))
     legend = _legend(symbolSize=90, symbolStrokeWidth=0)
-    color = alt.Color("measure:N", scale=by_name(measures, _COLORS), title=None, legend=legend)
+    looks = style.told_apart("measure:N", measures, color=_COLORS, dash=_DASHES, title=None, legend=legend)
+    looks |= style.told_apart("measure:N", measures, shape=_SHAPES, title=None)
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("f_k:N", sort=labels, title="f_k: records alike in the file", axis=alt.Axis(labelAngle=0, grid=False)),
         y=_log_risk("risk:Q", rows["risk"].min(), "Mean risk of the records (log scale)"),
-        color=color,
+        color=looks["color"],
         tooltip=tooltips(
             ("measure:N", "measure"), ("f_k:N", "f_k"), ("records:Q", "records", COUNT), ("risk:Q", "mean risk", SHARE)
         ),
@@ -159,12 +137,8 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
     said = ", ".join(f"{percent(row.risk)} by {row.measure}" for row in firsts.itertuples())
     return finish(
         alt.layer(
-            base.mark_line(strokeWidth=2).encode(
-                strokeDash=alt.StrokeDash("measure:N", scale=by_name(measures, _DASHES), title=None, legend=legend)
-            ),
-            base.mark_point(filled=True, size=75, opacity=1).encode(
-                shape=alt.Shape("measure:N", scale=by_name(measures, _SHAPES), title=None)
-            ),
+            base.mark_line(strokeWidth=2).encode(strokeDash=looks["strokeDash"]),
+            base.mark_point(filled=True, size=75, opacity=1).encode(shape=looks["shape"]),
         ),
         title=title("Risk by the number of records alike", "Mean over the records with the same f_k"),
         description=(
@@ -182,13 +156,13 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
     ``households``, and means over them, 0-1: ``lower``, ``risk``, ``upper`` of `kanon_lab.measures.household_risks`,
     and ``person``, the mean risk of their members.
     """
-    check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
+    style.check_columns(frame, ("members", "households", "person", "lower", "risk", "upper"), "the mean risks by size")
     rows = frame.astype({"members": str})
     labels = rows["members"].tolist()
     ends = {"person": "one member", "risk": "household, if independent"}
     names = list(ends.values())
-    color = alt.Color("what:N", scale=by_name(names, (ORANGE, BLUE)), title=None, legend=_legend())
-    shape = alt.Shape("what:N", scale=by_name(names, ("square", "circle")), title=None)
+    color = alt.Color("what:N", scale=style.by_name(names, (ORANGE, BLUE)), title=None, legend=_legend())
+    shape = alt.Shape("what:N", scale=style.by_name(names, ("square", "circle")), title=None)
     base = alt.Chart(inline(rows[["members", "households", "person", "lower", "risk", "upper"]])).encode(
         y=alt.Y("members:N", sort=labels, title="Members in the file", axis=alt.Axis(ticks=False, labelPadding=5)),
         tooltip=tooltips(
@@ -234,7 +208,7 @@ def _log_risk(field: str, least: float, text: str) -> alt.Y:
     return alt.Y(
         field,
         scale=alt.Scale(type="log", domain=[min(0.8 * least, 0.5), 1], nice=False),
-        axis=alt.Axis(values=ticks(min(0.8 * least, 0.5), 1), format="~%"),
+        axis=alt.Axis(values=style.ticks(min(0.8 * least, 0.5), 1), format="~%"),
         title=text,
     )
 

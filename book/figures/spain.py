@@ -9,25 +9,8 @@ from kanon_lab.data.labels import lowest_age
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import KRange
-from kanon_lab.show.style import (
-    COUNT,
-    DATE_TIP,
-    GREY,
-    LIGHT_GREY,
-    SHARE,
-    alt,
-    check_columns,
-    check_dates,
-    date_color,
-    date_dash,
-    date_shape,
-    finish,
-    inline,
-    share_expression,
-    shares_axis,
-    title,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, SHARE, alt, check_columns, finish, inline, title, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,15 +31,15 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='municipality')")
     alone = _alone(frame)
     alone = alone[alone["population"] > 0]
-    dates = check_dates(alone["dates"])
+    dates = style.check_dates(alone["dates"])
     x = alt.X(
         "population:Q",
         scale=alt.Scale(type="log", nice=False),
         axis=alt.Axis(values=[10, 100, 1_000, 10_000, 100_000, 1_000_000], format="~s"),
         title="Population of the municipality (persons)",
     )
-    y = shares_axis("Y", "share", "Alone, k = 1 (% of the persons)")
-    color, shape = date_color(dates), date_shape(dates)
+    y = style.shares_axis("Y", "share", "Alone, k = 1 (% of the persons)")
+    color, shape = style.date_color(dates), style.date_shape(dates)
     places = (
         alt.Chart(inline(thin_places(alone)))
         .mark_point(filled=True, opacity=0.5)
@@ -67,7 +50,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             shape=shape,
             size=alt.Size("municipalities:Q", scale=alt.Scale(type="sqrt", range=[9, 260]), legend=None),
             tooltip=tooltips(
-                DATE_TIP,
+                style.DATE_TIP,
                 ("municipalities:Q", "municipalities"),
                 ("population_from:Q", "population from", COUNT),
                 ("population_to:Q", "population to", COUNT),
@@ -87,7 +70,7 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
             tooltip=tooltips(
                 ("name:N", "municipality"),
                 ("population:Q", "population", COUNT),
-                DATE_TIP,
+                style.DATE_TIP,
                 ("share:Q", "alone", SHARE),
             ),
         )
@@ -120,7 +103,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         raise OptionError("the chart shows one place: choose the rows of one place, or measure with by='all'")
     if not frame["population"].iloc[0] > 0:
         raise OptionError("the chart shows shares of persons, and the place has none")
-    dates = check_dates(frame["dates"])
+    dates = style.check_dates(frame["dates"])
     rows = frame.assign(k=_range_labels(frame), spread=frame["half_width"] / frame["population"])
     rows = rows.assign(
         low=(rows["share"] - rows["spread"]).clip(lower=0), high=(rows["share"] + rows["spread"]).clip(upper=1)
@@ -130,7 +113,7 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         yOffset=alt.YOffset("dates:N", sort=dates),
         tooltip=tooltips(
             ("k:N", "k"),
-            DATE_TIP,
+            style.DATE_TIP,
             ("share:Q", "share of persons", SHARE),
             ("spread:Q", "half-width of the 95 % interval", ".2~%"),
         ),
@@ -142,10 +125,10 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
         axis=alt.Axis(format="~%", values=[0, 0.2, 0.4, 0.6, 0.8, 1]),
         title="Persons (% of the population)",
     )
-    bars = base.mark_bar().encode(x=x, color=date_color(dates))
+    bars = base.mark_bar().encode(x=x, color=style.date_color(dates))
     intervals = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q")
     # Each bar says its date and value: nothing rests on colour.
-    words = base.transform_calculate(words=f"datum.dates + ' ' + {share_expression('datum.share')}")
+    words = base.transform_calculate(words=f"datum.dates + ' ' + {style.share_expression('datum.share')}")
     words = words.mark_text(align="left", dx=5, fontSize=11).encode(x=alt.X("high:Q"), text="words:N")
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     return finish(
@@ -170,7 +153,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     """
     check_columns(frame, _ANONYMITY, "anonymity(counts, by='province')")
     alone = _alone(frame).dropna(subset="share")
-    dates = check_dates(alone["dates"])
+    dates = style.check_dates(alone["dates"])
     ranking = alone[alone["dates"] == dates[0]].sort_values("share", ascending=False)
     order = ranking["name"].tolist()
     base = alt.Chart(inline(alone[["name", "population", "dates", "share"]])).encode(
@@ -193,10 +176,13 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
             axis=alt.Axis(format="~%", tickCount=5),
             scale=alt.Scale(domainMin=0),
         ),
-        color=date_color(dates),
-        shape=date_shape(dates),
+        color=style.date_color(dates),
+        shape=style.date_shape(dates),
         tooltip=tooltips(
-            ("name:N", "province"), ("population:Q", "population", COUNT), DATE_TIP, ("share:Q", "alone", SHARE)
+            ("name:N", "province"),
+            ("population:Q", "population", COUNT),
+            style.DATE_TIP,
+            ("share:Q", "alone", SHARE),
         ),
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
@@ -221,7 +207,7 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     `frame`: from `kanon_lab.population.places.alone_by_cell_size`: ``dates``, ``periods``, ``n`` and ``probability``.
     """
     check_columns(frame, ("dates", "periods", "n", "probability"), "alone_by_cell_size(sizes)")
-    dates = check_dates(frame["dates"])
+    dates = style.check_dates(frame["dates"])
     base = alt.Chart(inline(frame[["dates", "periods", "n", "probability"]])).encode(
         x=alt.X(
             "n:Q",
@@ -229,13 +215,13 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
             title="n: persons in the cell",
             axis=alt.Axis(values=[1, 10, 100, 1_000, 10_000, 100_000], format="~s"),
         ),
-        y=shares_axis("Y", "probability", "Probability of being alone (%)"),
+        y=style.shares_axis("Y", "probability", "Probability of being alone (%)"),
     )
-    lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
+    lines = base.mark_line(strokeWidth=2.5).encode(color=style.date_color(dates), strokeDash=style.date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
         tooltip=tooltips(
             ("n:Q", "persons in the cell", COUNT),
-            DATE_TIP,
+            style.DATE_TIP,
             ("periods:Q", "days, months or years in the age group", COUNT),
             ("probability:Q", "probability of being alone", SHARE),
         )
@@ -264,7 +250,7 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     """
     for rows in (frame, pooled):
         check_columns(rows, ("age_group", "dates", "share"), "alone_by_age(counts)")
-    dates = check_dates(frame["dates"])
+    dates = style.check_dates(frame["dates"])
     known = frame.dropna(subset="share")
     rows = known.assign(age=known["age_group"].map(lowest_age))[["age", "age_group", "dates", "share"]]
     oldest = int(rows["age"].max())
@@ -277,13 +263,13 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         axis=alt.Axis(values=list(range(0, 121, 10))),
         scale=alt.Scale(domain=[0, oldest], nice=False),
     )
-    base = alt.Chart(inline(rows)).encode(x=x, y=shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
-    lines = base.mark_line(strokeWidth=2.5).encode(color=date_color(dates), strokeDash=date_dash(dates))
+    base = alt.Chart(inline(rows)).encode(x=x, y=style.shares_axis("Y", "share", "Alone, k = 1 (% of the persons)"))
+    lines = base.mark_line(strokeWidth=2.5).encode(color=style.date_color(dates), strokeDash=style.date_dash(dates))
     points = base.mark_point(size=120, opacity=0, filled=True, aria=False).encode(
-        tooltip=tooltips(("age_group:N", "age"), DATE_TIP, ("share:Q", "alone", SHARE))
+        tooltip=tooltips(("age_group:N", "age"), style.DATE_TIP, ("share:Q", "alone", SHARE))
     )
     levels = alt.Chart(inline(level)).mark_rule(strokeWidth=7, opacity=0.35)
-    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=date_color(dates))
+    levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=style.date_color(dates))
     by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
     groups = rows.drop_duplicates("age").set_index("age")["age_group"]
     told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))

@@ -7,24 +7,9 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
+from kanon_lab.show import style
 from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, bars_by_version, lines_of, versions_of, words_of_bars
-from kanon_lab.show.style import (
-    BLUE,
-    COUNT,
-    LIGHT_GREY,
-    ORANGE,
-    SHARE,
-    alt,
-    check_columns,
-    finish,
-    inline,
-    layered,
-    live,
-    params,
-    share_expression,
-    title,
-    tooltips,
-)
+from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, title, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +27,7 @@ _WORDS = {
         "['k = ' + k_required + ', ' + orders[order] + ':',"
         " (row.total ? format(row.total, ',') : 'no') + (row.total == 1 ? ' cell' : ' cells') + ' suppressed',"
         " 'in ' + format(row.touched, ',') + (row.touched == 1 ? ' record' : ' records')"
-        " + ' (' + " + share_expression("row.touched / records") + " + ')']"
+        " + ' (' + " + style.share_expression("row.touched / records") + " + ')']"
     ),
     "told": (
         "[join(cost, ' ') + '. Records below k before: ' + format(row.counts[keys], ',') + '; after, by compatible"
@@ -62,7 +47,7 @@ def banded(
     out) and ``records`` in it. `variable`: its name, with the unit. `unit`: one of it, such as ``year of age``: the
     height of a bar is the records in it. `heading`: the title; charts on one page need titles that differ.
     """
-    check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
+    style.check_columns(frame, ("version", "start", "end", "records"), "the counts before and after recoding")
     versions = ["before", "after"]
     if set(frame["version"]) != set(versions):
         raise OptionError("the column version must hold before and after, and nothing else")
@@ -110,7 +95,7 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     `frame`: `kanon_lab.methods.Suppression.cells` (``variable``, ``cells``, ``share`` of the records, 0-1); for several
     ways the frames of all, one below the other, with a column ``version``: their names, in the order of the bars.
     """
-    check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
+    style.check_columns(frame, ("variable", "cells", "share"), "local_suppression(...).cells")
     rows = frame.assign(version=frame.get("version", ""))[["variable", "version", "cells", "share"]]
     versions, names = versions_of(rows, "variable", "a variable"), list(dict.fromkeys(rows["variable"]))
     rows["words"] = [f"{row.cells:,} ({percent(row.share)})" for row in rows.itertuples()]
@@ -146,8 +131,8 @@ def suppression_explorer(
     those below k in the file as it came (``before``) and after, by each claim of `Suppression.claims`. `records`:
     records of the file. `k`: the k shown first. `order`: the order shown first, by default the first one.
     """
-    check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
-    check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
+    style.check_columns(cells, ("k", "order", "variable", "cells", "touched"), "local_suppression(...).cells")
+    style.check_columns(claims, ("k", "order", "claim", "records"), "local_suppression(...).claims")
     names, orders = list(dict.fromkeys(cells["variable"])), list(dict.fromkeys(cells["order"]))
     ks = sorted({int(each) for each in cells["k"]})
     states = _states(cells, claims, names, orders, ks)
@@ -166,8 +151,8 @@ def suppression_explorer(
         "and of the records that are still below k by three claims."
     )
     state = next(each for each in states if each["state"] == f"{k} {values['order']}")
-    return live(
-        layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
+    return style.live(
+        style.layered(_explored(names, records, states), "states", states, params(fixed | values, controls, _WORDS)),
         title=alt.TitleParams(alt.ExprRef("cost"), subtitle="Bars: share of the records of the file"),
         subject=subject,
         state=f"At k = {k}, {order}: cells {state['total']:,}, records touched {state['touched']:,}.",
@@ -230,7 +215,7 @@ def _explored(names: list[str], records: int, states: list[dict]) -> list:
         .transform_flatten(["counts", "lines", "names", "kinds"], ["count", "line", "name", "series"])
         .transform_calculate(
             share="datum.count / records",
-            words=f"format(datum.count, ',') + ' (' + {share_expression('datum.share')} + ')'",
+            words=f"format(datum.count, ',') + ' (' + {style.share_expression('datum.share')} + ')'",
         )
         .encode(
             y=y, tooltip=tooltips(("name:N", "bar"), ("count:Q", "records", COUNT), ("share:Q", "of the file", SHARE))

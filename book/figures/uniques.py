@@ -14,23 +14,8 @@ from kanon_lab.errors import OptionError
 from kanon_lab.figures.log import LEAST, LINE, SYMBOLS, check_some, drawable, ends_of, left_out, log_axis
 from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.estimators import check_methods
-from kanon_lab.show.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    GRID,
-    ORANGE,
-    PURPLE,
-    SHARE,
-    alt,
-    by_name,
-    check_columns,
-    finish,
-    inline_rounded,
-    title,
-    tooltips,
-)
+from kanon_lab.show import style
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, title, tooltips
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
@@ -75,8 +60,8 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
     fraction of the study, and where its lines end. `tangent`: whether the tangent at the sample is drawn too, up to
     fraction 1.
     """
-    check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
-    check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
+    style.check_columns(curve, ("fraction", "share"), "subsample.uniqueness_curve(sizes, fractions)")
+    style.check_columns(study, _STUDY, "subsample.expected_study(sizes, [fraction])")
     if len(study) != 1:
         raise OptionError(f"the curve is drawn with one fraction of the study, not {len(study)}; give one row")
     read = _reading(study.iloc[0])
@@ -172,7 +157,7 @@ def _steps(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         words = {"along": f"\u00d7 {right / left:.3g}", "down": f"\u00d7 {below / above:.2g}"}
         middle = {"middle": math.sqrt(left * right), "upper": above * (below / above) ** 0.25}
         rows.append({"left": left, "fraction": right, "share": above, "below": below, **middle, **words})
-    data = alt.Chart(inline_rounded(pd.DataFrame(rows)))
+    data = alt.Chart(style.inline_rounded(pd.DataFrame(rows)))
     rule, foot = data.mark_rule(color=GREY, strokeDash=[3, 3]), _HEIGHT - 12
     return [
         rule.encode(x=x, x2="left:Q", y=y),
@@ -194,10 +179,10 @@ def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[
         back = f**1.5
         parts["tangent"] = pd.DataFrame({"fraction": [back, 1.0], "share": [at_f * (back / f) ** slope, end]})
     laid = pd.concat([part[["fraction", "share"]].assign(line=name) for name, part in parts.items()])
-    lines = alt.Chart(inline_rounded(laid)).mark_line(strokeWidth=2.5, clip=True)
-    dash = alt.StrokeDash("line:N", scale=by_name(_LAID, [dash for _, dash in _LAID.values()]), legend=None)
+    lines = alt.Chart(style.inline_rounded(laid)).mark_line(strokeWidth=2.5, clip=True)
+    dash = alt.StrokeDash("line:N", scale=style.by_name(_LAID, [dash for _, dash in _LAID.values()]), legend=None)
     marks = read.dropna(subset="shape")
-    points = alt.Chart(inline_rounded(marks)).mark_point(fill="white", strokeWidth=2.5, size=110, opacity=1)
+    points = alt.Chart(style.inline_rounded(marks)).mark_point(fill="white", strokeWidth=2.5, size=110, opacity=1)
     shape = alt.Shape("shape:N", scale=None)
     return [
         lines.encode(x=x, y=y, stroke=_of_line("Stroke"), strokeDash=dash, tooltip=_curve_tooltip("line")),
@@ -208,7 +193,7 @@ def _lines(curve: pd.DataFrame, read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[
 def _factor(read: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A bracket from the ruler's end to the truth."""
     ends = read.loc[["ruler", "truth"], ["fraction", "share"]].assign(other=read.loc["truth", "share"])
-    data = alt.Chart(inline_rounded(ends))
+    data = alt.Chart(style.inline_rounded(ends))
     return [
         data.mark_rule(strokeWidth=1.5, color=GREY, xOffset=12).encode(x=x, y=y, y2="other:Q"),
         data.mark_rule(strokeWidth=1.5, color=GREY, xOffset=7, x2Offset=12).encode(x=x, x2="fraction:Q", y=y),
@@ -233,11 +218,11 @@ def _labels(
     named = pd.DataFrame([{"fraction": middle, "share": share, "label": "curve", "line": "curve"}])
     bold = {"fontWeight": "bold"}
     parts = [
-        alt.Chart(inline_rounded(read.iloc[:2])).mark_text(align="left", dx=9, dy=-9, **bold),
-        alt.Chart(inline_rounded(ends.dropna(subset="line"))).mark_text(align="left", dx=17, **bold),
-        alt.Chart(inline_rounded(named)).mark_text(align="right", dx=-7, dy=16, **bold),
+        alt.Chart(style.inline_rounded(read.iloc[:2])).mark_text(align="left", dx=9, dy=-9, **bold),
+        alt.Chart(style.inline_rounded(ends.dropna(subset="line"))).mark_text(align="left", dx=17, **bold),
+        alt.Chart(style.inline_rounded(named)).mark_text(align="right", dx=-7, dy=16, **bold),
     ]
-    factor = alt.Chart(inline_rounded(ends.loc[["factor"]])).mark_text(align="left", dx=17)
+    factor = alt.Chart(style.inline_rounded(ends.loc[["factor"]])).mark_text(align="left", dx=17)
     return [
         *(part.encode(x=x, y=y, text="label:N", color=_of_line("Color")) for part in parts),
         factor.encode(x=x, y=y, text="label:N"),
@@ -261,7 +246,7 @@ def _apart(shares: list[float], factor: float, low: float) -> list[float]:
 
 def _of_line(channel: str) -> alt.Stroke | alt.Color:
     """The colour of a line, for what belongs to it; words say which is which, so no legend does."""
-    colors = by_name(_LAID, [color for color, _ in _LAID.values()])
+    colors = style.by_name(_LAID, [color for color, _ in _LAID.values()])
     return getattr(alt, channel)("line:N", scale=colors, legend=None)
 
 
@@ -284,7 +269,7 @@ def estimates_against_truth(
     """
     quantity = check_choice(quantity, "quantity", _QUANTITIES)
     columns = [f"true_{quantity}", quantity, f"sd_{quantity}", "failures"]
-    check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
+    style.check_columns(frame, ("fraction", "method", *columns), "subsample.study_trials(...)")
     known = [name for name in _METHODS if name in set(frame["method"])]
     names = check_methods(frame["method"] if methods is None else methods, known)
     rows = frame.loc[frame["method"].isin(names), ["fraction", "method", *columns]]
@@ -327,13 +312,13 @@ def _against(
     looks = {_TRUTH: (BLACK, [1, 0], _BAR), **{name: _METHODS[name] for name in names}}
     colors, dashes, shapes = zip(*looks.values(), strict=True)
     legend = alt.Legend(title=None, columns=2, **SYMBOLS | {"symbolStrokeWidth": 0})
-    color = alt.Color("what:N", scale=by_name(looks, colors), legend=legend)
+    apart = style.told_apart("what:N", looks, color=colors, dash=dashes, shape=shapes, legend=legend)
     x = log_axis("X", "fraction", ends, "Sampling fraction (log scale)", grid=False)
     y = log_axis("Y", "mean", heights, f"{text.split(':')[0]}, log scale")
-    base = alt.Chart(inline_rounded(rows)).encode(
+    base = alt.Chart(style.inline_rounded(rows)).encode(
         x=x,
         y=y,
-        color=color,
+        color=apart["color"],
         tooltip=tooltips(
             ("what:N", "method"),
             ("fraction:Q", "sampling fraction", SHARE),
@@ -345,11 +330,7 @@ def _against(
     )
     return [
         base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        alt.Chart(inline_rounded(truth)).mark_line(strokeWidth=5).encode(x=x, y=y, color=color),
-        base.mark_line(strokeWidth=2).encode(
-            strokeDash=alt.StrokeDash("what:N", scale=by_name(looks, dashes), legend=legend)
-        ),
-        base.mark_point(filled=True, size=60, opacity=1).encode(
-            shape=alt.Shape("what:N", scale=by_name(looks, shapes), legend=legend)
-        ),
+        alt.Chart(style.inline_rounded(truth)).mark_line(strokeWidth=5).encode(x=x, y=y, color=apart["color"]),
+        base.mark_line(strokeWidth=2).encode(strokeDash=apart["strokeDash"]),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=apart["shape"]),
     ]

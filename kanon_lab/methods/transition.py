@@ -2,8 +2,9 @@
 
 A matrix is a DataFrame: one row a true category, one column a category seen, both in the same order and as text (1, 1.0
 and "1" are one category); each cell a probability, each row adding to 1. It may be given as a mapping of each true
-category to its {category: probability}. Shares are shares or counts: a mapping or Series by category, where one that is
-left out has none, or numbers in the order of the matrix.
+category to its {category: probability}. Shares are shares or counts from 0 on: a mapping or Series by category, where
+one that is left out has none, or numbers in the order of the matrix. What is estimated or concluded is so with the true
+shares and the matrix that was used.
 """
 
 from __future__ import annotations
@@ -36,19 +37,11 @@ def encodable(text: str) -> bool:
 
 
 def transition_matrix(categories: Iterable[Hashable], *, keep: float | Mapping[Hashable, float]) -> pd.DataFrame:
-    """A matrix from the probability to stay; the other categories share the rest evenly.
+    """A matrix of two categories or more, from the probability to stay; the others share the rest evenly.
 
     Parameters
     ----------
-    categories : iterable
-        Two or more, in the order of the matrix.
     keep : float or mapping of category to float, 0-1
-        Probability to stay.
-
-    Returns
-    -------
-    DataFrame
-        Categories by categories.
 
     Examples
     --------
@@ -109,7 +102,7 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
     Parameters
     ----------
     shares : mapping or Series by category
-        Shares or counts of two or more categories, 0 or more.
+        Of two or more.
     keep : float or mapping of category to float, 0-1
         Probability to stay without a draw.
 
@@ -140,20 +133,13 @@ def redrawing_matrix(shares: Shares, *, keep: float | Mapping[Hashable, float]) 
 def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
     """The matrix that leaves the shares as they are: a first stage there, a second one back to where it may come from.
 
-    Parameters
-    ----------
-    matrix
-        The first stage P.
-    shares
-        0 or more.
-
     Returns
     -------
     DataFrame
-        R = P Q, where Q_ij, the probability that a category seen as i was j, is proportional to p_ji share_j. So
-        shares R = shares. **The probability to stay is not that of P**: it is the diagonal of R, much
-        lower for a rare category and at times higher for a common one. For two categories that change places with
-        certainty R changes nothing.
+        R = P Q, where P is the `matrix` that is given and Q_ij, the probability that a category seen as i was j, is
+        proportional to p_ji share_j. So shares R = shares. **The probability to stay is not that of P**: it is the
+        diagonal of R, much lower for a rare category and at times higher for a common one. For two categories that
+        change places with certainty R changes nothing.
 
     References
     ----------
@@ -173,20 +159,14 @@ def invariant_matrix(matrix: object, shares: Shares) -> pd.DataFrame:
 
 
 def estimated_shares(observed: Shares, matrix: object) -> pd.Series:
-    """The true shares, estimated from those seen after PRAM: observed P^-1.
-
-    Parameters
-    ----------
-    observed
-        Shares in the released file, weighted or not.
-    matrix
-        The one that was used. Not singular.
+    """The true shares, estimated from those seen after PRAM by a matrix that is not singular: observed P^-1.
 
     Returns
     -------
     Series
-        By category; they add to 1. In expectation they are the true ones. **One can be below 0** (a rare category, by
-        chance): it is left so, since cutting it off would bias the others.
+        By category, from the shares in the released file, weighted or not; they add to 1. In expectation they are the
+        true ones. **One can be below 0** (a rare category, by chance): it is left so, since cutting it off would bias
+        the others.
 
     References
     ----------
@@ -214,8 +194,6 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
     ----------
     shares
         True ones, or the estimates in their place; these may be below 0.
-    matrix
-        The one that was used.
     records : int, 1 or more
         How many have a value.
 
@@ -246,13 +224,6 @@ def shares_covariance(shares: Shares, matrix: object, *, records: int) -> pd.Dat
 
 def posterior(matrix: object, shares: Shares) -> pd.DataFrame:
     """Probability that a record that is seen as one category truly is another: what an outsider can conclude.
-
-    Parameters
-    ----------
-    matrix
-        The one that was used.
-    shares
-        True ones, 0 or more.
 
     Returns
     -------

@@ -336,7 +336,7 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
     plan = household_plan({**settings, "seed": seed})
     households = household_file(frame, spec.household, plan.variables)
     with about("one record a household", part=True):
-        plan.check_frame(households)
+        plan.check(households)
         protection = _carried_out(households, plan)
     merged = merge_households(frame, protection.state.working, spec.household)
     # The ghosts of persons would still tell what their keys do not.
@@ -352,10 +352,6 @@ def _household_level(frame: pd.DataFrame, spec: KeySpec, settings: Mapping[str, 
 
 class Recipe(Plan):
     """What is to be done to a file, and how to do it; its attributes are those of `kanon_lab.recipes.plan.Plan`."""
-
-    def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
-        """Raise a `KanonLabError` unless every column that the recipe names can be used, before anything is done."""
-        self.check_frame(frame.numbered if isinstance(frame, MicrodataFile) else frame)
 
     def apply(self, frame: pd.DataFrame | MicrodataFile, *, progress: bool = False) -> Protection:
         """Protect a file.

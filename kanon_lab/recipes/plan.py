@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from kanon_lab.arguments import as_share
+from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures import IndicatorSet
 from kanon_lab.methods.recode_settings import HierarchySettings
@@ -84,8 +85,9 @@ class Plan:
         """Options of `kanon_lab.recipes.protect`."""
         return {name: getattr(self, name) for name in ("k", "risks", "estimator", "seed", "indicators")}
 
-    def check_frame(self, frame: pd.DataFrame) -> None:
+    def check(self, frame: pd.DataFrame | MicrodataFile) -> None:
         """Raise a `KanonLabError` unless every column that it names can be used, before anything is done."""
+        frame = frame.numbered if isinstance(frame, MicrodataFile) else frame
         with inside(self.name):
             self._check_lists(set(frame.columns))
             self.spec.check(frame)

@@ -72,6 +72,7 @@ MEASURES: dict[str, Measure] = {
     "indicators_covered": Measure("loss", "indicators outside their first interval", kept=True),
 }
 _NUMBER = r"(\d+(?:\.\d+)?(?:e-\d+)?)"
+_PATTERNS = {re.compile(re.escape(family).replace(r"\#", _NUMBER)): each for family, each in MEASURES.items()}
 _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
@@ -101,9 +102,9 @@ def is_measure(name: str) -> bool:
 
 
 def _found(name: object) -> Measure | None:
-    for family, measure in MEASURES.items() if isinstance(name, str) else ():
-        if found := re.fullmatch(re.escape(family).replace(r"\#", _NUMBER), name):
-            return replace(measure, label=measure.label.replace("#", found[1])) if "#" in family else measure
+    for pattern, measure in _PATTERNS.items() if isinstance(name, str) else ():
+        if found := pattern.fullmatch(name):
+            return replace(measure, label=measure.label.replace("#", found[1])) if pattern.groups else measure
     return None
 
 

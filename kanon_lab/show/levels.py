@@ -13,7 +13,7 @@ from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, level_grid, search
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
-from kanon_lab.show.style import alt
+from kanon_lab.show.style import BLUE, ORANGE, alt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -402,7 +402,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.by_verdict(_VERDICTS, ["circle", "triangle-down"]),
+        **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-down"], title=None),
         tooltip=style.tooltips(
             *((f"level_of_{i}:N", name) for i, name in enumerate(state.names)),
             ("removed:Q", "records to be removed", style.COUNT),

@@ -30,7 +30,7 @@ from kanon_lab.recipes.tradeoff import (
 )
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, drawn, ipywidgets, moved, table
-from kanon_lab.show.style import BLUE, LIGHT_GREY, alt
+from kanon_lab.show.style import BLUE, LIGHT_GREY, ORANGE, alt
 
 _HEIGHT, _LINE = 300, 16
 # Pixels from the drawing to the name of the loss below its axis, and to the words below that.
@@ -441,7 +441,7 @@ def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     return points.mark_point(filled=True, size=50, opacity=0.85).encode(
         x=x,
         y=y,
-        **style.by_verdict(_VERDICTS, ["circle", "triangle-up"]),
+        **style.told_apart("verdict:N", _VERDICTS, color=[BLUE, ORANGE], shape=["circle", "triangle-up"], title=None),
         tooltip=style.tooltips(
             ("label:N", "recipe"), ("y:Q", measure_of(state.risk).label, state.form(state.risk)), ("lost:N", "loss")
         ),

@@ -274,10 +274,16 @@ def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> 
     return text.encode(x=alt.value(x), y=alt.value(y))
 
 
-def by_verdict(verdicts: Sequence[str], shapes: Sequence[str]) -> dict[str, Any]:
-    """Colour and shape of marks that a verdict, of two, tells apart."""
-    color, shape = (alt.Scale(domain=verdicts, range=looks) for looks in ([BLUE, ORANGE], shapes))
-    return {
-        "color": alt.Color("verdict:N", scale=color, title=None),
-        "shape": alt.Shape("verdict:N", scale=shape, title=None),
-    }
+def told_apart(
+    field: str, names: Iterable[str], *, color: Iterable = (), shape: Iterable = (), dash: Iterable = (), **words: Any
+) -> dict[str, Any]:
+    """Colour, shape and dash, as far as they are given, by which a chart tells names apart."""
+    names, looks = list(names), {"color": color, "shape": shape, "strokeDash": dash}
+    encoding = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
+    return {each: encoding[each](field, scale=by_name(names, looks[each]), **words) for each in looks if looks[each]}
+
+
+def check_room(names: Sequence[str], looks: Sequence, what: str, remedy: str = "") -> None:
+    """Refuse more names than a chart can tell apart."""
+    if len(names) > len(looks):
+        raise OptionError(f"the chart has room for {len(looks)} {what}, not {len(names)}{remedy}")

@@ -192,16 +192,20 @@ def assumptions(counts: pd.DataFrame | None = None, alone: pd.DataFrame | None =
     return frame.assign(half_widths=frame["change"] / frame["half_width"])
 
 
+def open_class(counts: pd.DataFrame, date: str) -> pd.DataFrame:
+    """Expected persons alone among those over 85 by sex: in the study's ``one`` group, and in the ``four`` of INE."""
+    found, oldest_cells = {}, counts[counts["age_group"] == _LAST_GROUP]
+    for sex, persons in oldest().groupby("sex"):
+        cells = oldest_cells.loc[oldest_cells["sex"] == sex, "persons"]
+        law = np.repeat(persons.to_numpy() / persons.sum(), PERIODS[date]) / PERIODS[date]
+        found[sex] = {"one": _alone(cells, PERIODS[date]), "four": _alone(cells, law)}
+    return pd.DataFrame(found).T
+
+
 def _change(counts: pd.DataFrame, undone: str, date: str) -> float:
     if undone.startswith("those over 85"):
-        is_open = counts["age_group"] == _LAST_GROUP
-        changes = []
-        for sex, persons in oldest().groupby("sex"):
-            cells = counts.loc[is_open & (counts["sex"] == sex), "persons"]
-            shares = persons.to_numpy() / persons.sum()
-            law = np.repeat(shares, PERIODS[date]) / PERIODS[date]
-            changes.append(_alone(cells, law) - _alone(cells, PERIODS[date]))
-        return sum(changes)
+        split = open_class(counts, date)
+        return (split["four"] - split["one"]).sum()
     if undone.startswith("a fifth fewer"):
         weights = np.where(np.arange(PERIODS["day"]) % 7 >= 5, _WEEKEND, 1.0)
     else:

@@ -128,11 +128,7 @@ def _tail_claims() -> dict[str, object]:
     ages = pd.Series(range(101))
     coded = bottom_code(top_code(ages, above=64, value=65), below=5, value=5)
     untouched = (coded == ages)[15:65].all()
-    return {
-        "both-kinds": _for_both(),
-        "top-kind": incomes.max() == 1000,
-        "labour-ages": bool(untouched),
-    }
+    return {"both-kinds": _for_both(), "top-kind": incomes.max() == 1000, "labour-ages": bool(untouched)}
 
 
 def _region_claims() -> dict[str, object]:
