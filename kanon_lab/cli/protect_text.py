@@ -22,7 +22,6 @@ _LABELS = {
     "household_uniques": "records unique with the composition of their household",
     "exposed_by_columns": "records below k by columns that are no keys",
 }
-_SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 _WIDTH = 100
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
@@ -33,6 +32,7 @@ _risk = partial(percent, digits=4)
 
 def print_judged(judged):
     """A line a limit, and a line a caution."""
+    from kanon_lab.report.words import SHARES
     from kanon_lab.terms import TERMS
 
     lines = []
@@ -40,7 +40,7 @@ def print_judged(judged):
         name = row["name"]
         label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
         label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
-        told = percent if name in _SHARES else number
+        told = percent if name in SHARES else number
         found = "not known" if row["value"] is None else told(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {told(row['limit'], row['value'])}"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}: {found}, {wanted}"))

@@ -31,8 +31,7 @@ _MOST_CATEGORIES = 30
 # Counts of records, and the shares that follow from them.
 _SHARES = {"records": "share", "compatible": "compatible_share"}
 _FILE = ("name", "records", "columns", "format", "encoding", "separator", "decimal", "notes")
-# Parts of notes: records or cells, and shares of households or neighbours.
-_COUNTED = ("records", "count", "told", "cells", "shown", "suppressed", "uniques")
+# Parts of notes that are shares of households or neighbours.
 _SHARED = ("share", "often", "at_random")
 # What would tell everybody where it is worth trying seeds.
 _GUESSED = "seed_"
@@ -158,18 +157,11 @@ class _Rounding:
 
     def summary(self, summary: Mapping[str, Any]) -> dict[str, Any]:
         """The summary with the measures that may be shown, and the steps of its counts."""
-        kinds = {
-            name: next((k for start, k in _MEASURES.items() if name.startswith(start)), None)
-            for name in {**summary["before"], **summary["after"]}
-        }
-        rounded = {
-            when: {
-                name: self.told(kinds[name], value, when == "after")
-                for name, value in summary[when].items()
-                if kinds[name] is not None
-            }
-            for when in ("before", "after")
-        }
+        rounded: dict[str, dict[str, Any]] = {"before": {}, "after": {}}
+        for when, measures in rounded.items():
+            for name, value in summary[when].items():
+                for kind in (kind for start, kind in _MEASURES.items() if name.startswith(start)):
+                    measures[name] = self.told(kind, value, when == "after")
         return {**summary, **rounded, "step": self.step, "step_of_categories": self.step_of_categories}
 
     def judged(self, judged: Judged) -> Judged:
@@ -221,61 +213,53 @@ class _Rounding:
             return self.note(part)
         if name in _SHARED:
             return f"{round(100 * part, 1):.0f}%"
-        kinds = {**dict.fromkeys(_COUNTED, _R.count), "values": _R.distinct, "linked": _R.whole}
-        return self.told(kinds[name], part) if name in kinds else part
+        kind = _PARTS.get(name)
+        return part if kind is None else self.told(kind, part)
 
 
-_R = _Rounding
-_KIND = Callable[[_R, Any, bool], Any]
+_KIND = Callable[[_Rounding, Any, bool], Any]
+
+
+def _shown(as_it_is: str = "", **kinds: str) -> dict[str, _KIND | None]:
+    """Columns that may be shown as they are, and others by how `_Rounding` rounds them."""
+    rounded = {name: getattr(_Rounding, kind) for kind, names in kinds.items() for name in names.split()}
+    return {**dict.fromkeys(as_it_is.split()), **rounded}
+
+
 #: Frame of an analysis -> its columns that may be shown, and how each is rounded.
 _FRAMES: dict[str, dict[str, _KIND | None]] = {
-    "variables": {
-        **dict.fromkeys(("column", "role", "fate", "kind")),
-        **{"distinct_after": _R.distinct, "missing": _R.count},
-    },
-    "categories": {
-        **dict.fromkeys(("variable", "category")),
-        **{"records": _R.category, "share": None, "pooled": _R.several},
-    },
+    "variables": _shown("column role fate kind", distinct="distinct_after", count="missing"),
+    "categories": _shown("variable category share", category="records", several="pooled"),
     "quantiles": dict.fromkeys(("variable", *QUANTILES)),
-    "indicators": dict.fromkeys(("kind", "variable", "category", "by", "group", "overlap", "covered")),
-    "sizes": {
-        **dict.fromkeys(("version", "label", "size_from", "size_to")),
-        **{"classes": _R.count, "records": _R.count, "share": None},
-        **{"compatible": _R.count, "compatible_share": _R.exact},
-    },
-    "risks": {**dict.fromkeys(("version", "low", "high")), "records": _R.count, "share": None},
-    "riskiest": {**dict.fromkeys(("f_k", "low", "high")), "classes": _R.count, "records": _R.count},
-    "suda": {**dict.fromkeys(("version", "variable")), "contribution": _R.tenth},
-    "unique_sets": {**dict.fromkeys(("version", "variables", "size")), "records": _R.count},
-    "diversity": {
-        **{"variable": None, "distinct": None, "homogeneous": _R.count},
-        **dict.fromkeys(("entropy", "recursive", "alpha", "t_closeness"), _R.tenth),
-    },
-    "steps": {
-        **dict.fromkeys(("step", "name", "settings", "columns_removed")),
-        **dict.fromkeys(("records_touched", "cells_changed", "cells_suppressed"), _R.touched),
-        "below": _R.count,
-        **{"k_achieved": _R.k, "global_risk": _R.risk, "household_risk": _R.risk},
-        **{"expected_reidentifications": _R.risk},
-        **dict.fromkeys(("non_uniform_entropy", "table_distance", "known_cells"), _R.whole),
-    },
-    "claims": {**dict.fromkeys(("k", "claim")), "records": _R.count, "share": None},
-    "released": {
-        **{"column": None, "role": None, "distinct_values": _R.distinct},
-        **{"cells_changed": _R.count, "cells_suppressed": _R.count},
-    },
+    "indicators": _shown("kind variable category by group overlap covered"),
+    "sizes": _shown("version label size_from size_to share compatible_share", count="classes records compatible"),
+    "risks": _shown("version low high share", count="records"),
+    "riskiest": _shown("f_k low high", count="classes records"),
+    "suda": _shown("version variable", tenth="contribution"),
+    "unique_sets": _shown("version variables size", count="records"),
+    "diversity": _shown("variable distinct", count="homogeneous", tenth="entropy recursive alpha t_closeness"),
+    "steps": _shown(
+        "step name settings columns_removed",
+        touched="records_touched cells_changed cells_suppressed",
+        count="below",
+        k="k_achieved",
+        risk="global_risk household_risk expected_reidentifications",
+        whole="non_uniform_entropy table_distance known_cells",
+    ),
+    "claims": _shown("k claim share", count="records"),
+    "released": _shown("column role", distinct="distinct_values", count="cells_changed cells_suppressed"),
 }
 #: Beginning of the name of a measure -> how it is rounded; others are not shown.
-_MEASURES: dict[str, _KIND] = {
-    "k_achieved": _R.k,
-    **dict.fromkeys(("violations_", "above_"), _R.count),
-    **dict.fromkeys(("global_risk", "household_risk"), _R.risk),
-    **dict.fromkeys(("expected_reidentifications", "expected_household_reidentifications"), _R.risk),
-    **dict.fromkeys(("known_cells", "equal_cells", "granularity", "non_uniform_entropy", "table_distance"), _R.whole),
-    **dict.fromkeys(("key_linkage", "numeric_linkage"), _R.whole),
-    **dict.fromkeys(("average_class_size", "il1s"), _R.risk),
-    **{"correlations": _R.tenth, "numeric_lost": _R.exact},
-}
+_MEASURES = _shown(
+    k="k_achieved",
+    count="violations_ above_",
+    risk="""global_risk household_risk expected_reidentifications expected_household_reidentifications
+        average_class_size il1s""",
+    whole="known_cells equal_cells granularity non_uniform_entropy table_distance key_linkage numeric_linkage",
+    tenth="correlations",
+    exact="numeric_lost",
+)
+#: Part of a note -> how it is rounded; others are told as they are.
+_PARTS = _shown(count="records count told cells shown suppressed uniques", distinct="values", whole="linked")
 _EXACT_LIMITS = ("k", "distinct")
 _COUNTED_LIMITS = ("above_risk", "household_uniques", "exposed_by_columns")

@@ -16,7 +16,7 @@ from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
-from kanon_lab.report.words import Few, Markup, Words
+from kanon_lab.report.words import SHARES, Few, Markup, Words
 from kanon_lab.show.page import Figure, figure
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ _IN_PERCENT = {
     "table_distance": "table_distance",
     "known": "known_cells",
 }
-# Limits on a share.
-_SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 # Notes about columns that undo the protection of others or find persons by themselves.
 _GRAVE = ("alone", "stale_ghosts")
 _DIVERSITY = ("distinct", "entropy", "recursive", "alpha", "t_closeness")
@@ -110,7 +108,7 @@ def _wanted(row: Any, w: Words) -> str:
 
 def _value(row: Any, value: float | None, beside: float | None, w: Words) -> str:
     """What a limit asks for beside what was found, or the other way: shares in per cent, all else as numbers."""
-    return w.percent(value, beside) if row.name in _SHARES else w.told(value, beside)
+    return w.percent(value, beside) if row.name in SHARES else w.told(value, beside)
 
 
 def _advice(a: Analysis, row: Any, w: Words) -> str:

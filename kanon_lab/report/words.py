@@ -20,6 +20,8 @@ from kanon_lab.terms import Note, in_english, worded
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Limits of an office that are shares, and told in per cent.
+SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 _SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
