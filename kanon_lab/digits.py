@@ -1,4 +1,4 @@
-"""How numbers and shares are told: with the digits that count, and enough of them to differ from what they are not."""
+"""How numbers and shares are written: with the digits that count, and enough to differ from what they are not."""
 
 from __future__ import annotations
 

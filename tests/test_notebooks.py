@@ -343,3 +343,10 @@ def test_what_is_kept_of_a_failure_on_ones_own_file_quotes_no_value(tmp_path, fi
         assert "an unexpected ValueError; check what was given: file, keys; the cells that ran are in" in str(
             caught.value
         )
+
+
+def test_the_words_of_an_error_that_passes_on_what_a_cell_raised_are_not_told():
+    assert {"KanonLabError", "OptionError", "DataError", "AbsentFileError"} <= running.own_errors()
+    assert running.in_one_line("OptionError", "k must\nbe 2") == "k must be 2"
+    for name in ("NotebookError", "ValueError"):
+        assert running.in_one_line(name, "CANARY") == f"an unexpected {name}"

@@ -20,8 +20,9 @@ from kanon_lab.notebooks.recording import NotebookError, has_json_form, read_not
 
 
 def own_errors(kind: type[KanonLabError] = KanonLabError) -> set[str]:
-    """Names of the errors of a kind; the words of ours never quote a value of the data."""
-    return {kind.__name__}.union(*map(own_errors, kind.__subclasses__()))
+    """Names of the errors of a kind that quote no value of the data: all but the one that says what a cell raised."""
+    kinds = [each for each in kind.__subclasses__() if each is not NotebookError]
+    return {kind.__name__}.union(*map(own_errors, kinds))
 
 
 def in_one_line(name: str, words: str) -> str:

@@ -8,7 +8,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 
-from kanon_lab.studies import SOURCES, audit
+from kanon_lab.studies import SOURCES, audit, published_figures
 from kanon_lab.studies.figures import _table, explanation
 
 pytestmark = pytest.mark.usefixtures("audited_once")
@@ -84,3 +84,12 @@ def test_a_statement_that_may_fail_is_computed():
     may_fail = [row["figures"].split("/", 2) for row in _table("evidence.csv").rows if row["otherwise"]]
     assert len(may_fail) > 50
     assert [rest for source, _, rest in may_fail if rest not in claims[source]] == []
+
+
+def test_a_figure_that_is_the_same_elsewhere_names_a_number():
+    pairs = [(row["figures"], row["same"]) for row in _table("evidence.csv").rows if row["same"]]
+    assert len(pairs) > 10
+    for figure_id, same in pairs:
+        published = published_figures(figure_id.split("/")[0]).set_index("figure_id")["published"]
+        assert figure_id in published.index
+        assert published[same] == published[same], same
