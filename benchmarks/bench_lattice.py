@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from kanon_lab.methods import Hierarchy, level_grid, mondrian, search
+from kanon_lab.methods import Hierarchy, lattice_search, level_grid, mondrian
 
 SEED = 1996
 KEYS = {"education": 16, "workclass": 8, "marital": 7, "country": 41}
@@ -56,20 +56,20 @@ def hierarchies() -> dict[str, Hierarchy]:
 
 def discernibility(frame: pd.DataFrame) -> None:
     """k = 10, nothing removed."""
-    search(frame, hierarchies(), k_required=10)
+    lattice_search(frame, hierarchies(), k_required=10)
 
 
 def discernibility_removing(frame: pd.DataFrame) -> None:
     """k = 10, 2 % of the records may be removed."""
-    search(frame, hierarchies(), k_required=10, suppression_limit=0.02)
+    lattice_search(frame, hierarchies(), k_required=10, suppression_limit=0.02)
 
 
 def average_class_size(frame: pd.DataFrame) -> None:
-    search(frame, hierarchies(), k_required=10, loss="average_class_size")
+    lattice_search(frame, hierarchies(), k_required=10, loss="average_class_size")
 
 
 def weighted_level(frame: pd.DataFrame) -> None:
-    search(frame, hierarchies(), k_required=10, loss="weighted_level")
+    lattice_search(frame, hierarchies(), k_required=10, loss="weighted_level")
 
 
 def distinct_l(frame: pd.DataFrame) -> None:
@@ -90,14 +90,14 @@ def t_closeness(frame: pd.DataFrame) -> None:
 
 
 def diverse(frame: pd.DataFrame, **options: object) -> None:
-    search(frame, hierarchies(), k_required=5, suppression_limit=0.02, sensitive="occupation", **options)
+    lattice_search(frame, hierarchies(), k_required=5, suppression_limit=0.02, sensitive="occupation", **options)
 
 
 def wildcards(frame: pd.DataFrame) -> None:
     """k = 10 where 0.5 % of each key is missing and compatible with anything."""
     rng = np.random.default_rng(SEED)
     gaps = {name: frame[name].astype(object).mask(rng.random(len(frame)) < 0.005) for name in hierarchies()}
-    search(frame.assign(**gaps), hierarchies(), k_required=10)
+    lattice_search(frame.assign(**gaps), hierarchies(), k_required=10)
 
 
 def all_counts(frame: pd.DataFrame) -> None:

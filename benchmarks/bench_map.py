@@ -32,9 +32,9 @@ GRID = {
 
 def one_by_one(frame: pd.DataFrame) -> None:
     """Each recipe from the file as it came."""
-    from kanon_lab.recipes import planned
+    from kanon_lab.recipes import grid_candidates
 
-    for candidate in planned(RECIPE, GRID):
+    for candidate in grid_candidates(RECIPE, GRID):
         candidate.recipe.apply(frame)
 
 

@@ -74,7 +74,7 @@ def map(  # noqa: A001 (the name of the command)
         raise OptionError("--write-recipe needs --at-most: say which risk the recipe must meet")
 
     from kanon_lab.data.writing import check_target, write_microdata
-    from kanon_lab.recipes.grid import planned
+    from kanon_lab.recipes.grid import grid_candidates
     from kanon_lab.recipes.risk_map import risk_utility_map
     from kanon_lab.recipes.tradeoff import measure_of
     from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml, seen_from
@@ -82,7 +82,7 @@ def map(  # noqa: A001 (the name of the command)
     of_risk, of_loss = measure_of(risk, "risk"), measure_of(loss, "loss")
     limit = None if at_most is None else _limit(at_most, of_risk)
     settings = read_yaml(recipe_path)
-    candidates = planned(settings, path=recipe_path)  # whatever is wrong there is said before anything is done
+    candidates = grid_candidates(settings, path=recipe_path)  # whatever is wrong there is said before anything is done
     if out is not None:
         check_target(out)
     for target in filter(None, (out, write_recipe)):

@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = exports(
         "loglinear_model": "LogLinear loglinear",
         "propensity_scores": "Propensity propensity",
         "quantities": "Interval Outliers Robust UpperTail interval_disclosure outliers robust_disclosure upper_tail",
-        "risk": """ESTIMATORS Above household_risk household_risks household_size individual_risk records_above
+        "risk": """ESTIMATORS RecordsAbove household_risk household_risks household_size individual_risk records_above
             with_household_composition with_household_size""",
         "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
         "special_uniques": "Suda suda",

@@ -141,7 +141,7 @@ def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) ->
 
 
 @dataclass(frozen=True)
-class Above:
+class RecordsAbove:
     """The records whose risk is strictly above a threshold: their number, their share (0-1), and which they are.
 
     `kind` says whether the threshold, a risk (0-1), was given (``absolute``) or found as a quantile (``relative``).
@@ -154,7 +154,7 @@ class Above:
     which: np.ndarray = field(repr=False)
 
 
-def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> Above:
+def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> RecordsAbove:
     """Count the records whose risk is strictly above a threshold (INE Chile 2023, section 7.7.2).
 
     Parameters
@@ -187,7 +187,7 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
     else:
         kind, limit = "absolute", as_share(threshold, "threshold")
     which = risk > limit * (1 + ROUNDING)
-    return Above(kind, limit, int(which.sum()), float(which.mean()), which)
+    return RecordsAbove(kind, limit, int(which.sum()), float(which.mean()), which)
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:

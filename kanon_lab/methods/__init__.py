@@ -5,7 +5,7 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "full_domain": "LOSSES LatticeResult generalise generalise_records level_grid search suppress_records",
+        "full_domain": "LOSSES LatticeResult generalise generalise_records lattice_search level_grid suppress_records",
         "hierarchy": "Hierarchy",
         "lattice": "L_KINDS MOST_NODES",
         "local_recoding": "MondrianResult mondrian",

@@ -237,8 +237,8 @@ class LatticeResult:
     nodes : DataFrame
         One row a node, sorted by the levels: a column for each key variable (its level), then ``classes`` (that
         stay), ``k_achieved`` (the smallest f_k among records that stay; 0 where none does), ``suppressed`` (records
-        removed), ``satisfied``, the `LOSSES` and ``loss``, the one chosen. What a node that was skipped (see `search`)
-        would give is missing; so is the average class size where no record stays.
+        removed), ``satisfied``, the `LOSSES` and ``loss``, the one chosen. What a node that was skipped (see
+        `lattice_search`) would give is missing; so is the average class size where no record stays.
     frame : DataFrame
         The protected file: keys recoded, removed records left out, index labels and other columns as they were.
     suppressed : Index
@@ -255,7 +255,7 @@ class LatticeResult:
     suppressed: pd.Index = field(repr=False)
 
 
-def search(
+def lattice_search(
     frame: pd.DataFrame,
     hierarchies: Mapping[str, Hierarchy],
     *,
@@ -320,7 +320,7 @@ def search(
     Examples
     --------
     >>> age = kanon_lab.methods.Hierarchy.from_intervals([[0, 5, 10], [0, 10]], closed='left', name='age')
-    >>> found = kanon_lab.methods.search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
+    >>> found = kanon_lab.methods.lattice_search(pd.DataFrame({'age': [1, 3, 7]}), {'age': age}, k_required=2)
     >>> found.levels, found.loss
     ({'age': 2}, 9.0)
     >>> found.nodes[['age', 'classes', 'k_achieved', 'satisfied']]
@@ -384,7 +384,7 @@ def level_grid(
     Parameters
     ----------
     hierarchies, spec
-        As in `search`. Nothing is removed.
+        As in `lattice_search`. Nothing is removed.
     k_max : int, 1 to 1,000
 
     Returns

@@ -7,14 +7,14 @@ __getattr__, __dir__, __all__ = exports(
     {
         "chain": "Protection Recipe as_recipe protect read_recipe write_recipe",
         "exposure": "dependent_columns",
-        "grid": "Candidate planned",
+        "grid": "Candidate grid_candidates",
         "households": "household_disclosure household_file merge_households",
         "released": "prove_absent released_columns",
         "risk_map": "RiskUtilityMap risk_utility_map",
         "settings": "as_indicators",
         "state": "State Step final_claims final_indicators",
         "steps": "STEPS",
-        "tradeoff": "MEASURES Measure cheapest costs frontier measure_of",
+        "tradeoff": "MEASURES Measure cheapest frontier measure_of risk_and_loss",
         "verdict": "judge",
     },
 )

@@ -42,7 +42,7 @@ class Candidate:
     recipe: Recipe
 
 
-def planned(
+def grid_candidates(
     recipe: Mapping[str, Any],
     grid: Mapping[str, Any] | None = None,
     *,
@@ -66,7 +66,7 @@ def planned(
     Examples
     --------
     >>> recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "width": "$w"}}]}
-    >>> [each.label for each in kanon_lab.recipes.planned(recipe, {"w": [10, 20]})]
+    >>> [each.label for each in kanon_lab.recipes.grid_candidates(recipe, {"w": [10, 20]})]
     ['w=10', 'w=20']
     """
     if not isinstance(recipe, Mapping) or not recipe:

@@ -24,7 +24,7 @@ import pandas as pd
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.files import check_open_files
 from kanon_lab.recipes.chain import Protection, Recipe
-from kanon_lab.recipes.grid import MOST, Candidate, planned
+from kanon_lab.recipes.grid import MOST, Candidate, grid_candidates
 from kanon_lab.recipes.plan import Plan, household_plan
 from kanon_lab.recipes.state import derived_seed
 from kanon_lab.recipes.steps import kind_of
@@ -145,8 +145,8 @@ def risk_utility_map(
     frame : DataFrame
         One row a record, under index labels of their own.
     recipe, grid, path
-        As in `kanon_lab.recipes.planned`: a recipe with placeholders and the values for them, or several recipes by
-        their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
+        As in `kanon_lab.recipes.grid_candidates`: a recipe with placeholders and the values for them, or several
+        recipes by their labels. A recipe may also be the path of a file, as ``kanon-lab map`` reads it.
     repeats : int
         Seeds that are tried of a recipe in which something is random: its own seed and those that follow it. A step
         with a seed in its settings keeps that.
@@ -178,7 +178,7 @@ def risk_utility_map(
     workers = None if workers is None else check_k(workers, "workers")
     if isinstance(recipe, (str, Path)):
         recipe, path = read_yaml(recipe), recipe
-    candidates = planned(recipe, grid, path=path)
+    candidates = grid_candidates(recipe, grid, path=path)
     runs = [run for number, each in enumerate(candidates) for run in _runs(number, each.recipe, repeats)]
     if len(runs) > MOST:
         raise OptionError(f"{len(runs):,} recipes and seeds are too many; take values or repeats out until {MOST:,}")

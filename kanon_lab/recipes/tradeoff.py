@@ -112,7 +112,7 @@ def _found(name: object) -> Measure | None:
 USUAL_RISK, USUAL_LOSS = "global_risk", "non_uniform_entropy"
 
 
-def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
+def risk_and_loss(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
     """The recipes of a map that can be compared, with the costs ``risk`` and ``loss`` as the last columns.
 
     Parameters
@@ -132,7 +132,7 @@ def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOS
     Examples
     --------
     >>> points = pd.DataFrame({"label": ["a"], "error": [None], "global_risk": [0.3], "known_cells": [0.9]})
-    >>> kanon_lab.recipes.costs(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
+    >>> kanon_lab.recipes.risk_and_loss(points, loss="known_cells")[["risk", "loss"]].round(9).values.tolist()
     [[0.3, 0.1]]
     """
     errors = points["error"].dropna()
@@ -150,8 +150,8 @@ def costs(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOS
 def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_LOSS) -> pd.DataFrame:
     """The recipes that no other beats: none has less risk without more loss, nor less loss without more risk.
 
-    Parameters as of `costs`, of which these are rows, the smallest risk first. Recipes with equal risk and equal loss
-    stay together.
+    Parameters as of `risk_and_loss`, of which these are rows, the smallest risk first. Recipes with equal risk and
+    equal loss stay together.
 
     References
     ----------
@@ -164,7 +164,7 @@ def frontier(points: pd.DataFrame, *, risk: str = USUAL_RISK, loss: str = USUAL_
     >>> kanon_lab.recipes.frontier(points, loss="granularity")["label"].tolist()
     ['b', 'a']
     """
-    rows = costs(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
+    rows = risk_and_loss(points, risk=risk, loss=loss).sort_values(["risk", "loss"], kind="stable")
     least = np.minimum.accumulate(rows["loss"].to_numpy())
     # The first of each loss has the least risk for it; those equal to it in both stay too.
     first = np.append(True, least[1:] < least[:-1])
@@ -178,14 +178,14 @@ def cheapest(points: pd.DataFrame, *, at_most: float, risk: str = USUAL_RISK, lo
     Parameters
     ----------
     points, risk, loss
-        As in `costs`.
+        As in `risk_and_loss`.
     at_most : float
         The required risk: 0-1 for a share, such as 0.05, and a count from 0 on for a count.
 
     Returns
     -------
     Series
-        A row of `costs`; of several with equal loss the one of least risk, and of those the first in the map.
+        A row of `risk_and_loss`; of several with equal loss the one of least risk, and of those the first in the map.
 
     Examples
     --------

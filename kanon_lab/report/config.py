@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, about, inside, shortened
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.grid import planned
+from kanon_lab.recipes.grid import grid_candidates
 from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import measure_of
@@ -226,7 +226,7 @@ def _map(given: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, An
     """The recipes to compare, each of them checked, and the measures to compare them by."""
     recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
     settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
-    planned(settings)
+    grid_candidates(settings)
     measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
     for kind, name in measures.items():
         measure_of(name, kind)

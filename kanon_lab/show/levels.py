@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
-from kanon_lab.methods import LOSSES, level_grid, search
+from kanon_lab.methods import LOSSES, lattice_search, level_grid
 from kanon_lab.show import style
 from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
 from kanon_lab.show.style import BLUE, ORANGE, alt
@@ -162,7 +162,8 @@ def explore_levels(
     -------
     Explorer
         Of ``k_required``, ``limit`` (in per cent) and, for each variable that has a choice, ``level0``, ``level1`` ...
-        Its button moves these to the optimum of `kanon_lab.methods.search`. As the last line of a cell it shows itself.
+        Its button moves these to the optimum of `kanon_lab.methods.lattice_search`. As the last line of a cell it shows
+        itself.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def explore_levels(
     def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
         limit = values["limit"] / 100
         try:
-            found = search(
+            found = lattice_search(
                 frame, hierarchies, spec=spec, k_required=values["k_required"], suppression_limit=limit, loss=loss
             )
         except OptionError as error:
@@ -307,7 +308,7 @@ def _removed_at(grid: pd.DataFrame, k_required: int) -> pd.Series:
 
 
 def _within(removed: Any, limit: float, n: Any) -> Any:
-    """Whether so many records may be removed: as `kanon_lab.methods.search` has it, never all of them."""
+    """Whether so many records may be removed: as `kanon_lab.methods.lattice_search` has it, never all of them."""
     return (removed <= limit * n + 1e-9) & (removed < n)
 
 

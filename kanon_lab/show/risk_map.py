@@ -20,12 +20,12 @@ from kanon_lab.recipes.tradeoff import (
     USUAL_LOSS,
     USUAL_RISK,
     check_required,
-    costs,
     frontier,
     is_measure,
     least_loss,
     measure_of,
     middle_step,
+    risk_and_loss,
     risk_steps,
 )
 from kanon_lab.show import style
@@ -240,7 +240,7 @@ class _State:
         if not losses or loss not in (None, *losses):
             raise OptionError(f"loss must be one of {', '.join(losses) or 'the losses of the map'}, not {loss!r}")
         for each in losses:
-            costs(points, risk=risk, loss=each)  # refuses what cannot be compared
+            risk_and_loss(points, risk=risk, loss=each)  # refuses what cannot be compared
         points = points[points["error"].isna() & points[risk].notna()].reset_index(drop=True)
         fronts = {each: frontier(points, risk=risk, loss=each) for each in losses}
         rows = points.assign(**{each: measure_of(each).cost(points[each]) for each in (risk, *losses)})
@@ -324,7 +324,7 @@ def _varied_losses(points: pd.DataFrame, risk: str) -> list[str]:
         of_risk = points[points[risk].notna()]
         # Where no recipe has the risk, the first loss is refused with the reason.
         names = [name for name in names if of_risk[name].notna().any()] or names[:1]
-    return [name for name in names if costs(points, risk=risk, loss=name)["loss"].nunique() > 1]
+    return [name for name in names if risk_and_loss(points, risk=risk, loss=name)["loss"].nunique() > 1]
 
 
 def _lines(row: dict[str, Any]) -> list[str]:

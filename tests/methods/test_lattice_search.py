@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError, about
-from kanon_lab.methods import L_KINDS, LOSSES, Hierarchy, level_grid, search
+from kanon_lab.methods import L_KINDS, LOSSES, Hierarchy, lattice_search, level_grid
 from kanon_lab.roles import KeySpec
 
 MISSING = None
@@ -119,7 +119,7 @@ def check(file, policy, options, oracle_options, limit, loss):
     k = options["k_required"]
     if k > len(frame):
         with pytest.raises(OptionError, match="records"):
-            search(frame, {}, spec=KeySpec(names, missing=policy, sensitive_variables="secret"), **options)
+            lattice_search(frame, {}, spec=KeySpec(names, missing=policy, sensitive_variables="secret"), **options)
         return
     if policy == "category":
         secrets = ["none" if secret is MISSING else secret for secret in secrets]
@@ -131,9 +131,9 @@ def check(file, policy, options, oracle_options, limit, loss):
     before = frame.copy()
     if best is None:
         with pytest.raises(OptionError, match="no node"):
-            search(frame, hierarchies, spec=spec, suppression_limit=limit, loss=loss, **options)
+            lattice_search(frame, hierarchies, spec=spec, suppression_limit=limit, loss=loss, **options)
         return
-    found = search(frame, hierarchies, spec=spec, suppression_limit=limit, loss=loss, **options)
+    found = lattice_search(frame, hierarchies, spec=spec, suppression_limit=limit, loss=loss, **options)
     pd.testing.assert_frame_equal(frame, before)
     assert found.node == best
     assert found.levels == dict(zip(names, best))
@@ -204,13 +204,13 @@ def test_neither_row_order_nor_categories_nor_column_order_matter(file, k, rando
     other = other.assign(**{name: pd.Categorical(other[name], categories=range(9)) for name in names})
     other = other[sorted(other.columns, reverse=True)]
     try:
-        one = search(frame, hierarchies, k_required=k, suppression_limit=1)
+        one = lattice_search(frame, hierarchies, k_required=k, suppression_limit=1)
     except OptionError as error:
         with pytest.raises(OptionError) as caught:
-            search(other, hierarchies, k_required=k, suppression_limit=1)
+            lattice_search(other, hierarchies, k_required=k, suppression_limit=1)
         assert str(caught.value) == str(error)
         return
-    two = search(other, hierarchies, k_required=k, suppression_limit=1)
+    two = lattice_search(other, hierarchies, k_required=k, suppression_limit=1)
     assert one.node == two.node
     pd.testing.assert_frame_equal(one.nodes, two.nodes)
     assert set(one.suppressed) == set(two.suppressed)
@@ -224,7 +224,7 @@ def test_twelve_keys_of_many_values_are_counted_as_pandas_counts_them():
     frame = pd.DataFrame(persons[rng.integers(0, 150, 400)], columns=names)
     halves = Hierarchy.from_intervals([[0, 100, 200]], closed="left", top="*")
     hierarchies = dict.fromkeys(names[::3], halves)
-    nodes = search(frame, hierarchies, k_required=1, spec=KeySpec(names)).nodes
+    nodes = lattice_search(frame, hierarchies, k_required=1, spec=KeySpec(names)).nodes
     recoded = [frame[names].astype(str)] + [frame[names].apply(halves.recode, level=level) for level in (1, 2)]
     for row in nodes.sample(12, random_state=1).to_dict("records"):
         sizes = frame.groupby([recoded[row[name]][name].to_numpy() for name in names]).size()
@@ -256,7 +256,7 @@ TABLA_5 = pd.DataFrame(
 
 
 def test_tabla_2_needs_age_bands_alone_and_tabla_3_is_more_than_that():
-    found = search(TABLA_2, NOTE, k_required=2)
+    found = lattice_search(TABLA_2, NOTE, k_required=2)
     assert found.levels == {"postcode": 0, "age": 1}
     assert found.frame["postcode"].tolist() == TABLA_2["postcode"].tolist()
     assert found.frame["age"].tolist() == ["40-49", "40-49", "30-39", "30-39", "40-49", "40-49"]
@@ -267,7 +267,7 @@ def test_tabla_2_needs_age_bands_alone_and_tabla_3_is_more_than_that():
 
 
 def test_tabla_5_loses_two_records_and_tabla_6_keeps_one_of_them():
-    found = search(TABLA_5, NOTE, k_required=2, suppression_limit=0.25, loss="average_class_size")
+    found = lattice_search(TABLA_5, NOTE, k_required=2, suppression_limit=0.25, loss="average_class_size")
     assert found.suppressed.tolist() == [6, 7]
     assert found.levels == {"postcode": 0, "age": 1}
     printed = found.nodes.set_index(["postcode", "age"]).loc[(1, 1)]
@@ -275,11 +275,11 @@ def test_tabla_5_loses_two_records_and_tabla_6_keeps_one_of_them():
     assert printed["suppressed"] == 2
     postcode, age = Hierarchy.from_masks([5, 2]), Hierarchy.from_intervals([range(0, 101, 10)], closed="left")
     with pytest.raises(OptionError, match=r"removes 25% .* to 0\.250"):
-        search(TABLA_5, {"postcode": postcode, "age": age}, k_required=2, suppression_limit=0.2)
+        lattice_search(TABLA_5, {"postcode": postcode, "age": age}, k_required=2, suppression_limit=0.2)
 
 
 def test_discernibility_rather_gives_up_age_than_the_record_of_tabla_5():
-    found = search(TABLA_5, NOTE, k_required=2, suppression_limit=0.25)
+    found = lattice_search(TABLA_5, NOTE, k_required=2, suppression_limit=0.25)
     # 37***, 28*** and 24*** with 3, 2 and 2 records and one removed: 25; three pairs and two removed: 28.
     assert (found.levels, found.loss) == ({"postcode": 1, "age": 2}, 25)
     assert found.suppressed.tolist() == [7]
@@ -288,8 +288,8 @@ def test_discernibility_rather_gives_up_age_than_the_record_of_tabla_5():
 def test_no_class_of_the_note_is_diverse():
     options = {"k_required": 2, "l_required": 2, "sensitive": "cholesterol"}
     with pytest.raises(OptionError, match="with the diversity"):
-        search(TABLA_2, {"age": NOTE["age"]}, spec=KeySpec(["postcode", "age"]), **options)
-    found = search(TABLA_2, NOTE, **options)
+        lattice_search(TABLA_2, {"age": NOTE["age"]}, spec=KeySpec(["postcode", "age"]), **options)
+    found = lattice_search(TABLA_2, NOTE, **options)
     assert found.frame.drop_duplicates(["postcode", "age"])[["postcode", "age"]].to_numpy().tolist() == [["*****", "*"]]
 
 
@@ -303,7 +303,7 @@ def test_no_greedy_path_leads_past_the_optimum():
         "age": Hierarchy.from_intervals([[20, 40]], closed="left"),
         "sex": Hierarchy.from_mapping({"man": ["*"], "woman": ["*"]}),
     }
-    found = search(frame, hierarchies, k_required=2)
+    found = lattice_search(frame, hierarchies, k_required=2)
     assert found.node == (0, 1)
     assert found.nodes["loss"].tolist() == [1600, 80, 800, 1600]
     assert found.frame.groupby(["age", "sex"]).size().tolist() == [2] * 20
@@ -313,13 +313,13 @@ def test_failure_is_an_error_and_never_an_empty_frame():
     frame = pd.DataFrame({"age": [1, 11, 21]})
     hierarchies = {"age": Hierarchy.from_intervals([range(0, 101, 10)], closed="left")}
     with pytest.raises(OptionError, match=r"no node meets k_required 2 .*higher level") as caught:
-        search(frame, hierarchies, k_required=2, suppression_limit=1)
+        lattice_search(frame, hierarchies, k_required=2, suppression_limit=1)
     assert "\n" not in str(caught.value)
 
 
 def test_the_released_frame_has_no_column_more_and_keeps_its_labels():
     frame = TABLA_5.set_axis(list("abcdefgh"))
-    found = search(frame, NOTE, k_required=2, suppression_limit=0.25)
+    found = lattice_search(frame, NOTE, k_required=2, suppression_limit=0.25)
     assert found.frame.columns.tolist() == frame.columns.tolist()
     assert found.frame.index.tolist() == list("abcdefg")
     assert found.frame.index.name is None
@@ -327,7 +327,7 @@ def test_the_released_frame_has_no_column_more_and_keeps_its_labels():
 
 def test_labels_that_stand_twice_and_whole_categories_do_no_harm():
     frame = TABLA_5.astype({"cholesterol": "category"}).set_axis([1, 1, 2, 2, 3, 3, 4, 4])
-    found = search(frame[frame["cholesterol"] == "S"], NOTE, k_required=2, suppression_limit=0.5)
+    found = lattice_search(frame[frame["cholesterol"] == "S"], NOTE, k_required=2, suppression_limit=0.5)
     assert found.frame.index.tolist() == [1, 1, 3, 3]
     assert found.suppressed.tolist() == [4]
     assert found.frame["cholesterol"].cat.categories.tolist() == ["S"]
@@ -339,7 +339,7 @@ def test_hierarchies_and_options_of_the_caller_stay_as_they_were():
     hierarchies = {"town": Hierarchy.from_mapping(towns, top="*")}
     frame = pd.DataFrame({"town": ["Reus", "Vic", "Vic"]})
     tables = hierarchies["town"].table()
-    search(frame, hierarchies, k_required=3, loss="weighted_level", level_weights=weights)
+    lattice_search(frame, hierarchies, k_required=3, loss="weighted_level", level_weights=weights)
     assert towns == before and weights == {"town": 2.0} and list(hierarchies) == ["town"]
     pd.testing.assert_frame_equal(hierarchies["town"].table(), tables)
 
@@ -350,8 +350,8 @@ def test_hierarchies_and_options_of_the_caller_stay_as_they_were():
 def test_weights_of_levels_choose_between_keys():
     frame = pd.DataFrame({"a": [0, 0, 3, 3], "c": [0, 5, 0, 5]})
     hierarchies = {name: HIERARCHIES[name] for name in "a"} | {"c": Hierarchy.from_mapping({0: ["*"], 5: ["*"]})}
-    cheap_a = search(frame, hierarchies, k_required=2, loss="weighted_level", level_weights={"c": 9})
-    cheap_c = search(frame, hierarchies, k_required=2, loss="weighted_level", level_weights={"a": 9})
+    cheap_a = lattice_search(frame, hierarchies, k_required=2, loss="weighted_level", level_weights={"c": 9})
+    cheap_c = lattice_search(frame, hierarchies, k_required=2, loss="weighted_level", level_weights={"a": 9})
     assert (cheap_a.node, cheap_a.loss) == ((2, 0), 1)
     assert (cheap_c.node, cheap_c.loss) == ((0, 1), 1)
 
@@ -382,24 +382,24 @@ def test_weights_of_levels_choose_between_keys():
 )
 def test_options_out_of_range_are_refused_in_one_line(options):
     with pytest.raises(OptionError) as caught:
-        search(TABLA_2, NOTE, **options)
+        lattice_search(TABLA_2, NOTE, **options)
     assert "\n" not in str(caught.value)
 
 
 def test_data_at_fault_are_refused():
     with pytest.raises(DataError, match=r"survey: column age: row 2") as caught, about("survey"):
-        search(TABLA_2.assign(age=[40, 44, 137, 37, 44, 40]), NOTE, k_required=2)
+        lattice_search(TABLA_2.assign(age=[40, 44, 137, 37, 44, 40]), NOTE, k_required=2)
     assert "137" not in str(caught.value)
     strict = KeySpec(list(NOTE), missing="error")
     with pytest.raises(DataError, match="missing"):
-        search(TABLA_2.assign(age=[40, None, 37, 37, 44, 40]), NOTE, k_required=2, spec=strict)
+        lattice_search(TABLA_2.assign(age=[40, None, 37, 37, 44, 40]), NOTE, k_required=2, spec=strict)
     with pytest.raises(DataError, match="no value"):
-        search(TABLA_2.assign(age=np.nan), NOTE, k_required=2)
+        lattice_search(TABLA_2.assign(age=np.nan), NOTE, k_required=2)
     with pytest.raises(OptionError, match="rename"):
-        search(TABLA_2.rename(columns={"age": "loss"}), {"loss": NOTE["age"]}, k_required=2)
+        lattice_search(TABLA_2.rename(columns={"age": "loss"}), {"loss": NOTE["age"]}, k_required=2)
     long = Hierarchy.from_intervals([[0, 10]] * 600, closed="left")
     with pytest.raises(OptionError, match="nodes are too many"):
-        search(TABLA_2, {"age": long, "postcode": Hierarchy.from_mapping({"a": ["x"] * 600})}, k_required=2)
+        lattice_search(TABLA_2, {"age": long, "postcode": Hierarchy.from_mapping({"a": ["x"] * 600})}, k_required=2)
 
 
 def test_a_hierarchical_distance():
@@ -409,8 +409,8 @@ def test_a_hierarchical_distance():
     )
     options = {"k_required": 2, "sensitive": "illness", "distance": "hierarchical", "distance_hierarchy": tree}
     # The classes a = 0 and a = 3 are each at distance 1/2, as half of each lies under the other organ.
-    assert search(frame, {"a": HIERARCHIES["a"]}, t_required=0.5, **options).node == (0,)
-    assert search(frame, {"a": HIERARCHIES["a"]}, t_required=0.49, **options).node == (2,)
+    assert lattice_search(frame, {"a": HIERARCHIES["a"]}, t_required=0.5, **options).node == (0,)
+    assert lattice_search(frame, {"a": HIERARCHIES["a"]}, t_required=0.49, **options).node == (2,)
 
 
 # --- the grid -------------------------------------------------------------------------------------------------------

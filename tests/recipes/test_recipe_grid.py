@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kanon_lab.errors import AbsentFileError, OptionError
-from kanon_lab.recipes import planned
+from kanon_lab.recipes import grid_candidates
 from kanon_lab.recipes.grid import MOST
 
 SUPPRESS = {"suppress": {"k_required": "$k"}}
@@ -13,11 +13,11 @@ TEN = {"recode": {"variable": "age", "bands": [0, 10, None], "closed": "left"}}
 
 
 def settings_of(recipe, grid):
-    return {each.label: each.settings for each in planned(recipe, grid)}
+    return {each.label: each.settings for each in grid_candidates(recipe, grid)}
 
 
 def test_every_combination_is_a_recipe_with_typed_values():
-    found = planned(RECIPE, {"k": [2, 3], "ages": {"as they are": None, "tens": TEN}})
+    found = grid_candidates(RECIPE, {"k": [2, 3], "ages": {"as they are": None, "tens": TEN}})
     assert [each.label for each in found] == [
         "k=2, ages=as they are",
         "k=2, ages=tens",
@@ -32,7 +32,7 @@ def test_every_combination_is_a_recipe_with_typed_values():
 
 @pytest.mark.parametrize("values", [(2, 3), range(2, 4), np.array([2, 3])], ids=["tuple", "range", "array"])
 def test_values_may_come_as_any_list(values):
-    found = planned({"key_variables": ["sex"], "steps": [SUPPRESS]}, {"k": values})
+    found = grid_candidates({"key_variables": ["sex"], "steps": [SUPPRESS]}, {"k": values})
     assert [each.settings["steps"][0]["suppress"]["k_required"] for each in found] == [2, 3]
     assert all(type(each.parameters["k"]) is int for each in found)
 
@@ -61,16 +61,16 @@ def test_a_doubled_sign_is_the_text_and_a_part_of_a_text_is_no_placeholder():
 def test_several_recipes_by_their_labels():
     one, other = {"key_variables": ["sex"]}, {"key_variables": ["sex"], "steps": [{"suppress": {"k_required": 3}}]}
     assert settings_of({"as it is": one, "three": other}, None) == {"as it is": one, "three": other}
-    assert [each.label for each in planned(one)] == ["the recipe"]
+    assert [each.label for each in grid_candidates(one)] == ["the recipe"]
 
 
 def test_a_doubled_sign_is_the_text_without_a_grid_too():
     recipe = {"key_variables": ["sex"], "weight": "$$w"}
-    assert [planned(each)[0].settings["weight"] for each in (recipe, {"one": recipe})] == ["$w", "$w"]
+    assert [grid_candidates(each)[0].settings["weight"] for each in (recipe, {"one": recipe})] == ["$w", "$w"]
 
 
 def test_the_grid_may_stand_in_the_recipe():
-    found = planned({**RECIPE, "grid": {"k": [2], "ages": [None]}})
+    found = grid_candidates({**RECIPE, "grid": {"k": [2], "ages": [None]}})
     assert [each.label for each in found] == ["k=2, ages=none"]
     assert "grid" not in found[0].settings
 
@@ -97,25 +97,25 @@ def test_the_grid_may_stand_in_the_recipe():
 )
 def test_what_cannot_be_a_grid_is_refused_in_one_line(grid, words):
     with pytest.raises(OptionError, match=words) as error:
-        planned(RECIPE, grid)
+        grid_candidates(RECIPE, grid)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("recipe", [{}, None, [RECIPE], {1: RECIPE, "1": RECIPE}])
 def test_what_is_no_recipe_is_refused(recipe):
     with pytest.raises(OptionError):
-        planned(recipe)
+        grid_candidates(recipe)
 
 
 def test_two_grids_are_refused():
     with pytest.raises(OptionError, match="a grid of its own"):
-        planned({**RECIPE, "grid": {"k": [2]}}, {"k": [2], "ages": [None]})
+        grid_candidates({**RECIPE, "grid": {"k": [2]}}, {"k": [2], "ages": [None]})
 
 
 def test_files_of_hierarchies_in_values_are_looked_for_beside_the_recipe(tmp_path):
     (tmp_path / "ages.csv").write_text("1;*\n")
     recipe = {"key_variables": ["age"], "steps": [{"recode": {"variable": "age", "hierarchy": "$h", "level": 1}}]}
-    (found,) = planned(recipe, {"h": {"mine": {"file": "ages.csv"}}}, path=tmp_path / "r.yml")
+    (found,) = grid_candidates(recipe, {"h": {"mine": {"file": "ages.csv"}}}, path=tmp_path / "r.yml")
     assert found.settings["steps"][0]["recode"]["hierarchy"]["file"] == str(tmp_path / "ages.csv")
     with pytest.raises(AbsentFileError, match="recipe h=mine: .*is not there"):
-        planned(recipe, {"h": {"mine": {"file": "other.csv"}}}, path=tmp_path / "r.yml")
+        grid_candidates(recipe, {"h": {"mine": {"file": "other.csv"}}}, path=tmp_path / "r.yml")

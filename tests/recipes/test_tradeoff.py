@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.recipes import MEASURES, cheapest, costs, frontier, measure_of, protect
+from kanon_lab.recipes import MEASURES, cheapest, frontier, measure_of, protect, risk_and_loss
 from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.roles import KeySpec
 
@@ -70,7 +70,7 @@ def test_the_last_digits_of_a_sum_do_not_beat():
 
 
 def test_the_cost_of_what_is_kept_is_the_rest():
-    found = costs(as_points([(0.1, 0.75, False)]), loss="equal_cells").iloc[0]
+    found = risk_and_loss(as_points([(0.1, 0.75, False)]), loss="equal_cells").iloc[0]
     assert (found["risk"], found["loss"], found["equal_cells"]) == (0.1, 0.25, 0.75)
 
 

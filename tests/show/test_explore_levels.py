@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.errors import OptionError
-from kanon_lab.methods import Hierarchy, search
+from kanon_lab.methods import Hierarchy, lattice_search
 from kanon_lab.show import explore_levels
 
 pytest.importorskip("ipywidgets")
@@ -71,7 +71,7 @@ def test_the_button_moves_to_the_optimum(explorer, survey):
     drawings = []
     explorer.chart.observe(drawings.append, "outputs")
     explorer.button.click()
-    found = search(survey, LADDERS, k_required=4, suppression_limit=0.05)
+    found = lattice_search(survey, LADDERS, k_required=4, suppression_limit=0.05)
     assert [explorer.values[name] for name in ("level0", "level1")] == [found.levels[name] for name in ("age", "sex")]
     assert shown(explorer)[0] == len(found.suppressed)
     assert "Least discernibility" in explorer.answer.value

@@ -11,7 +11,7 @@ import pytest
 from kanon_lab import show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.methods import Hierarchy, level_grid, search
+from kanon_lab.methods import Hierarchy, lattice_search, level_grid
 
 LADDERS = {
     "age": Hierarchy.from_intervals(
@@ -60,9 +60,9 @@ def test_the_words_are_the_counts(survey, grid, age, sex, k, limit):
         assert f"{name}: {NAMES[name][level]}" in text
 
 
-def test_the_limit_is_that_of_the_search(survey, grid):
+def test_the_limit_is_that_of_the_lattice_search(survey, grid):
     for limit in (0.0, 0.05, 0.29, 1.0):
-        found = search(survey, LADDERS, k_required=9, suppression_limit=limit).nodes
+        found = lattice_search(survey, LADDERS, k_required=9, suppression_limit=limit).nodes
         description = show.nodes(grid, k_required=9, suppression_limit=limit).to_dict()["description"]
         assert f" {found['satisfied'].sum()} of them stay within that limit." in description
 
