@@ -141,7 +141,10 @@ def _rows() -> dict[tuple[str, str], dict[str, str]]:
 def row_of(model: type[Settings], name: str) -> dict[str, str]:
     """The row of a setting in ``settings.csv``, under its model or one that this is made from."""
     names = [*(each.__name__ for each in model.__mro__), *model.described_as]
-    return next(_rows()[each, name] for each in names if (each, name) in _rows())
+    for each in names:
+        if (each, name) in _rows():
+            return _rows()[each, name]
+    raise LookupError(f"settings.csv has no row {model.__name__},{name}")
 
 
 def checked(kind: Any, check: Check | None = None) -> Any:

@@ -86,11 +86,11 @@ def without_cells(
             lost = (rows_gone if role == "key" else rows_gone | ~known) & frame[name].notna().to_numpy()
             rows.append((name, role, int(lost.sum()), float(lost.mean())))
             if lost.any():
-                released[name] = _without(frame[name], lost)
+                released[name] = without_values(frame[name], lost)
     return released, pd.DataFrame(rows, columns=["variable", "role", "cells", "share"])
 
 
-def _without(column: pd.Series, lost: np.ndarray) -> pd.Series:
+def without_values(column: pd.Series, lost: np.ndarray) -> pd.Series:
     """A column without some values: not even under a mask, or among its categories."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
         column = column.convert_dtypes()

@@ -263,7 +263,7 @@ def _within_households(household: np.ndarray, rng: np.random.Generator) -> np.nd
 def _shuffle_records(frame, spec, settings, *, seed) -> Applied:
     """Records in random order; or whole households, their members together as they stood; or members within theirs."""
     by = read(ShuffleRecords, settings).by
-    rng = np.random.default_rng(_own_seed(seed, "shuffle_records", settings, frame, list(frame)))
+    rng = np.random.default_rng(step_seed(seed, "shuffle_records", settings, frame, list(frame)))
     if by == "record":
         return Applied(frame.iloc[rng.permutation(len(frame))])
     home = _households(frame, spec, f"shuffle_records by {by}")
@@ -280,7 +280,7 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
     if not names and line_number is None:
         raise OptionError("renumber needs a household, or the variables to renumber; name them")
     _check_identifiers(names if line_number is None else [*names, line_number], spec)
-    rng = np.random.default_rng(_own_seed(seed, "renumber", settings, frame, list(frame)))
+    rng = np.random.default_rng(step_seed(seed, "renumber", settings, frame, list(frame)))
     columns = {}
     for name in names:
         known = coded(frame[name])
@@ -333,11 +333,11 @@ def _perturb(frame, spec, settings, *, seed, step) -> Applied:
     if spec.weight in names:
         raise OptionError(f"{shortened(spec.weight)} is the weight, which the risk is measured with; perturb others")
     if kind.random:
-        seed = _own_seed(seed, step, settings, frame, names)
+        seed = step_seed(seed, step, settings, frame, names)
     return Applied(getattr(methods, step)(frame, names, **options, seed=seed).frame)
 
 
-def _own_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
+def step_seed(seed: int, name: str, settings: Mapping[str, Any], frame: pd.DataFrame, names: list[str]) -> int:
     """The seed of the draws of a step: another one for another step, other settings, as written, or other values.
 
     With the same draws, two strengths of noise, or two waves of a panel, would give the true values away.

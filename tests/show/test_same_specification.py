@@ -41,7 +41,15 @@ def of_detail():
     return explore_detail(grid), {"level0": 1, "step": 2}, detail_explorer(grid, fraction=0.8, age="tens")
 
 
-@pytest.mark.parametrize("case", [of_counts, of_keys, of_levels, of_detail])
+CASES = {"explore": of_counts, "explore_keys": of_keys, "explore_levels": of_levels, "explore_detail": of_detail}
+
+
+def test_every_explorer_has_its_case():
+    # The explorer of recipes draws a chart of its own: test_explore_recipes.py.
+    assert {name for name in show.__all__ if name.startswith("explore")} <= {*CASES, "explorer", "explore_recipes"}
+
+
+@pytest.mark.parametrize("case", CASES.values())
 def test_it_is_that_of_the_page_at_the_same_place(case):
     explorer, moves, chart = case()
     for name, value in moves.items():
