@@ -58,10 +58,10 @@ def interval_disclosure(
     original, released : the same records under the same index, before and after protection
     variables : the quantities that are compared; all columns of the original by default
     width : half the interval, above 0: in standard deviations of the original values by ``sd``; as a share of the
-        released values, at most 1, by ``rank``
+        released values, at most 1, by ``rank`` (of the number of records it is, what is beyond a whole one is dropped)
     by : ``sd`` or ``rank``: an interval of equal length about every released value (Mateo-Sanz, Sebé and Domingo-Ferrer
-        2004); or from the released value that many ranks below it to the one as many above, its equals counting as one
-        rank, and not beyond the smallest and largest (Domingo-Ferrer and Torra 2001)
+        2004); or, in the order of the released values, from that of the record so many places before the first of its
+        equals to that of the record as many after the last, and not beyond the ends (Domingo-Ferrer and Torra 2001)
 
     Notes
     -----

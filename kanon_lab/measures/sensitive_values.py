@@ -336,6 +336,18 @@ def diversity(
     value; under ``category`` missing is a value as any other; under ``error`` it is refused. The shares of the file
     count every record once, without weights.
 
+    Of a class in which value i has the share p_i, and in the file q_i (the most and the least are over the values):
+
+    - ``distinct``: how many values it has (Li, Li and Venkatasubramanian 2007).
+    - ``entropy``: exp(-sum p ln p); from 1 to ``distinct`` (Machanavajjhala et al. 2007).
+    - ``recursive``: the largest l with r_1 < c (r_l + ... + r_m), where r are the frequencies from the largest on; 0 where
+      not even l = 1 holds, which takes a c of at most 1 (the same).
+    - ``alpha``: the largest p (Wong et al. 2006).
+    - ``t_closeness``: the distance between p and q, 0-1 (Li, Li and Venkatasubramanian 2007).
+    - ``delta_disclosure``: the largest abs(ln(p / q)), infinite where a value is lacking (Brickell and Shmatikov 2008).
+    - ``beta_likeness``: the largest gain (p - q) / q; ``enhanced_beta_likeness``: the same, but infinite where a gain
+      exceeds -ln q, which no beta mends (Cao and Karras 2012).
+
     Examples
     --------
     >>> frame = pd.DataFrame({"age": [30, 30, 41, 41], "illness": ["flu", "none", "none", "none"]})
@@ -379,7 +391,8 @@ def diversity(
 def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = None) -> PSensitivity:
     """The p and the k for which a file is p-sensitive k-anonymous (Truta and Vinay 2006).
 
-    The sensitive variables are those of the spec, unless others are named.
+    The sensitive variables are those of the spec, unless others are named. A class in which no value is known does not
+    count.
 
     Examples
     --------
@@ -399,6 +412,7 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
     """The alpha and the k for which a file is (alpha, k)-anonymous (Wong et al. 2006).
 
     The variable is as in `diversity`; `value` is the one sensitive value that matters, all of them if not given.
+    A class in which no value is known does not count.
 
     Examples
     --------

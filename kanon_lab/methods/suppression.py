@@ -215,6 +215,8 @@ def local_suppression(
 ) -> Suppression:
     """Remove single key values until every record is alike to enough others.
 
+    Few cells go, not the fewest: that would take too long to find.
+
     Parameters
     ----------
     spec : KeySpec or names
