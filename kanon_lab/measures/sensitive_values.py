@@ -340,8 +340,8 @@ def diversity(
 
     - ``distinct``: how many values it has (Li, Li and Venkatasubramanian 2007).
     - ``entropy``: exp(-sum p ln p); from 1 to ``distinct`` (Machanavajjhala et al. 2007).
-    - ``recursive``: the largest l with r_1 < c (r_l + ... + r_m), where r are the frequencies from the largest on; 0 where
-      not even l = 1 holds, which takes a c of at most 1 (the same).
+    - ``recursive``: the largest l with r_1 < c (r_l + ... + r_m), where r are the frequencies from the largest on; 0
+      where not even l = 1 holds, which takes a c of at most 1 (the same).
     - ``alpha``: the largest p (Wong et al. 2006).
     - ``t_closeness``: the distance between p and q, 0-1 (Li, Li and Venkatasubramanian 2007).
     - ``delta_disclosure``: the largest abs(ln(p / q)), infinite where a value is lacking (Brickell and Shmatikov 2008).

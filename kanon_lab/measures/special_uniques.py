@@ -208,7 +208,8 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
 
     Parameters
     ----------
-    max_size : the most keys in an MSU, from 1 to the number of keys; by default all. With more than 20 keys it has to be given.
+    max_size : the most keys in an MSU, from 1 to the number of keys; by default all. With more than 20 keys it has
+        to be given.
     sampling_fraction : share of the population that is in the sample, above 0 and up to 1. Default: the number of
         records over the sum of their weights; where the spec names no weight 0.1, which is a guess: give it. SUDA
         scores do not need it.
