@@ -98,7 +98,7 @@ def test_counts_of_a_subsample_are_those_by_hand(records, data):
     assert list(uniques_of(rows).count(np.array(drawn, dtype=int))) == expected
 
 
-@pytest.mark.parametrize(("u1", "u2", "u", "printed"), taula().itertuples(index=False, name=None))
+@pytest.mark.parametrize(("u1", "u2", "u", "printed"), list(taula().itertuples(index=False, name=None)))
 def test_the_formulas_give_taula_1(u1, u2, u, printed):
     """Garín i Ramírez (1996), Taula 1: u1, u2, u and p(identification) in per cent, as printed."""
     draws = pd.DataFrame({"repeat": [1], "n2": [9991], "u2": [u2], "u": [u]})
