@@ -43,14 +43,20 @@ class ValueCounts:
     # What several measures need, by row: of each class in which some value is known, in order.
 
     @cached_property
+    def _first(self) -> np.ndarray:
+        first = np.ones(len(self.class_), dtype=bool)
+        np.not_equal(self.class_[1:], self.class_[:-1], out=first[1:])
+        return first
+
+    @cached_property
     def start(self) -> np.ndarray:
         """Where the counts of each row's class begin."""
-        return np.flatnonzero(np.diff(self.class_, prepend=-1))
+        return np.flatnonzero(self._first)
 
     @cached_property
     def row(self) -> np.ndarray:
         """The row of each count."""
-        return np.cumsum(np.diff(self.class_, prepend=-1) != 0) - 1
+        return np.cumsum(self._first) - 1
 
     @cached_property
     def known(self) -> np.ndarray:
