@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 _CHECKS_OF_IRIS = "rfc3987_syntax"
@@ -14,6 +13,8 @@ def load_jsonschema() -> None:
 
     There are 38, and compiling them takes more than a second; now they load when the first IRI is checked.
     """
+    from importlib.util import find_spec  # not for every import of the package
+
     if "jsonschema" in sys.modules or _CHECKS_OF_IRIS in sys.modules or find_spec(_CHECKS_OF_IRIS) is None:
         return
 
