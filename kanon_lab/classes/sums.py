@@ -9,11 +9,10 @@ parts of a file add up to that of the whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
-from typing import Any
 
 import numpy as np
 
@@ -47,18 +46,24 @@ class Pieces:
         bottom = max(math.frexp(least)[1] - _BITS, _LEAST_POWER)
         return cls(top - bits, bits, max(1, math.ceil((top - bottom) / bits)))
 
-    def cut(self, numbers: Any, whole: Callable[[Any], Any]) -> list[Any]:
-        """The pieces of numbers, as arrays or as terms of an engine's language; `whole` cuts off what is after the point."""
+    def steps(self) -> list[tuple[list[float], list[float]]]:
+        """For each piece, the factors that turn a number into its units, and those that turn the piece back."""
+        powers = range(self.power, self.power - self.count * self.bits, -self.bits)
+        return [(_powers(-power), _powers(power)) for power in powers]
+
+    def cut(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """The pieces of numbers."""
         pieces = []
-        for power in range(self.power, self.power - self.count * self.bits, -self.bits):
-            up, down = _powers(-power), _powers(power)
-            pieces.append(whole(reduce(mul, up, numbers)))
+        for up, down in self.steps():
+            pieces.append(np.trunc(reduce(mul, up, numbers)))
             numbers = numbers - reduce(mul, down, pieces[-1])
         return pieces
 
     def added(self, sums: Sequence[np.ndarray]) -> Sums:
         """The exact sums of groups, of the sums of their pieces (whole numbers below 2^53)."""
-        parts = [np.ldexp(np.asarray(each, dtype=float), self.power - place * self.bits) for place, each in enumerate(sums)]
+        parts = [
+            np.ldexp(np.asarray(each, dtype=float), self.power - place * self.bits) for place, each in enumerate(sums)
+        ]
         return _rounded(parts)
 
 
@@ -68,11 +73,22 @@ def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
     if not len(size):
         return Sums(np.zeros(groups), np.zeros(groups))
     pieces = Pieces.of(float(size.min()), float(size.max()), len(numbers))
-    return pieces.added([np.bincount(group, piece, minlength=groups) for piece in pieces.cut(numbers, np.trunc)])
+    return pieces.added([np.bincount(group, piece, minlength=groups) for piece in pieces.cut(numbers)])
+
+
+def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) -> Sums:
+    """The same of numbers, or of what are sums already."""
+    if isinstance(numbers, np.ndarray):
+        return exact_sums(group, numbers, groups)
+    if groups == len(group):  # each row is a group: nothing is added up
+        order = np.empty(groups, dtype=np.intp)
+        order[group] = np.arange(groups)
+        return Sums(numbers.rounded[order], numbers.rest[order])
+    return exact_sums(np.concatenate([group, group]), np.concatenate([numbers.rounded, numbers.rest]), groups)
 
 
 def _rounded(parts: list[np.ndarray]) -> Sums:
-    """The sums of a few floats each, rounded once; most groups by two-sums, the few that these do not decide by fsum."""
+    """The sums of a few floats each, rounded once: by two-sums, and where these do not decide by fsum."""
     total, rest = parts[0], np.zeros(len(parts[0]))
     undecided = np.zeros(len(total), dtype=bool)
     for part in parts[1:]:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import is_number
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
-from kanon_lab.classes.sums import Sums, exact_sums
+from kanon_lab.classes.sums import Sums, sums_by_group
 from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack, rows_named
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
@@ -326,7 +326,7 @@ def _table(
     classes = len(distinct)
     del distinct
     records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
-    own = None if weights is None else _sums_by_class(class_of_row, weights, classes)
+    own = None if weights is None else sums_by_group(class_of_row, weights, classes)
     others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
     f_k, F_k = records, records.astype(float) if own is None else own.rounded
     parts = class_of_row, records_of_row, own, tuple(columns), others.copy(deep=False)
@@ -339,17 +339,6 @@ def _table(
         F_k = f_k.astype(float) if own is None else compatible_sums(table.codes, own.rounded)
         table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
     return table
-
-
-def _sums_by_class(class_of_row: np.ndarray, weights: np.ndarray | Sums, classes: int) -> Sums:
-    if isinstance(weights, np.ndarray):
-        return exact_sums(class_of_row, weights, classes)
-    if classes == len(class_of_row):  # each row is a class: nothing is added up
-        order = np.empty(classes, dtype=np.intp)
-        order[class_of_row] = np.arange(classes)
-        return Sums(weights.rounded[order], weights.rest[order])
-    twice = np.concatenate([class_of_row, class_of_row])
-    return exact_sums(twice, np.concatenate([weights.rounded, weights.rest]), classes)
 
 
 def _codes_of_classes(columns: Sequence[Coded], class_of_row: np.ndarray, classes: int) -> np.ndarray:

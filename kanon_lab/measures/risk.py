@@ -24,6 +24,7 @@ ESTIMATORS = {
 # From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
 _MANY_RECORDS = 32
 _LAST_TERM = 1e-17
+_BLOCK = 2**18
 
 
 def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "benedetti-franconi") -> np.ndarray:
@@ -53,11 +54,18 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     if f.shape != F.shape:
         raise OptionError("f_k and F_k must be two arrays of the same length")
     _refuse_impossible(f, F)
-    F = np.maximum(F, f)
-    if estimator == "inverse":
-        return 1 / F
-    if estimator == "exact":
-        return _exact(f, F)
+    risk, of_some = np.empty(f.shape), {"inverse": _inverse, "exact": _exact}.get(estimator, _approximate)
+    for start in range(0, len(f), _BLOCK):  # of millions of classes no more than one array is held at a time
+        rows = slice(start, start + _BLOCK)
+        risk[rows] = of_some(f[rows], np.maximum(F[rows], f[rows]))
+    return risk
+
+
+def _inverse(f: np.ndarray, F: np.ndarray) -> np.ndarray:
+    return 1 / F
+
+
+def _approximate(f: np.ndarray, F: np.ndarray) -> np.ndarray:
     p, q = f / F, (F - f) / F
     few = f < 3
     risk = p / (f - q + few)
