@@ -120,7 +120,8 @@ missing_codes_option = click.option(
 )
 max_bytes_option = click.option(
     "--memory",
-    "--max-bytes",
+    "--max-bytes",  # as it was called
+    "max_bytes",
     metavar="N",
     callback=_limited,
     expose_value=False,

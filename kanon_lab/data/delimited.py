@@ -193,12 +193,11 @@ def _is_encoding(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Head:
-    """What the first bytes of a csv file tell: its names, how it is written, and whether they have quotation marks."""
+    """What the first bytes of a csv file tell: its names, and how it is written."""
 
     names: list[str]
     dialect: Dialect
     declared: bool  # Whether a line before the names declares the separator
-    quoted: bool
 
 
 def read_head(content: bytes, dialect: Dialect) -> Head:
@@ -211,7 +210,7 @@ def read_head(content: bytes, dialect: Dialect) -> Head:
     if len(names) == 1:
         check_separator(text, delimiter, (dialect.separator or declared) is not None)
     found = Dialect(encoding, delimiter, dialect.decimal)
-    return Head(names, found, declared is not None, b'"' in content)
+    return Head(names, found, declared is not None)
 
 
 def as_values(

@@ -142,6 +142,8 @@ def count_records(
         opened = _opened(engine, int(memory * _SHARE), folder)
         try:
             with _diagnosed(source, spec, reading, progress):
+                if source.unclosed:
+                    raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
                 opened.open(source)
                 return _counted(opened, source, spec, reading, progress)
         finally:

@@ -49,6 +49,7 @@ class Source:
     types : of the chosen columns of a Parquet file, those of Arrow
     positions, width : of a csv file, where the chosen columns stand, and among how many
     dialect, quoted : of a csv file, and whether a cell may hold lines
+    unclosed : what messages call a part with a quotation mark that is never closed, which an engine may pass over
     """
 
     name: str
@@ -62,6 +63,7 @@ class Source:
     width: int = 0
     dialect: Dialect | None = None
     quoted: bool = False
+    unclosed: str | None = None
 
     def part_name(self, part: Path) -> str:
         """A part as messages call it."""
@@ -99,6 +101,8 @@ def find_source(path: str | Path, wanted: list[str], engine: str, dialect: Diale
     path, name = Path(path), str(path)
     if engine == "spark" and files.status(path) is None and _OF_CLUSTER.fullmatch(name):
         form = files.file_format(path) if "://" in name else ""
+        if form not in ("", "parquet"):
+            raise DataError(f"{name}: of an address only .parquet is read; convert it, or give the name of a table")
         return Source(name, (), form, tuple(wanted), tuple(wanted))
     parts = _parts(path, name)
     form = files.file_format(parts[0])
@@ -152,20 +156,27 @@ def _parquet_source(source: Source, wanted: list[str], dialect: Dialect, spill: 
 def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path) -> Source:
     from kanon_lab.data.delimited import read_head
 
-    heads, parts, quoted = [], [], False
+    heads, parts, quoted, unclosed = [], [], False, None
     for number, part in enumerate(source.parts):
         with about(source.part_name(part)):
             head = read_head(_first_lines(part), dialect)
             written = chosen(head.names, wanted, in_row_1=True)
             positions = tuple(head.names.index(each) for each in written)
-            quoted |= head.quoted
             heads.append((positions, len(head.names), head.dialect.separator, head.dialect.encoding))
             if heads[-1][:3] != heads[0][:3]:
                 raise DataError("its columns or separator are others than those of the first part; write all alike")
             if head.dialect.encoding != "utf-8" or head.declared:
                 part = _in_utf_8(part, head.dialect.encoding, head.declared, spill / f"utf-8-{number:06}.csv")
         parts.append(part)
-    found = {"dialect": head.dialect, "quoted": quoted, "positions": heads[0][0], "width": heads[0][1]}
+        marks = _quotation_marks(part)
+        quoted, unclosed = quoted or marks > 0, source.part_name(source.parts[number]) if marks % 2 else unclosed
+    found = {
+        "dialect": head.dialect,
+        "quoted": quoted,
+        "unclosed": unclosed,
+        "positions": heads[0][0],
+        "width": heads[0][1],
+    }
     named = tuple(map(composed, filter(None, head.names)))
     return _as_found(source, wanted, spill, parts=parts, written=tuple(wanted), named=named, **found)
 
@@ -200,6 +211,15 @@ def _first_lines(part: Path) -> bytes:
         return content
     line = b"\n\0" if content.startswith(codecs.BOM_UTF16_LE) else b"\n"
     return content[: content.rfind(line) + len(line)]
+
+
+def _quotation_marks(part: Path) -> int:
+    """How many quotation marks a csv file in UTF-8 has."""
+    import pyarrow as pa
+
+    with files.reading_errors(part), part.open("rb") as file:
+        stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if part.suffix.lower() == ".gz" else file
+        return sum(block.count(b'"') for block in iter(lambda: stream.read(_HEAD), b""))
 
 
 def _in_utf_8(part: Path, encoding: str, declared: bool, copy: Path) -> Path:

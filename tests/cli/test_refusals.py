@@ -108,12 +108,12 @@ measure survey.csv --keys region
 . --missing-codes P3=88,                                | --missing-codes 'P3=88,'
 . --missing-codes ' =1'                                 | --missing-codes ' =1'
 . --missing-codes regoin=88                             | survey.csv: no column regoin; did you mean region?
-. --max-bytes 0                                         | --max-bytes '0': write a whole number of bytes
-. --max-bytes -1                                        | --max-bytes '-1'
-. --max-bytes many                                      | --max-bytes 'many'
-. --max-bytes 1.5GB                                     | --max-bytes '1.5GB'
-. --max-bytes ''                                        | --max-bytes ''
-. --max-bytes 999999999999999999999999999999            | --max-bytes
+. --memory 0                                         | --memory '0': write a whole number of bytes
+. --memory -1                                        | --memory '-1'
+. --memory many                                      | --memory 'many'
+. --memory 1.5GB                                     | --memory '1.5GB'
+. --memory ''                                        | --memory ''
+. --memory 999999999999999999999999999999            | --memory
 
 subsample '' --keys sex                                 | FILE is empty
 subsample survey.csv --keys sex,one
