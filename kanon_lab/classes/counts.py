@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,11 +11,32 @@ import pandas as pd
 
 from kanon_lab.arguments import check_whole
 from kanon_lab.classes.compatible import compatible_sums
-from kanon_lab.classes.table import MISSING_REMEDY, ClassTable, class_table
+from kanon_lab.classes.sums import Sums
+from kanon_lab.classes.table import MISSING_REMEDY, ClassTable, class_table, table_of_counts
 from kanon_lab.columns import coded, distinct_rows, first_row
 from kanon_lab.errors import DataError, OptionError, about, shortened
 from kanon_lab.population.law import KRange, as_ranges
 from kanon_lab.roles import KeySpec
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many records each row of a frame is, from 1 on, and the sum of their weights (None without a weight)."""
+
+    records: np.ndarray = field(repr=False)
+    weights: Sums | None = field(default=None, repr=False)
+
+
+def records_in(rows: np.ndarray, counts: Counts | None) -> int:
+    """Records in the rows that are true; without counts each row is one."""
+    return int(rows.sum() if counts is None else counts.records[rows].sum())
+
+
+def table_of_rows(frame: pd.DataFrame, spec: KeySpec, counts: Counts | None) -> ClassTable:
+    """The class table of a frame whose rows are records, or so many records each."""
+    if counts is None:
+        return class_table(frame, spec)
+    return table_of_counts(frame, spec, records=counts.records, weights=counts.weights)
 
 
 def with_population(table: ClassTable, population: pd.DataFrame, *, count: str | None = None) -> ClassTable:

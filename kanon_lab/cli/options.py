@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from pathlib import Path
@@ -17,6 +18,7 @@ from kanon_lab.roles import MISSING_POLICIES, KeySpec
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
     from kanon_lab.engines import CountedFile
+    from kanon_lab.engines.release import Records
 
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
@@ -175,6 +177,15 @@ class Source:
         given = {"na": self.na, "missing_codes": self.missing_codes, "memory": files.limit(), "spill": self.spill}
         given = usual | {name: value for name, value in given.items() if value}
         return count_records(self.file, spec, engine=self.counted_by, progress=True, **given)
+
+    def opened(self, grouped: list[str], **usual: Any) -> "AbstractContextManager[Records]":
+        """The records held open by the engine; `usual` as of `opened_records`, those for reading as in `read`."""
+        from kanon_lab.engines.release import opened_records
+
+        usual["memory"] = files.limit() or usual.pop("max_bytes", None)
+        given = {"na": self.na, "missing_codes": self.missing_codes, "spill": self.spill}
+        given = usual | {name: value for name, value in given.items() if value}
+        return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **given)
 
     def read(self, **usual: Any) -> "MicrodataFile":
         """The file; `usual` options of `read_file`, such as those of a recipe, hold where the command has none."""

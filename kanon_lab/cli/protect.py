@@ -1,14 +1,18 @@
 """``kanon-lab protect``: a recipe of protection steps applied to a microdata file."""
 
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 import click
 
 from kanon_lab.cli.options import (
+    engine_option,
     file_argument,
     json_option,
     reading_notes,
     reads_microdata,
+    spill_option,
     whole_number,
     without_folders,
 )
@@ -44,6 +48,8 @@ where recipe.yml holds
     help="Put an apostrophe before texts of a .csv or .xlsx OUT that a spreadsheet would run as formulas.",
 )
 @reads_microdata("recipe_path", "out")
+@engine_option
+@spill_option
 @click.option(
     "--fail-under-k",
     "least",
@@ -67,6 +73,10 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     its name. The proof finds copies under other names whatever their case, accents and punctuation; not an identifier
     in another coding, such as a part of it.
 
+    An engine (--engine) protects a .parquet, .csv or .csv.gz FILE, or a folder of such parts, larger than memory: by
+    steps that recode, suppress and remove. OUT is in the format of FILE, of Spark a folder of parts. What needs records
+    is not measured, and those copies are not looked for; the notes say so.
+
     The page on recipes of the book has every step and setting. A file of a hierarchy is looked for beside the recipe.
     The verdict is on K, or on the recipe's k_required. Exit
     code: 0; 1 where --fail-under-k is not met; 2 after bad input; 3 where --fail is given and a limit is not met.
@@ -78,6 +88,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     from kanon_lab.cli.protect_text import print_protection
     from kanon_lab.data.writing import check_target
     from kanon_lab.recipes.chain import read_recipe
+    from kanon_lab.recipes.counted import protect_counted
     from kanon_lab.recipes.released import proof, write_release
 
     file = source.file
@@ -87,21 +98,32 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     recipe = read_recipe(recipe_path)
     if out is not None:
         refuse_hierarchies(out, recipe)
-    read = source.read(**recipe.reading)
-    with about(file):
-        protection = recipe.apply(read, progress=True)
-    with about(out or file):
-        proof(protection)(protection.frame)
-    result = _result(protection, recipe, least, reading_notes(read))
-    if out is not None:
-        result["notes"] += _of_labels(protection, files.file_format(out))
-    result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
-    result["neutralised"] = None
-    unmet = fail and not result["met"]
-    failed = unmet or (least is not None and not result["verdict"]["met"])
-    if not dry_run and not failed:
-        cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
-        result |= {"out": out, "sha256": files.sha256(out), "neutralised": cells if neutralise else None}
+    with ExitStack() as opened:
+        if by_engine := _is_streamed(source, recipe, out, neutralise):
+            records = opened.enter_context(_opened(source, recipe))
+            protection = protect_counted(records, recipe, progress=True)
+            result = _counted_result(protection, recipe, least, reading_notes(records.counted))
+        else:
+            read = source.read(**recipe.reading)
+            with about(file):
+                protection = recipe.apply(read, progress=True)
+            with about(out or file):
+                proof(protection)(protection.frame)
+            result = _result(protection, recipe, least, reading_notes(read))
+            if out is not None:
+                result["notes"] += _of_labels(protection, files.file_format(out))
+        result |= {**OFFICE, "file": file, "recipe": recipe_path, "dry_run": dry_run, "out": None, "sha256": None}
+        result["neutralised"] = cells = None
+        unmet = fail and not result["met"]
+        failed = unmet or (least is not None and not result["verdict"]["met"])
+        if not dry_run and not failed:
+            if by_engine:
+                columns = protection.released_columns
+                records.write(out, columns, protection.shown(), protection.hidden(), overwrite=overwrite)
+            else:
+                cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
+            sha256 = files.sha256(out) if Path(out).is_file() else None
+            result |= {"out": out, "sha256": sha256, "neutralised": cells if neutralise else None}
     show(result, partial(print_protection, result, protection), result["out"], as_json=as_json)
     nothing = "" if dry_run else "; nothing was written"
     if unmet:
@@ -109,6 +131,46 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     if failed:
         below = f"{result['verdict']['records']:,} records are below {least} (--fail-under-k)"
         end(1, f"{without_folders(file, file)}: {below}{nothing}")
+
+
+def _is_streamed(source, recipe, out, neutralise):
+    """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
+    from kanon_lab import files
+    from kanon_lab.recipes.counted import check_streamed
+
+    if source.engine == "memory":
+        return False
+    try:
+        check_streamed(recipe)
+        if neutralise:
+            raise OptionError("--neutralise: an engine does not look for formulas; protect in memory (--engine memory)")
+        if out is not None and files.file_format(out) != (form := _form(source.file)):
+            raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
+    except OptionError:
+        if source.engine == "auto":
+            return False
+        raise
+    return source.counted_by != "memory"
+
+
+def _form(file):
+    """The format of a file, or of the first part in a folder."""
+    from kanon_lab import files
+
+    parts = sorted(each for each in Path(file).rglob("*") if each.name[0] not in "._" and each.is_file())
+    return files.file_format(parts[0] if parts else file)
+
+
+def _opened(source, recipe):
+    """The records of the file, counted by an engine as the recipe needs them."""
+    from kanon_lab.data.delimited import Dialect
+    from kanon_lab.recipes.counted import grouped_variables, recoded_variables
+
+    reading = dict(recipe.reading)
+    dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
+    variables = {"weight": recipe.spec.weight, "others": recoded_variables(recipe)}
+    variables["without"] = recipe.spec.direct_identifiers
+    return source.opened(grouped_variables(recipe), **variables, dialect=dialect, **reading)
 
 
 def _of_labels(protection, form):
@@ -142,14 +204,47 @@ def refuse_hierarchies(out, recipe):
 def _result(protection, recipe, least, of_reading):
     from kanon_lab import recipes
     from kanon_lab.recipes.exposure import columns_as_keys
-    from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.released import untouched
+
+    result, judged = _of_classes(protection, recipe, least, of_reading)
+    columns = recipes.released_columns(protection)
+    return result | {
+        "n": len(protection.original),
+        "columns_as_keys": columns_as_keys(protection, judged.k) if "k" in {*judged.verdict["name"]} else None,
+        "columns": list(protection.frame.columns),
+        "released": columns,
+        "untouched": untouched(columns),
+        "shown_by_members": recipes.household_disclosure(protection),
+        "told_by_columns": recipes.dependent_columns(protection),
+    }
+
+
+def _counted_result(protection, recipe, least, of_reading):
+    """The same as far as counts tell it."""
+    from kanon_lab.recipes.counted import MEASURED, not_counted
+
+    result, _ = _of_classes(protection, recipe, least, of_reading)
+    for state in (result["before"], *result["steps"]):
+        for part in ("risk", "utility"):
+            state[part] = {name: value for name, value in state[part].items() if name in MEASURED}
+    return result | {
+        "n": protection.n,
+        "columns": protection.released_columns,
+        "released": protection.released_table,
+        "untouched": protection.untouched,
+        "notes": [*result["notes"], *not_counted(protection)],
+    }
+
+
+def _of_classes(protection, recipe, least, of_reading):
+    """What is told of every protection, and how it was judged."""
+    from kanon_lab import recipes
+    from kanon_lab.recipes.plan import as_limits
     from kanon_lab.recipes.verdict import final_diversity
 
     spec, last = recipe.spec, protection.state.measured
     limits = recipe.limits if "k" in recipe.limits else as_limits(recipe.limits, spec=spec, k_required=least)
     judged = recipes.judge(protection, limits)
-    columns = recipes.released_columns(protection)
     diversity, of_diversity = final_diversity(protection)
     notes = [*recipe.notes, *protection.notes, *of_diversity, *of_reading]
     if recipe.language != "en":
@@ -160,11 +255,9 @@ def _result(protection, recipe, least, of_reading):
             f"k_required is {recipe.k_required}: {below[recipe.k_required]:,} records are below it (missing: "
             f"{spec.missing})"
         )
-    return {
-        "n": len(protection.original),
+    result = {
         "verdict": _verdict(protection, recipe, least, judged),
         **judged.to_dict(),
-        "columns_as_keys": columns_as_keys(protection, judged.k) if "k" in limits else None,
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
@@ -173,16 +266,12 @@ def _result(protection, recipe, least, of_reading):
         "estimator": recipe.estimator,
         "seed": recipe.seed,
         "direct_identifiers": list(spec.direct_identifiers),
-        "columns": list(protection.frame.columns),
-        "released": columns,
-        "untouched": untouched(columns),
         **_states(protection),
         "violations": last.violations,
-        "shown_by_members": recipes.household_disclosure(protection),
-        "told_by_columns": recipes.dependent_columns(protection),
         "diversity": diversity,
         "notes": notes,
     }
+    return result, judged
 
 
 def _verdict(protection, recipe, least, judged):

@@ -102,6 +102,9 @@ def _print_states(protection, of=""):
         _line("(household_level is step 1; the first under steps is step 2)")
     _print_cells(protection, of)
     for title, names, formats, *remarks in _measures(protection, history):
+        names = {name: head for name, head in names.items() if history[name].notna().any()}  # an engine has not all
+        if not names:
+            continue
         head, *rest = title.format(of=of).splitlines()
         _title(head)
         for line in rest:
@@ -213,7 +216,7 @@ def _print_end(result, protection):
     _title("Released columns")
     released = result["released"].rename(columns=lambda name: name.replace("_", " "))
     _print(released.assign(column=[shortened(name, 30) for name in released["column"]]))
-    if len(shown := result["shown_by_members"]):
+    if len(shown := result.get("shown_by_members", ())):
         _title("Suppressed values that another member of the household shows")
         names = {"shared": "households that share one value"}
         _print(shown.rename(columns=names), {"households that share one value": percent})

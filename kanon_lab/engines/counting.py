@@ -48,6 +48,15 @@ class Engine(Protocol):
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of a large result, some at a time."""
 
+    #: Whether it writes a folder of parts, or one file in the order of the records once it was told to keep it.
+    writes_folders: bool
+
+    def keep_order(self) -> None:
+        """Keep the order of the records from now on."""
+
+    def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
+        """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
+
     def close(self) -> None:
         """Free its memory."""
 

@@ -19,6 +19,8 @@ _BATCH = 2**17
 class DuckDB:
     """A connection that takes so many bytes of memory, and spills the rest into a folder."""
 
+    writes_folders = False
+
     def __init__(self, memory: int, spill: Path):
         need("duckdb", "duckdb")
         import duckdb
@@ -66,6 +68,20 @@ class DuckDB:
         """The rows of a large result, some at a time."""
         with self._told():
             yield from self._connection.sql(sql).to_arrow_reader(_BATCH)
+
+    def keep_order(self) -> None:
+        """Keep the order of the records from now on: small tables are looked up, and the source is read through."""
+        self._run("SET preserve_insertion_order = true")
+        self._run("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+
+    def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
+        """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
+        columns = ", ".join(f"o{i} AS {_name(name)}" for i, name in enumerate(names))
+        style = "FORMAT parquet"
+        if separator is not None:
+            packed = "gzip" if out.suffix.lower() == ".gz" else "none"
+            style = f"FORMAT csv, HEADER true, DELIMITER {_text(separator)}, COMPRESSION {packed}"
+        self._run(f"COPY (SELECT {columns} FROM ({sql}) AS t) TO {_text(str(out))} ({style})")
 
     def _run(self, sql: str) -> None:
         with self._told():

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class Spark:
     """A session: the one there is (spark-submit), or one of this machine that takes so many bytes of memory."""
 
+    writes_folders = True
+
     def __init__(self, memory: int, spill: Path):
         need("pyspark", "spark")
         import os
@@ -101,6 +103,18 @@ class Spark:
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of a large result, some at a time."""
         yield from self.query(sql).to_batches()
+
+    def keep_order(self) -> None:
+        """Parts have an order of their own."""
+
+    def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
+        """Write the rows of a query under names of columns into a folder: csv with a separator, else Parquet."""
+        with self._told():
+            writer, target = self._session.sql(sql).toDF(*names).write, f"file://{out.absolute()}"
+            if separator is None:
+                writer.parquet(target)
+            else:
+                writer.csv(target, sep=separator, header=True, quote='"', escape='"', emptyValue="", nullValue="")
 
     def _told(self):
         return _errors(self._error)

@@ -322,9 +322,13 @@ def recoded(step: str, given: Recoding, frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with the columns that settings name recoded."""
     columns = {}
     for name in given.columns:
-        column = one_column(frame, name)
-        try:
-            columns[name] = given.recoded(column)
-        except OptionError as error:
-            raise OptionError(f"{step} of {shortened(str(name))}: {error}") from None
+        columns[name] = recoded_column(step, given, one_column(frame, name))
     return with_columns(frame, columns)
+
+
+def recoded_column(step: str, given: Recoding, column: pd.Series) -> pd.Series:
+    """One column recoded; each of its values by itself, so that it may also be that of the different values."""
+    try:
+        return given.recoded(column)
+    except OptionError as error:
+        raise OptionError(f"{step} of {shortened(str(column.name))}: {error}") from None

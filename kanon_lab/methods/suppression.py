@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.arguments import as_share
-from kanon_lab.classes import ClassTable, class_table
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.counts import Counts, records_in, table_of_rows
 from kanon_lab.columns import coded, distinct_rows, refuse, strata_codes
 from kanon_lab.errors import DataError, OptionError, UnfitOptionError, about, meant, shortened
 from kanon_lab.measures import file_risk, individual_risk, records_above
@@ -72,19 +73,21 @@ class Suppression:
 
 
 def without_cells(
-    frame: pd.DataFrame, gone: Mapping[str, np.ndarray], spec: KeySpec
+    frame: pd.DataFrame, gone: Mapping[str, np.ndarray], spec: KeySpec, counts: Counts | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A frame without some values of its keys, and of their ghosts; and how many went of each variable.
 
     A ghost goes wherever its key is missing, for whatever reason: it would tell the key.
     """
     released, rows = frame.copy(), []
+    n = records_in(np.ones(len(frame), dtype=bool), counts)
     for key in spec.key_variables:
         known = frame[key].notna().to_numpy()
         rows_gone = gone.get(key, np.zeros(len(frame), dtype=bool))
         for role, name in (("key", key), *(("ghost", ghost) for ghost in spec.ghost_variables.get(key, ()))):
             lost = (rows_gone if role == "key" else rows_gone | ~known) & frame[name].notna().to_numpy()
-            rows.append((name, role, int(lost.sum()), float(lost.mean())))
+            cells = records_in(lost, counts)
+            rows.append((name, role, cells, cells / n))
             if lost.any():
                 released[name] = without_values(frame[name], lost)
     return released, pd.DataFrame(rows, columns=["variable", "role", "cells", "share"])
@@ -171,13 +174,15 @@ def claims_of(
     stratum: np.ndarray,
     combinations: Sequence[Combination],
     names: Sequence[str],
+    counts: Counts | None = None,
 ) -> pd.DataFrame:
-    """The claims for combinations of key columns, each with its k; codes are of records, -1 where missing."""
-    rows = []
+    """The claims for combinations of key columns, each with its k; codes are of records or rows, -1 where missing."""
+    rows, of_row = [], None if counts is None else counts.records
+    n = records_in(np.ones(len(known), dtype=bool), counts)
     for columns, k in combinations:
         true, out = (np.column_stack([codes[:, columns], stratum]) for codes in (known, shown))
         group, some = distinct_rows(out)
-        records = np.bincount(group)
+        records = np.bincount(group, of_row).astype(np.int64, copy=False)
         target, of_target = distinct_rows(true)
         failing = {
             "compatible": (compatible_records(out[some], out[some], records) < k)[group],
@@ -186,7 +191,8 @@ def claims_of(
         }
         keys = ", ".join(str(names[column]) for column in columns)
         rows += [
-            (claim, keys, k, int(fails.sum()), float(fails.mean()), CLAIMS[claim]) for claim, fails in failing.items()
+            (claim, keys, k, failed, failed / n, CLAIMS[claim])
+            for claim, failed in ((claim, records_in(fails, counts)) for claim, fails in failing.items())
         ]
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)
 
@@ -212,6 +218,7 @@ def local_suppression(
     k_required: int,
     importance: Mapping[str, int] | None = None,
     combinations: Sequence[Mapping] | None = None,
+    counts: Counts | None = None,
 ) -> Suppression:
     """Remove single key values until every record is alike to enough others.
 
@@ -231,6 +238,8 @@ def local_suppression(
     combinations : sequence of mappings, optional
         What must be met in place of all keys together: ``{"keys": [...], "k": 3}`` for some keys or ``{"size": 2, "k":
         3}`` for all sets of so many keys; without ``k``, `k_required`.
+    counts : Counts, optional
+        How many records each row is; by default one.
 
     Returns
     -------
@@ -268,22 +277,24 @@ def local_suppression(
     k_required = check_k(k_required, "k_required")
     wanted = key_combinations(combinations, spec, k_required)
     # Only the codes are used, and category spares the count of compatible records.
-    table = class_table(frame, replace(spec, weight=None, missing="category"))
+    table = table_of_rows(frame, replace(spec, weight=None, missing="category"), counts)
     stratum = strata_codes(frame, spec.strata)
-    _check_sizes(stratum, max(k for _, k in wanted), bool(spec.strata))
+    of_row = None if counts is None else counts.records
+    _check_sizes(np.bincount(stratum, of_row).astype(np.int64), max(k for _, k in wanted), bool(spec.strata))
     ranks = importance_ranks(importance, spec)
-    known = table.codes[table.class_of_record].astype(np.int64)
+    known = table.codes[table.class_of_row].astype(np.int64)
     group, some = distinct_rows(np.column_stack([known, stratum]))
-    start, records = np.column_stack([known, stratum])[some], np.bincount(group)
+    start, records = np.column_stack([known, stratum])[some], np.bincount(group, of_row).astype(np.int64, copy=False)
     codes = suppressed_codes(start, records, wanted, ranks, [len(labels) for labels in table.labels], spec.missing)
     violating = np.zeros(len(start), dtype=bool)
     for columns, k in wanted:
         violating |= violating_classes(start, records, columns, k, spec.missing)
     gone = (codes[:, :-1] < 0) & (start[:, :-1] >= 0)
     of_record = gone[group]
-    protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec)
-    claims = claims_of(known, codes[group, :-1], stratum, wanted, spec.key_variables)
-    return Suppression(protected, cells, int(violating[group].sum()), int(of_record.any(axis=1).sum()), claims)
+    protected, cells = without_cells(frame, dict(zip(spec.key_variables, of_record.T, strict=True)), spec, counts)
+    claims = claims_of(known, codes[group, :-1], stratum, wanted, spec.key_variables, counts)
+    touched = (records_in(rows, counts) for rows in (violating[group], of_record.any(axis=1)))
+    return Suppression(protected, cells, *touched, claims)
 
 
 def importance_ranks(importance: Mapping[str, int] | None, spec: KeySpec) -> list[int]:
@@ -330,13 +341,12 @@ def key_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_re
     return found
 
 
-def _check_sizes(stratum: np.ndarray, k: int, strata: bool) -> None:
-    """Refuse a k that no suppression can reach."""
-    sizes = np.bincount(stratum)
+def _check_sizes(sizes: np.ndarray, k: int, strata: bool) -> None:
+    """Refuse a k that no suppression can reach in strata of so many records."""
     if sizes.min() >= k:
         return
     if not strata:
-        raise UnfitOptionError(f"k_required is {k}, and there are {len(stratum)} records; choose a k up to that")
+        raise UnfitOptionError(f"k_required is {k}, and there are {sizes.sum()} records; choose a k up to that")
     raise DataError(
         f"{int((sizes < k).sum())} of {len(sizes)} strata have fewer than {k} records, the smallest "
         f"{int(sizes.min())}; merge strata, or choose a smaller k"
@@ -358,6 +368,7 @@ def suppress_above_risk(
     threshold: float,
     variables: Iterable[str] | str,
     estimator: str = "benedetti-franconi",
+    counts: Counts | None = None,
 ) -> Suppression:
     """Remove key values from records whose individual risk is above a threshold.
 
@@ -372,6 +383,8 @@ def suppress_above_risk(
         threshold without the first, and so on.
     estimator : str
         One of `kanon_lab.measures.ESTIMATORS`.
+    counts : Counts, optional
+        How many records each row is, and their weights; by default one, which the frame weighs.
 
     Returns
     -------
@@ -400,40 +413,49 @@ def suppress_above_risk(
         check_key(name, spec, "variables")
 
     def above_threshold(released: pd.DataFrame) -> np.ndarray:
-        risk = file_risk(class_table(released, spec), estimator=estimator).risk
-        return records_above(risk, threshold=threshold).which
+        table = table_of_rows(released, spec, counts)
+        of_class = file_risk(table, estimator=estimator).of_class
+        return records_above(of_class[table.class_of_row], threshold=threshold).which
 
     first = above = above_threshold(frame)
-    gone, (protected, cells) = {}, without_cells(frame, {}, spec)
+    gone, (protected, cells) = {}, without_cells(frame, {}, spec, counts)
     for name in names:
         if not above.any():
             break
         gone[name] = above
-        protected, cells = without_cells(frame, gone, spec)
+        protected, cells = without_cells(frame, gone, spec, counts)
         above = above_threshold(protected)
     lost = [rows & frame[name].notna().to_numpy() for name, rows in gone.items()]
     touched = np.any(lost, axis=0) if lost else np.zeros(len(frame), dtype=bool)
-    claims = _risk_claims(frame, protected, spec, threshold, estimator)
-    return Suppression(protected, cells, int(first.sum()), int(touched.sum()), claims)
+    claims = _risk_claims(frame, protected, spec, threshold, estimator, counts)
+    return Suppression(protected, cells, records_in(first, counts), records_in(touched, counts), claims)
 
 
 def _risk_claims(
-    original: pd.DataFrame, released: pd.DataFrame, spec: KeySpec, threshold: float, estimator: str
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    spec: KeySpec,
+    threshold: float,
+    estimator: str,
+    counts: Counts | None,
 ) -> pd.DataFrame:
     """The records that are above the threshold, by what an outsider makes of a missing value."""
 
     def risk(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
         # Under a meaning that is not the policy's, weights below 1 may leave F_k below f_k.
-        return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_record]
+        return individual_risk(f_k, np.maximum(F_k, f_k), estimator=estimator)[table.class_of_row]
 
-    any_value, own_value = (class_table(released, replace(spec, missing=each)) for each in ("wildcard", "category"))
+    policies = (replace(spec, missing=each) for each in ("wildcard", "category"))
+    any_value, own_value = (table_of_rows(released, each, counts) for each in policies)
     # Who knows the true key looks for it among the values that are released. Only codes and weights are used, and
     # category spares the count of compatible records.
-    true = class_table(original, replace(spec, missing="category"))
-    codes, ones = true.codes.astype(np.int64), np.ones(true.n, dtype=np.int64)
-    shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_record], -1)
-    f_k = compatible_records(codes, shown, ones)
-    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, true.weight_of_record)
+    true = table_of_rows(original, replace(spec, missing="category"), counts)
+    codes = true.codes.astype(np.int64)
+    records = np.ones(len(released), dtype=np.int64) if counts is None else counts.records
+    weights = true.weight_of_record if counts is None else counts.weights and counts.weights.rounded
+    shown = np.where(released[list(spec.key_variables)].notna(), codes[true.class_of_row], -1)
+    f_k = compatible_records(codes, shown, records)
+    F_k = f_k.astype(float) if spec.weight is None else compatible_records(codes, shown, weights)
     risks = {
         "compatible": risk(any_value, any_value.f_k, any_value.F_k),
         "own_class": risk(own_value, own_value.f_k, own_value.F_k),
@@ -441,7 +463,7 @@ def _risk_claims(
     }
     keys, rows = ", ".join(map(str, spec.key_variables)), []
     for claim, each in risks.items():
-        above = records_above(each, threshold=threshold)
+        above = records_above(each, threshold=threshold, records=records)
         meaning = RISK_CLAIMS[claim].format(threshold=threshold, estimator=estimator)
         rows.append((claim, keys, None, above.records, above.share, meaning))
     return pd.DataFrame(rows, columns=CLAIM_COLUMNS)

@@ -51,12 +51,13 @@ class Exposure:
     ``keys`` (one or two); ``hidden`` (records in which one of these keys is not as it came); ``told`` (those of them in
     which the dependence holds); ``records`` (that have at least k alike by the keys alone, and fewer than k by the keys
     and what the columns tell). Two columns, or two keys, have a row only where they expose a record that no row before
-    them does. `records` are exposed by one of the rows, or by all of them together.
+    them does. `records` are exposed by one of the rows, or by all of them together; None where there are only counts of
+    records, in which none is looked for.
     """
 
     k: int
     columns: pd.DataFrame = field(repr=False)
-    records: int
+    records: int | None
 
 
 def exposed_by_columns(protection: Chain, k: int) -> Exposure:
@@ -72,6 +73,8 @@ def exposed_by_columns(protection: Chain, k: int) -> Exposure:
     of one household count once, since they share what they share by living together.
     """
     k = check_k(k, "k")
+    if protection.state.counts is not None:
+        return Exposure(k, pd.DataFrame(columns=COLUMNS), None)
     search = _Search(protection)
     rows, found, exposed = [], [], np.zeros(search.n, dtype=bool)
     for each in search.dependences():

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import ClassTable, class_table
-from kanon_lab.columns import as_text, distinct, distinct_rows, quantity
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.counts import Counts, table_of_rows
+from kanon_lab.columns import as_text, coded, distinct, distinct_rows, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
     FileRisk,
@@ -48,7 +49,11 @@ class Texts:
     @classmethod
     def of(cls, column: pd.Series) -> Texts:
         """The values of a column."""
-        codes, values = distinct(column)
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            known = coded(column)
+            codes, values = known.codes, known.values
+        else:
+            codes, values = distinct(column)
         return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)
 
 
@@ -273,19 +278,11 @@ class Baseline:
         original, every = self.original, self.spec.key_variables
         spec = without_variables(self.spec, removed)
         names = list(spec.key_variables)
-        table = class_table(working, spec)
-        gaps = working[names].isna().any(axis=None)
-        tables = {
-            means: class_table(working, replace(spec, missing=means)) if gaps and means != spec.missing else table
-            for means in ("wildcard", "category")
-        }
-        risk = file_risk(table, estimator=self.estimator)
         aligned = working if working.index is original.index else working.loc[original.index]
         released = aligned.drop(columns=list(removed))
         tracked = [*names, *(name for name in spec.sensitive_variables if name in released)]
         true, shown = truth.beside(aligned, tracked)
         tabled = [place for place, name in enumerate(tracked) if name not in spec.numeric_variables]
-        counted = spec.household is not None and spec.household not in removed
         blurred = not truth.blurred.isdisjoint(names)
         losses = {
             measure: np.mean([measure(original[name], aligned[name]) if name in names else 1.0 for name in every])
@@ -294,30 +291,48 @@ class Baseline:
         equal = [same_values(original[name], aligned[name]).mean() if name in names else 0.0 for name in every]
         known = [aligned[name].notna().mean() if name in names else 0.0 for name in every]
         return Measured(
-            classes=table.n_classes,
-            k_achieved=table.k_achieved,
-            violations={means: each.violations(self.k) for means, each in tables.items()},
-            estimator=self.estimator,
-            global_risk=risk.global_risk,
-            expected_reidentifications=risk.expected_reidentifications,
-            household_risk=risk.household_risk,
-            expected_household_reidentifications=risk.expected_household_reidentifications,
-            expected_persons_in_reidentified_households=risk.expected_persons_in_reidentified_households,
-            above=self._above(risk),
-            by_meaning={means: self._risk(each, risk if each is table else None) for means, each in tables.items()},
-            with_household_size=with_household_size(table) if counted else None,
+            **self.of_classes(working, spec, removed),
             key_linkage=None if blurred else right_links(true[:, : len(names)], shown[:, : len(names)]),
             equal_cells=float(sum(equal) / len(every)),
             known_cells=float(sum(known) / len(every)),
             distinct_values={name: int(aligned[name].nunique()) if name in names else 0 for name in every},
             granularity=float(losses[granularity]) if truth.perturbed.isdisjoint(names) else None,
             non_uniform_entropy=None if blurred else float(losses[non_uniform_entropy]),
-            discernibility=discernibility(table),
-            average_class_size=average_class_size(table),
             table_distance=table_loss(true[:, tabled], shown[:, tabled], [tracked[place] for place in tabled]),
             **quantity_measures(original, released, spec.numeric_variables),
             indicators=None if self.indicators is None else indicator_loss(self.compared(released)),
         )
+
+    def of_classes(
+        self, working: pd.DataFrame, spec: KeySpec, removed: tuple[str, ...], counts: Counts | None = None
+    ) -> dict[str, Any]:
+        """Those measures that need the classes of a file only, by the roles of what is released."""
+        table = table_of_rows(working, spec, counts)
+        gaps = working[list(spec.key_variables)].isna().any(axis=None)
+        tables = {
+            means: table_of_rows(working, replace(spec, missing=means), counts)
+            if gaps and means != spec.missing
+            else table
+            for means in ("wildcard", "category")
+        }
+        risk = file_risk(table, estimator=self.estimator)
+        counted = spec.household is not None and spec.household not in removed
+        return {
+            "classes": table.n_classes,
+            "k_achieved": table.k_achieved,
+            "violations": {means: each.violations(self.k) for means, each in tables.items()},
+            "estimator": self.estimator,
+            "global_risk": risk.global_risk,
+            "expected_reidentifications": risk.expected_reidentifications,
+            "household_risk": risk.household_risk,
+            "expected_household_reidentifications": risk.expected_household_reidentifications,
+            "expected_persons_in_reidentified_households": risk.expected_persons_in_reidentified_households,
+            "above": self._above(table, risk),
+            "by_meaning": {m: self._risk(each, risk if each is table else None) for m, each in tables.items()},
+            "with_household_size": with_household_size(table) if counted else None,
+            "discernibility": discernibility(table),
+            "average_class_size": average_class_size(table),
+        }
 
     def _risk(self, table: ClassTable, risk: FileRisk | None) -> dict:
         """What is given under each meaning of a missing key."""
@@ -325,10 +340,12 @@ class Baseline:
             risk = risk or file_risk(table, estimator=self.estimator)
         except DataError:  # light weights, which only this meaning leaves in a class of their own
             return {"expected_reidentifications": None, "above": None}
-        return {"expected_reidentifications": risk.expected_reidentifications, "above": self._above(risk)}
+        return {"expected_reidentifications": risk.expected_reidentifications, "above": self._above(table, risk)}
 
-    def _above(self, risk: FileRisk) -> dict[float, int]:
-        return {each: records_above(risk.risk, threshold=each).records for each in self.risks}
+    def _above(self, table: ClassTable, risk: FileRisk) -> dict[float, int]:
+        return {
+            each: records_above(risk.of_class, threshold=each, records=table.records).records for each in self.risks
+        }
 
 
 def without_variables(spec: KeySpec, removed: Iterable[str]) -> KeySpec:

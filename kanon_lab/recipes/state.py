@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon_lab.classes import ClassTable
+from kanon_lab.classes.counts import Counts, table_of_rows
 from kanon_lab.columns import strata_codes
 from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
@@ -33,17 +35,24 @@ class State:
     truth : Truth
         What an outsider may know of the key and sensitive variables.
     measured : Measured
+    counts : Counts or None
+        How many records each row is; None where it is one.
     """
 
     working: pd.DataFrame = field(repr=False)
     removed: tuple[str, ...]
     truth: Truth = field(repr=False)
     measured: Measured
+    counts: Counts | None = field(default=None, repr=False)
 
     @property
     def released(self) -> pd.DataFrame:
         """The columns that are released."""
-        return self.working.drop(columns=list(self.removed))
+        return self.working.drop(columns=list(self.removed), errors="ignore")  # a weight is no column of counts
+
+    def table(self, spec: KeySpec) -> ClassTable:
+        """Its class table."""
+        return table_of_rows(self.working, spec, self.counts)
 
 
 @dataclass(frozen=True)
@@ -119,9 +128,14 @@ class Chain(Baseline):
         return self.state.working.index.equals(self.original.index)
 
     @property
+    def ordered(self) -> pd.DataFrame:
+        """The file in the order in which the records came, and under their labels."""
+        return self.state.working.loc[self.original.index]
+
+    @property
     def aligned(self) -> pd.DataFrame:
-        """What is released, in the order in which the records came, and under their labels."""
-        return self.state.released.loc[self.original.index]
+        """What of it is released."""
+        return self.ordered.drop(columns=list(self.state.removed), errors="ignore")
 
     @property
     def released_spec(self) -> KeySpec:
@@ -197,8 +211,9 @@ def final_claims(protection: Chain, k_required: int) -> pd.DataFrame:
     """
     names = protection.released_spec.key_variables
     codes = protection.state.truth.beside(protection.aligned, names)
-    everywhere = np.zeros(len(protection.original), dtype=np.int64)
-    return claims_of(*codes, everywhere, [([*range(len(names))], check_k(k_required, "k_required"))], names)
+    everywhere = np.zeros(len(codes[0]), dtype=np.int64)
+    wanted = [([*range(len(names))], check_k(k_required, "k_required"))]
+    return claims_of(*codes, everywhere, wanted, names, protection.state.counts)
 
 
 def claims_since(protection: Chain) -> pd.DataFrame:
@@ -214,12 +229,12 @@ def claims_since(protection: Chain) -> pd.DataFrame:
         return claims
     if step.name != "suppress":
         return claims[claims["claim"] != "true_key"].reset_index(drop=True)
-    working = protection.state.working.loc[protection.original.index]
+    working = protection.ordered
     known, shown = protection.state.truth.beside(working, keys)
     sets = (columns for columns, _ in key_combinations(step.settings.get("combinations"), spec, 1))
     wanted = list(zip(sets, claims["k"].iloc[:: len(CLAIMS)], strict=True))
     stratum = strata_codes(working, spec.strata)
-    return claims_of(known, shown, stratum, wanted, keys)
+    return claims_of(known, shown, stratum, wanted, keys, protection.state.counts)
 
 
 def final_indicators(protection: Chain) -> pd.DataFrame:

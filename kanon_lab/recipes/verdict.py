@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon_lab.classes import class_table
 from kanon_lab.columns import distinct
 from kanon_lab.errors import shortened
 from kanon_lab.measures import file_risk, household_size, measure, records_above, with_household_composition
@@ -33,7 +32,7 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
     if not (sensitive := tuple(name for name in spec.sensitive_variables if name not in removed)):
         return {}, []
     spec = replace(spec, sensitive_variables=sensitive, weight=None, household=None, strata=())
-    found = measure(protection.state.working, spec, k=(), thresholds=()).to_dict()
+    found = measure(protection.state.table(spec), k=(), thresholds=()).to_dict()
     return found["diversity"], [note for note in found["notes"] if note != UNWEIGHTED]
 
 
@@ -133,7 +132,7 @@ class _Release:
         self.protection, self.k, self.last = protection, k, protection.state.measured
         self.claims = final_claims(protection, k)
         self.exposure = exposed_by_columns(protection, k)
-        self.table = class_table(protection.state.working, protection.released_spec)
+        self.table = protection.state.table(protection.released_spec)
         counted = protection.shows_households
         self.composition = with_household_composition(self.table)["sample_uniques"] if counted else None
 
@@ -147,7 +146,7 @@ class _Release:
                 yield _row(name, limit[variable], self.diversity[variable][name], variable=variable)
         elif name == "above_risk":
             for level, most in limit.items():
-                records = records_above(self.risks, threshold=level).records
+                records = records_above(self.risks, threshold=level, records=self.table.records).records
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k":
             below = self.failing(DECISIVE[self.protection.spec.missing])
@@ -161,8 +160,8 @@ class _Release:
 
     @cached_property
     def risks(self) -> np.ndarray:
-        """Individual risk of each record."""
-        return file_risk(self.table, estimator=self.protection.estimator).risk
+        """Individual risk of the records of each class."""
+        return file_risk(self.table, estimator=self.protection.estimator).of_class
 
     @cached_property
     def diversity(self) -> dict[str, dict]:

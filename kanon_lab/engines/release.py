@@ -1,0 +1,280 @@
+"""A protected file written by an engine: one join of the records with what becomes of their values.
+
+What a value becomes is a small table of each column, and the values that are suppressed are one of combinations of
+them; both are decided elsewhere, on counts. Every other cell goes out as it came.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from kanon_lab import files
+from kanon_lab.columns import coded
+from kanon_lab.data.delimited import Dialect
+from kanon_lab.data.microdata import located
+from kanon_lab.data.values import Code, MissingCodes, composed, listed
+from kanon_lab.data.writing import refuse_another
+from kanon_lab.engines import counting
+from kanon_lab.engines.counting import CountedFile, Engine
+from kanon_lab.engines.source import Source, find_source, spill_folder
+from kanon_lab.errors import DataError, OptionError, StorageError, about
+from kanon_lab.roles import KeySpec
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Values that are suppressed, by combinations of values.
+
+    `codes` are by column, for each of its different values (a missing one last), a number that those which are alike
+    share; `rows` the combinations of these, shape (rows, columns); `lost` by released column whether it loses its value
+    in each.
+    """
+
+    codes: Mapping[str, np.ndarray]
+    rows: np.ndarray = field(repr=False)
+    lost: Mapping[str, np.ndarray] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a file that an engine holds open: counted, and still to be written.
+
+    `columns` are those of the file but the direct identifiers; `values` the different values of those that were
+    counted, in their order and a missing one last, and `times` how many records have each.
+    """
+
+    counted: CountedFile
+    columns: tuple[str, ...]
+    values: dict[str, pd.Series] = field(repr=False)
+    times: dict[str, np.ndarray] = field(repr=False)
+    _source: Source = field(repr=False)
+    _engine: Engine = field(repr=False)
+    _reading: Any = field(repr=False)
+
+    def write(
+        self,
+        out: str | Path,
+        columns: Iterable[str],
+        shown: Mapping[str, pd.Series],
+        hidden: Hidden | None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Write some columns, whole or not at all: DuckDB in the order of the records, Spark a folder of parts.
+
+        Parameters
+        ----------
+        out : file or folder to write
+        columns : those that are written, in their order
+        shown : by column, what each of its different `values` becomes; what stands in no table stays as it is
+        hidden : what is suppressed
+        overwrite : whether to replace what holds something else
+        """
+        out, names = Path(out), list(columns)
+        sql = self._put(names, dict(shown), hidden)
+        style = self._source.dialect and self._source.dialect.separator
+        if self._engine.writes_folders:
+            self._write_folder(out, names, sql, style, overwrite)
+            return
+        ending = "".join(out.suffixes[-2:]) if out.suffix.lower() == ".gz" else out.suffix
+        with files.atomic_path(out, ending=ending) as draft:
+            self._written(draft, out, names, sql, style)
+            if not overwrite:
+                refuse_another(draft, out)
+
+    def _write_folder(self, out: Path, names: list[str], sql: str, style: str | None, overwrite: bool) -> None:
+        if files.status(out) is not None and not overwrite:
+            raise StorageError(f"{out}: is there already; choose another name, or say to replace it (--overwrite)")
+        draft = files.new_path(out.parent, ".tmp")
+        try:
+            self._written(draft, out, names, sql, style)
+            with files.storage_errors(out):
+                if out.is_dir():
+                    shutil.rmtree(out)
+                else:
+                    out.unlink(missing_ok=True)
+                draft.rename(out)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def _written(self, draft: Path, out: Path, names: list[str], sql: str, style: str | None) -> None:
+        """Write the draft, and prove that it has the columns that it should have, and as many records."""
+        try:
+            self._engine.write(sql, names, draft, style)
+        except StorageError:
+            raise StorageError(f"{out}: no space left for it, or in the folder of --spill; free some") from None
+        found, records = _written_columns(draft, style)
+        n = int(self.counted.records.sum())
+        if found != names or records not in (None, n):
+            raise DataError(f"{out}: was not written, since it has not the columns and records that it should have")
+
+    def _put(self, names: list[str], shown: dict[str, pd.Series], hidden: Hidden | None) -> str:
+        """Make known what the records are joined with; the query that joins them."""
+        for name in self._reading.codes.codes:
+            if name in names and name not in shown:  # its codes are missing
+                shown[name] = self.values[name]
+        joins, place = [], {name: at for at, name in enumerate(self._source.columns)}
+        for name in dict.fromkeys([*shown, *(hidden.codes if hidden else ())]):
+            at, table = place[name], {"code": pa.array(np.arange(len(self.values[name])))}
+            if hidden and name in hidden.codes:
+                table["base"] = pa.array(hidden.codes[name].astype(np.int64))
+            if name in shown:
+                table["shown"] = self._cells(shown[name])
+            self._engine.put(f"shown_{at}", pa.table(table))
+            chosen = ", ".join(["label.value AS cell", *(f"new.{each}" for each in table if each != "code")])
+            small = f"SELECT {chosen} FROM label_{at} AS label JOIN shown_{at} AS new ON label.code = new.code"
+            joins.append(f"LEFT JOIN ({small}) AS t{at} ON source.c{at} IS NOT DISTINCT FROM t{at}.cell")
+        lost = [name for name in names if hidden and name in hidden.lost]
+        if lost:
+            joins.append(self._put_hidden(hidden, lost, place))
+        cells = []
+        for number, name in enumerate(names):
+            cell = f"t{place[name]}.shown" if name in shown else self._as_it_came(place[name])
+            if name in lost:
+                cell = f"CASE WHEN mask.lost{lost.index(name)} THEN NULL ELSE {cell} END"
+            cells.append(f"{cell} AS o{number}")
+        return f"SELECT {', '.join(cells)} FROM source {' '.join(joins)}"
+
+    def _put_hidden(self, hidden: Hidden, lost: list[str], place: dict[str, int]) -> str:
+        """The combinations that lose values, as a table under packed numbers; how it is joined."""
+        gone = np.any([hidden.lost[name] for name in lost], axis=0)
+        rows = hidden.rows[gone]
+        radices = [int(codes.max()) + 1 for codes in hidden.codes.values()]
+        table, on = {}, []
+        for number, word in enumerate(counting._words(radices)):
+            packed, sql = np.zeros(len(rows), dtype=np.int64), "CAST(0 AS BIGINT)"
+            for at, radix in word:
+                packed = packed * radix + rows[:, at]
+                sql = f"({sql} * {radix} + t{place[[*hidden.codes][at]]}.base)"
+            table[f"p{number}"] = pa.array(packed)
+            on.append(f"mask.p{number} = {sql}")
+        table |= {f"lost{at}": pa.array(hidden.lost[name][gone]) for at, name in enumerate(lost)}
+        self._engine.put("mask", pa.table(table))
+        return f"LEFT JOIN mask ON {' AND '.join(on)}"
+
+    def _as_it_came(self, at: int) -> str:
+        """A cell of a column that nothing was done to; without the texts that mean missing."""
+        cell, na = f"source.c{at}", self._reading.na
+        kind = self._source.types[at] if self._source.types else pa.string()
+        if not na or not (_is_text(kind) or (pa.types.is_dictionary(kind) and _is_text(kind.value_type))):
+            return cell
+        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in na)
+        read = f"trim({cell})" if self._source.dialect else cell
+        return f"CASE WHEN {read} IN ({texts}) THEN NULL ELSE {cell} END"
+
+    def _cells(self, values: pd.Series) -> pa.Array:
+        """Values as an engine writes them: texts of a csv file with the sign before decimals that it has."""
+        if self._source.dialect is None:
+            return pa.array(values.astype(object) if values.dtype == "category" else values, from_pandas=True)
+        text = values.to_frame("value").to_csv(index=False, header=False, quoting=csv.QUOTE_NONNUMERIC)
+        cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))]
+        if self._reading.decimals == {","} and pd.api.types.is_float_dtype(values):
+            cells = [cell.replace(".", ",") for cell in cells]
+        return pa.array([None if gone else cell for cell, gone in zip(cells, values.isna(), strict=True)], pa.string())
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _written_columns(draft: Path, separator: str | None) -> tuple[list[str], int | None]:
+    """The names of the columns that were written, and the number of records where the format tells it."""
+    from pyarrow import parquet
+
+    parts = [draft] if draft.is_file() else [each for each in sorted(draft.iterdir()) if each.name[0] not in "._"]
+    if separator is None:
+        return parquet.read_schema(parts[0]).names, sum(parquet.read_metadata(part).num_rows for part in parts)
+    return list(pd.read_csv(parts[0], sep=separator, nrows=0, dtype=str, compression="infer").columns), None
+
+
+@contextmanager
+def opened_records(
+    path: str | Path,
+    grouped: Iterable[str],
+    *,
+    weight: str | None = None,
+    others: Iterable[str] = (),
+    without: Iterable[str] = (),
+    engine: str,
+    memory: int | None = None,
+    spill: str | Path | None = None,
+    text: Iterable[str] | str = (),
+    na: Iterable[str] | str = (),
+    missing_codes: Mapping[str, Iterable[Code]] | None = None,
+    dialect: Dialect | None = None,
+    progress: bool = False,
+) -> Iterator[Records]:
+    """Open a file by an engine, count its records, and hold it until it is written.
+
+    Parameters
+    ----------
+    path : a .parquet, .csv or .csv.gz file, or a folder of such parts
+    grouped : variables of which each combination is counted
+    weight : variable whose sums are taken
+    others : variables of which only the different values are counted
+    without : columns that are not read
+    engine, memory, spill, text, na, missing_codes, dialect, progress : as of `kanon_lab.engines.count_records`
+
+    Examples
+    --------
+    >>> from kanon_lab.engines.release import opened_records
+    >>> pd.DataFrame({"age": [30, 41, 30], "name": [*"abc"]}).to_parquet("three.parquet")
+    >>> with opened_records("three.parquet", ["age"], without=["name"], engine="duckdb") as records:
+    ...     records.write("two.parquet", ["age"], {"age": pd.Series(["30-39", "40-49"])}, None)
+    >>> pd.read_parquet("two.parquet")["age"].tolist()
+    ['30-39', '40-49', '30-39']
+    """
+    memory = memory or files.limit() or files.MAX_BYTES
+    reading = counting._Reading(list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes))
+    spec = KeySpec(tuple(dict.fromkeys(grouped)), weight=weight)
+    path, _, codes = located(path)
+    reading.text.extend(codes)
+    with spill_folder(spill) as folder, about(str(path)):
+        (folder / "look").mkdir()
+        named = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder / "look").named
+        if not named:
+            raise OptionError(f"{path}: a table or address of a cluster is not protected; write it as a folder first")
+        shutil.rmtree(folder / "look")
+        columns = [name for name in named if name not in set(map(composed, without))]
+        source = find_source(path, columns, engine, dialect or Dialect(), folder)
+        if source.unclosed:
+            raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
+        opened = counting._opened(engine, int(memory * counting._SHARE), folder)
+        try:
+            with counting._diagnosed(source, spec, reading, progress):
+                opened.keep_order()
+                opened.open(source)
+                counted = counting._counted(opened, source, spec, reading, progress)
+                asked = [*others, *(name for name in reading.codes.codes if name in columns)]
+                indices = {name: counted.frame[name].cat.categories for name in counted.frame}
+                for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
+                    indices[name] = counting._numbered(opened, source, name, reading).values
+                yield Records(counted, tuple(columns), *_in_order(indices, reading), source, opened, reading)
+        finally:
+            opened.close()
+
+
+def _in_order(indices: Mapping[str, pd.Index], reading: Any) -> tuple[dict[str, pd.Series], dict[str, np.ndarray]]:
+    """By column its different values, a missing one last, and how many records have each."""
+    values, times = {}, {}
+    for name, index in indices.items():
+        known = coded(reading.values[composed(name)])
+        codes = np.where(known.codes < 0, len(index), known.codes)
+        times[name] = np.bincount(codes, reading.times[composed(name)], minlength=len(index) + 1).astype(np.int64)
+        column = pd.Series(index, name=name)
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub" and times[name][-1]:
+            column = column.convert_dtypes()
+        values[name] = column.reindex(range(len(index) + 1)) if times[name][-1] else column
+        times[name] = times[name][: len(values[name])]
+    return values, times
