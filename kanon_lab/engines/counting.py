@@ -138,20 +138,30 @@ def count_records(
     with spill_folder(spill) as folder, about(str(path)):
         source = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder)
         if source.named and (absent := [name for name in reading.codes.codes if name not in source.named]):
-            raise wanting(absent[0], list(source.named), sure=source.form == "parquet")
+            raise wanting(absent[0], list(source.named), sure=True)
         opened = _opened(engine, int(memory * _SHARE), folder)
         try:
             with _diagnosed(source, spec, reading, progress):
                 if source.unclosed:
                     raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
                 opened.open(source)
-                return _counted(opened, source, spec, reading, progress)
+                found = _counted(opened, source, spec, reading, progress)
+                if spec.missing == "error":
+                    found.table()  # which refuses missing keys
+                return found
         finally:
             opened.close()
 
 
 def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()) -> CountedFile:
-    """The records of a frame counted in memory: what `count_records` gives of a file that holds them."""
+    """The records of a frame counted in memory: what `count_records` gives of a file that holds them.
+
+    Examples
+    --------
+    >>> ages = pd.DataFrame({"age": [30, 41, 30]})
+    >>> kanon_lab.engines.count_frame(ages, kanon_lab.KeySpec("age")).records.tolist()
+    [2, 1]
+    """
     table = class_table(frame, spec)
     return counted_rows(frame, spec, np.ones(table.n, dtype=np.int64), table.weight_of_record, notes=notes)
 
@@ -255,8 +265,10 @@ def _different(engine: Engine, source: Source, at: int, reading: _Reading) -> tu
         )
         reading.decimals.update({decimal} - {None})
     else:
-        if source.types:
-            kind = source.types[at]
+        kind = source.types[at] if source.types else typed.type
+        if pa.types.is_null(kind):  # a column without any value, which an engine takes for numbers
+            typed = pa.chunked_array([pa.nulls(len(cells))])
+        else:
             typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
         values = as_column(typed, name)
     values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
