@@ -31,6 +31,16 @@ data path absent                                        | absent: no such data s
 data path absent --json                                 | absent: no such data set
 data path ine-33570                                     | fetch it with: kanon-lab data fetch ine-33570
 data fetch absent                                       | no such data set
+data make absent                                        | No such command 'absent'. (see kanon-lab data make --help)
+data make register                                      | Missing option '--out'
+data make register --out r.csv                          | r.csv: its name does not end in .parquet
+data make register --out gone/r.parquet                 | gone/r.parquet: its folder is not there
+data make register --out survey.parquet                 | survey.parquet: is there already
+data make register --out r.parquet
+. --persons 0                                           | persons must be a whole number from 1 to 47,021,031, not 0
+. --persons 47021032                                    | persons must be a whole number from 1 to 47,021,031
+. --persons many                                        | 'many' is not a valid integer
+. --seed -1                                             | seed must be a whole number from 0
 
 population                                              | Missing argument
 population ''                                           | is empty
@@ -261,6 +271,7 @@ def folder(tmp_path_factory):
     frame.to_excel(folder / "survey.xlsx", index=False)
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    frame.to_parquet(folder / "survey.parquet")
     (folder / "kept.failed.ipynb").mkdir()
     return folder
 
