@@ -232,17 +232,7 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
-    bits = len(packed).bit_length()
-    if size <= _LARGEST_PACKED >> bits:
-        # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.
-        values = np.left_shift(packed, bits, dtype=np.int64)
-        values |= np.arange(len(packed))
-        values.sort()
-        order = values & ((1 << bits) - 1)
-        values >>= bits
-    else:
-        order = np.argsort(packed)
-        values = packed[order]
+    order, values = sorted_rows(packed, size)
     first = np.ones(len(packed), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=first[1:])
     distinct = values[first]
@@ -252,6 +242,21 @@ def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     group = np.empty(len(packed), dtype=np.int32)
     group[order] = number
     return group, distinct
+
+
+def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions that sort values from 0 to size - 1, and these in order."""
+    bits = len(packed).bit_length()
+    if size > _LARGEST_PACKED >> bits:
+        order = np.argsort(packed)
+        return order, packed[order]
+    # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.
+    values = np.left_shift(packed, bits, dtype=np.int64)
+    values |= np.arange(len(packed))
+    values.sort()
+    order = values & ((1 << bits) - 1)
+    values >>= bits
+    return order, values
 
 
 def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ file is, numbered in the order that they have in a class table, and joined to th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ import pyarrow as pa
 from kanon_lab import files
 from kanon_lab.classes import ClassTable, class_table, table_of_counts
 from kanon_lab.classes.sums import Pieces, Sums, sums_by_group
-from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers
+from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers, sorted_rows
 from kanon_lab.data.delimited import Dialect, as_values
 from kanon_lab.data.microdata import as_column, located, read_file
 from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled, wanting
@@ -333,8 +334,12 @@ def _grouped(
         for part in parts:  # a file's worth of memory, column by column
             part[place] = columns[-1][:0]
     # In the order of classes, so that nothing need be sorted again.
-    order = np.argsort(columns[0]) if len(words) == 1 else np.lexsort(columns[: len(words)][::-1])
-    for place in range(len(columns)):
+    if len(words) == 1:
+        order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
+    else:
+        order = np.lexsort(columns[: len(words)][::-1])
+        columns[0] = columns[0][order]
+    for place in range(1, len(columns)):
         columns[place] = columns[place][order]
     del order
     codes = _unpacked(columns[: len(words)], words, missing)

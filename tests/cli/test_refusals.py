@@ -127,7 +127,7 @@ measure survey.csv --keys region
 . --engine polars                                       | --engine
 . --engine duckdb --spill nowhere                       | nowhere: is no folder
 . --engine duckdb --missing-codes regoin=88             | survey.csv: no column regoin; did you mean region?
-. --engine duckdb --missing error                       | survey.csv: row 2 (and 33 more): a missing value in column region
+. --engine duckdb --missing error                       | row 2 (and 33 more): a missing value in column region
 . --classes counts.parquet                              | --classes takes the place of FILE
 . --save-classes counts.csv                             | counts.csv: counts are saved as .parquet
 . --save-classes counts.parquet --household hh          | counts by household are records of persons
