@@ -137,6 +137,8 @@ def coded(column: pd.Series) -> Coded:
         codes, values = whole
     else:
         codes, values = distinct(column)
+        if getattr(values.dtype, "kind", "O") == "f":
+            values = values + 0.0  # of 0.0 and -0.0, which are equal, the first would stand for both
     return _canonical(codes, values)
 
 
@@ -214,6 +216,8 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
+    if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
+        return np.arange(len(packed), dtype=np.int32), packed
     if size <= min(max(8 * len(packed), 2**20), _LARGEST_TABLE):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
