@@ -113,6 +113,8 @@ def as_text(value: object) -> str:
 _LARGEST_PACKED = 2**63 - 1
 # Whole numbers in a range up to this are coded by position alone, those that do not occur too.
 _NARROW = 2**16
+# Codes of one byte, up to so many, are sooner looked for one by one than counted.
+_FEW = 32
 # Most places of a table by position: 4 bytes each.
 _LARGEST_TABLE = 2**27
 # Rows that tell whether few or many values are distinct.
@@ -162,8 +164,12 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
 
 
 def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
-    counts = np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
-    used = np.flatnonzero(counts)
+    if codes.dtype.itemsize == 1 and len(values) <= _FEW:
+        used = np.flatnonzero([(codes == code).any() for code in range(len(values))])
+    else:
+        used = np.flatnonzero(
+            np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
+        )
     order = used[_order(values[used])]
     if len(order) == len(values) and (order == np.arange(len(order))).all():
         return Coded(codes, values)
