@@ -169,7 +169,7 @@ def measure(
     if not classes and not source.file:
         raise OptionError("name a FILE, or counts that were saved (--classes)")
     if not classes and not keys:
-        raise OptionError("--keys is not given; name the variables that an intruder may know")
+        raise click.UsageError("Missing option '--keys'.", click.get_current_context())
     if classes:
         read, table, file = _counted_before(classes, keys, sensitive, missing)
     else:

@@ -6,6 +6,7 @@ file is, numbered in the order that they have in a class table, and joined to th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ import pyarrow as pa
 from kanon_lab import files
 from kanon_lab.classes import ClassTable, class_table, table_of_counts
 from kanon_lab.classes.sums import Pieces, Sums, sums_by_group
-from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers
+from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers, sorted_rows
 from kanon_lab.data.delimited import Dialect, as_values
 from kanon_lab.data.microdata import as_column, located, read_file
 from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled, wanting
@@ -147,20 +148,30 @@ def count_records(
     with spill_folder(spill) as folder, about(str(path)):
         source = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder)
         if source.named and (absent := [name for name in reading.codes.codes if name not in source.named]):
-            raise wanting(absent[0], list(source.named), sure=source.form == "parquet")
+            raise wanting(absent[0], list(source.named), sure=True)
         opened = _opened(engine, int(memory * _SHARE), folder)
         try:
             with _diagnosed(source, spec, reading, progress):
                 if source.unclosed:
                     raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
                 opened.open(source)
-                return _counted(opened, source, spec, reading, progress)
+                found = _counted(opened, source, spec, reading, progress)
+                if spec.missing == "error":
+                    found.table()  # which refuses missing keys
+                return found
         finally:
             opened.close()
 
 
 def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()) -> CountedFile:
-    """The records of a frame counted in memory: what `count_records` gives of a file that holds them."""
+    """The records of a frame counted in memory: what `count_records` gives of a file that holds them.
+
+    Examples
+    --------
+    >>> ages = pd.DataFrame({"age": [30, 41, 30]})
+    >>> kanon_lab.engines.count_frame(ages, kanon_lab.KeySpec("age")).records.tolist()
+    [2, 1]
+    """
     table = class_table(frame, spec)
     return counted_rows(frame, spec, np.ones(table.n, dtype=np.int64), table.weight_of_record, notes=notes)
 
@@ -264,8 +275,10 @@ def _different(engine: Engine, source: Source, at: int, reading: _Reading) -> tu
         )
         reading.decimals.update({decimal} - {None})
     else:
-        if source.types:
-            kind = source.types[at]
+        kind = source.types[at] if source.types else typed.type
+        if pa.types.is_null(kind):  # a column without any value, which an engine takes for numbers
+            typed = pa.chunked_array([pa.nulls(len(cells))])
+        else:
             typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
         values = as_column(typed, name)
     values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
@@ -330,8 +343,12 @@ def _grouped(
         for part in parts:  # a file's worth of memory, column by column
             part[place] = columns[-1][:0]
     # In the order of classes, so that nothing need be sorted again.
-    order = np.argsort(columns[0]) if len(words) == 1 else np.lexsort(columns[: len(words)][::-1])
-    for place in range(len(columns)):
+    if len(words) == 1:
+        order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
+    else:
+        order = np.lexsort(columns[: len(words)][::-1])
+        columns[0] = columns[0][order]
+    for place in range(1, len(columns)):
         columns[place] = columns[place][order]
     del order
     codes = _unpacked(columns[: len(words)], words, missing)

@@ -62,7 +62,15 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
 def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     """Read counts that were saved; those of several parts of a file, put together, are those of the whole.
 
-    All must have the same variables in the same roles. Examples stand with `save_counts`.
+    All must have the same variables in the same roles.
+
+    Examples
+    --------
+    >>> for name, ages in {"north.parquet": [30, 41], "south.parquet": [30]}.items():
+    ...     counted = kanon_lab.engines.count_frame(pd.DataFrame({"age": ages}), kanon_lab.KeySpec("age"))
+    ...     kanon_lab.engines.save_counts(counted, name)
+    >>> kanon_lab.engines.load_counts(["north.parquet", "south.parquet"]).table().f_k.tolist()
+    [2, 1]
     """
     parts = []
     for path in paths:

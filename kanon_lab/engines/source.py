@@ -71,7 +71,14 @@ class Source:
 
 
 def choose_engine(path: str | Path) -> str:
-    """The engine for a file by its size: ``memory``, or where that would take long ``duckdb``, if it is installed."""
+    """The engine for a file by its size: ``memory``, or where that would take long ``duckdb``, if it is installed.
+
+    Examples
+    --------
+    >>> pd.DataFrame({"age": [30, 41, 30]}).to_parquet("three.parquet")
+    >>> kanon_lab.engines.choose_engine("three.parquet")
+    'memory'
+    """
     from importlib.util import find_spec
 
     if find_spec("duckdb") is None or not _is_large(Path(path)):

@@ -22,9 +22,13 @@ class Spark:
         need("pyspark", "spark")
         import os
         import shutil
+        import warnings
 
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
             raise MissingPackageError("--engine spark needs Java 17 or newer: install it, or take --engine duckdb")
+        warnings.filterwarnings(
+            "ignore", "PySpark does not yet fully support pandas", FutureWarning
+        )  # collected by Arrow
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
@@ -41,7 +45,8 @@ class Spark:
             "spark.sql.csv.parser.columnPruning.enabled": "false",
             "spark.sql.session.timeZone": "UTC",
             "spark.sql.shuffle.partitions": "32",
-            "spark.log.level": "ERROR",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file://{_quiet(spill)}",
         }
         for name, value in settings.items():
             builder = builder.config(name, value)
@@ -123,6 +128,16 @@ class Spark:
         """End the session that was begun here."""
         if self._own:
             self._session.stop()
+
+
+def _quiet(spill: Path) -> Path:
+    """A file by which Spark keeps silent: its warnings and errors quote rows, and what went wrong is said by us."""
+    path = spill / "log4j2.properties"
+    path.write_text(
+        "rootLogger.level = off\nrootLogger.appenderRef.one.ref = one\nappender.one.type = Console\n"
+        "appender.one.name = one\nappender.one.target = SYSTEM_ERR\nappender.one.layout.type = PatternLayout\n"
+    )
+    return path
 
 
 def _on_disk():
