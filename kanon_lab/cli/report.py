@@ -6,7 +6,15 @@ from pathlib import Path
 import click
 
 from kanon_lab import files
-from kanon_lab.cli.options import Source, file_argument, json_option, max_bytes_option, missing_codes_option, na_option
+from kanon_lab.cli.options import (
+    Source,
+    engine_option,
+    file_argument,
+    json_option,
+    max_bytes_option,
+    missing_codes_option,
+    na_option,
+)
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
 from kanon_lab.cli.protect_text import print_judged
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
@@ -143,8 +151,9 @@ def _refuse_old(out):
 @click.option("--set", "overrides", multiple=True, metavar="NAME=VALUE", help="A setting instead of the file's.")
 @click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
 @max_bytes_option
+@engine_option
 @json_option
-def report(file, configs, out, protected, overwrite, internal, overrides, fail, as_json):
+def report(file, configs, out, protected, overwrite, internal, overrides, fail, engine, as_json):
     """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
 
     The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
@@ -162,11 +171,18 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     --internal makes another page: marked as confidential on every screen, with the codes of groups and mappings, what
     each category became, and the key values at the highest risk. It must not leave the office.
 
+    A report is made in memory, whatever the size of FILE: with --engine, only measure and protect go beyond it.
+
     Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
     NAME.failed.ipynb.
 
     Exit code: 0; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
+    if engine in ("duckdb", "spark"):
+        raise OptionError(
+            f"--engine {engine}: a report holds every record in memory; measure and protect by {engine}, and report on "
+            "a sample that fits"
+        )
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
     if not out:

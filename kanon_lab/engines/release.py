@@ -23,7 +23,7 @@ from kanon_lab import files
 from kanon_lab.columns import coded
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
-from kanon_lab.data.values import Code, MissingCodes, composed, listed
+from kanon_lab.data.values import Code, MissingCodes, composed, listed, wanting
 from kanon_lab.data.writing import refuse_another
 from kanon_lab.engines import counting
 from kanon_lab.engines.counting import CountedFile, Engine
@@ -246,6 +246,9 @@ def opened_records(
         if not named:
             raise OptionError(f"{path}: a table or address of a cluster is not protected; write it as a folder first")
         shutil.rmtree(folder / "look")
+        for name in filter(None, [*spec.variables, *others, *without, *reading.codes.codes]):
+            if composed(name) not in named:
+                raise wanting(name, list(named), sure=True)
         columns = [name for name in named if name not in set(map(composed, without))]
         source = find_source(path, columns, engine, dialect or Dialect(), folder)
         if source.unclosed:

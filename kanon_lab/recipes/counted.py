@@ -238,7 +238,7 @@ class CountedProtection(Protection):
         return after._with_step(name, settings, done, merged, counts, truth={key: merged[key] for key in truth})
 
     def _values_recoded(self, step: str, given: Any, name: str) -> tuple[pd.Series, pd.Series, pd.Series]:
-        """The values that are shown before and after a recoding; and what those become that are not shown any more."""
+        """The values that are shown before and after a recoding; and all, missing where none is shown any more."""
         was = self.now[name]
         if name not in self.lost:
             became = recoded_column(step, given, was)
@@ -250,7 +250,7 @@ class CountedProtection(Protection):
             shown = shown.convert_dtypes()
         shown = shown.reindex([*shown.index, -1])  # and one that is missing
         became = recoded_column(step, given, shown)
-        return shown, became, recoded_truth(was, shown, became, given.recoded)
+        return shown, became, became.reindex(was.index)
 
     def _without(self, name: str, settings: dict) -> CountedProtection:
         """Without the values that a suppression takes."""

@@ -17,6 +17,14 @@ FILES = {
     "b.yml": CONFIG,
     "c.html": CONFIG,
     "h.html": "1,a\n",
+    "noise.yml": "key_variables: [region, sex, age]\nsteps:\n- add_noise: {variables: [one]}\n"
+    "- round: {variable: one, base: 5}\n- renumber: {variables: [unit]}\n",
+    "mean.yml": "key_variables: [region, sex, age]\nsteps:\n- top_code: {variable: one, above: 9, value: mean}\n",
+    "heavy.yml": "key_variables: [sex, age]\nweight: w\nsteps:\n- round: {variable: w, base: 5}\n",
+    "absent-name.yml": RECIPE.replace("name", "nome"),
+    "absent-step.yml": f"{RECIPE}- round: {{variable: oen, base: 5}}\n",
+    "groups.yml": "key_variables: [region]\nsteps:\n- recode: {variable: region, groups: {north: ['02']}}\n",
+    "strata.yml": "key_variables: [sex, age]\nstrata: [region]\nsteps:\n- suppress: {k_required: 2}\n",
     "h.yml": f"{CONFIG}steps: [{{recode: {{variable: age, hierarchy: {{file: h.html}}, level: 1}}}}]\n",
 }
 # What is typed after kanon-lab, and what the line says. A row that begins with a dot goes on with the last command.
@@ -184,6 +192,19 @@ protect survey.csv --recipe recipe.yml
 . --out o.txt                                           | ends in none of .csv
 . --out .                                               | ends in none of
 . --out absent/o.csv                                    | its folder is not there
+protect survey.csv --recipe recipe.yml --engine duckdb
+. --out o.parquet                                       | o.parquet: an engine writes the format of FILE
+. --out o.csv --neutralise                              | protect in memory (--engine memory)
+. --out o.csv --spill absent                            | absent: is no folder
+. --out o.csv --missing-codes regoin=1                  | no column regoin; did you mean region?
+. --dry-run --recipe noise.yml                          | steps 1 (add_noise), 3 (renumber) need all records
+. --dry-run --recipe mean.yml                           | step 1 (top_code): a mean needs all records
+. --dry-run --recipe heavy.yml                          | step 1 (round): an engine recodes no weight
+. --dry-run --recipe absent-name.yml                    | survey.csv: no column nome; did you mean
+. --dry-run --recipe absent-step.yml                    | survey.csv: no column oen
+. --dry-run --recipe groups.yml                         | step 1 (recode): column region: in some records:
+. --dry-run --recipe strata.yml                         | column region, a stratum, has no value in 34 records
+protect survey.xlsx --recipe recipe.yml --engine duckdb --dry-run | reads .parquet, .csv and .csv.gz only
 
 map '' --recipe map.yml                                 | FILE is empty
 map survey.csv --recipe map.yml
@@ -213,6 +234,7 @@ report survey.csv --config a.yml
 . --config c.yml --out {name}.html                      | c.yml: no such file
 . --config b.yml --out r.html                           | two configurations would write
 . --config a.yml --out r.html                           | two configurations would write
+. --out r.html --engine spark                           | --engine spark: a report holds every record in memory
 . --out r.html --set sed=1                              | unknown setting sed; did you mean
 . --out r.html --overwrite                              | --overwrite is for the protected file
 . --config b.yml --out {name}.html --protected p.csv    | --protected: several configurations write several files

@@ -1,15 +1,17 @@
 """What an engine writes is what is written in memory, record by record, and what is told of it is the same."""
 
+import contextlib
+import io
 import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-import pytest
 import yaml
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_counting import KINDS, NO_SPARK, WEIGHTS, write
+from test_counting import KINDS, NO_SPARK, WEIGHTS, spark, write  # noqa: F401 (a fixture)
 
 from kanon_lab.cli import run
 from kanon_lab.data import read_microdata
@@ -17,7 +19,9 @@ from kanon_lab.recipes.counted import MEASURED
 
 # What both tell of a protection, and of each of its steps.
 TOLD = "n verdict keys weight household missing k_required columns untouched violations diversity".split()
-OF_STEPS = "step name settings records_touched variables_removed cells_changed cells_suppressed violations claims".split()
+OF_STEPS = (
+    "step name settings records_touched variables_removed cells_changed cells_suppressed violations claims".split()
+)
 # Of limits these need records.
 UNCOUNTED = {"exposed_by_columns", "key_linkage"}
 
@@ -63,7 +67,9 @@ def protections(draw):
     recipe["steps"] = draw(st.lists(st.sampled_from(choices), min_size=1, max_size=5))
     form = draw(st.sampled_from(["parquet", "csv", "csv.gz"]))
     style = {"sep": draw(st.sampled_from(",;\t")), "encoding": draw(st.sampled_from(["utf-8", "utf-16"]))}
-    options = draw(st.sampled_from([[], ["--na", "NA"], ["--missing-codes", "k0é=1,a"], ["--missing-codes", "other=1"]]))
+    options = draw(
+        st.sampled_from([[], ["--na", "NA"], ["--missing-codes", "k0é=1,a"], ["--missing-codes", "other=1"]])
+    )
     return columns, recipe, form, style, options
 
 
@@ -81,29 +87,101 @@ def told(result):
     return found
 
 
-def protected(file, folder, engine, options, capsys=None):
-    """The code, what is told, and the records of a release."""
+def protected(file, folder, engine, options):
+    """What a release is written to, the exit code, and what is told of it."""
     out = folder / f"{engine}.{file.name.partition('.')[2]}"
-    return out, ["protect", str(file), "--recipe", str(folder / "r.yml"), "--out", str(out), "--engine", engine, *options]
+    command = ["protect", str(file), "--recipe", str(folder / "r.yml"), "--out", str(out), "--engine", engine]
+    return out, *said([*command, "--json", *options])
+
+
+def both(given_protection, folder, engine):
+    """A file protected in memory and by an engine: what is told alike, and the two releases; None where refused."""
+    columns, recipe, form, style, options = given_protection
+    file = folder / f"file.{form}"
+    write(columns, file, style)
+    (folder / "r.yml").write_text(yaml.safe_dump(recipe, allow_unicode=True))
+    of_memory, code, expected = protected(file, folder, "memory", options)
+    out, code_of_engine, found = protected(file, folder, engine, options)
+    assert code == code_of_engine, (expected, found)
+    if code:
+        assert not out.exists()
+        return None
+    assert told(found) == without_uncounted(told(expected), found)
+    return of_memory, out
 
 
 @given(protections())
 def test_duckdb_writes_what_memory_writes(given_protection):
-    columns, recipe, form, style, options = given_protection
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        file = folder / f"file.{form}"
-        write(columns, file, style)
-        (folder / "r.yml").write_text(yaml.safe_dump(recipe, allow_unicode=True))
-        codes, results, frames = {}, {}, {}
-        for engine in ("memory", "duckdb"):
-            out, command = protected(file, folder, engine, options)
-            codes[engine], results[engine] = said([*command, "--json"])
-            frames[engine] = read_microdata(out) if out.exists() else None
-        assert codes["memory"] == codes["duckdb"], results
-        assume(codes["memory"] == 0)
-        assert told(results["duckdb"]) == without_uncounted(told(results["memory"]), results["duckdb"])
-        pd.testing.assert_frame_equal(frames["duckdb"], frames["memory"])
+    with tempfile.TemporaryDirectory() as folder:
+        if written := both(given_protection, Path(folder), "duckdb"):
+            expected, found = map(read_microdata, written)
+            pd.testing.assert_frame_equal(found, expected)
+
+
+@NO_SPARK
+@settings(max_examples=5)
+@given(given_protection=protections())
+def test_spark_writes_what_memory_writes(spark, given_protection):
+    with tempfile.TemporaryDirectory() as folder:
+        if written := both(given_protection, Path(folder), "spark"):
+            assert not list(Path(folder).glob(".kanon-lab*"))
+            expected, parts = read_microdata(written[0]), sorted(written[1].glob("part-*"))
+            found = pd.concat(map(read_microdata, parts)) if len(parts) == 1 else None
+            if found is not None:
+                pd.testing.assert_frame_equal(found, expected)
+
+
+def survey(folder, n=3000):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"place": rng.integers(100, 130, n).astype(str), "age": rng.integers(0, 90, n)})
+    frame = frame.assign(name=[f"Person number {i}" for i in range(n)])
+    frame.to_parquet(folder / "survey.parquet", index=False)
+    recipe = {"key_variables": ["place", "age"], "direct_identifiers": ["name"], "k_required": 3}
+    recipe["steps"] = [{"recode": {"variable": "age", "width": 10}}, {"suppress": {}}]
+    (folder / "r.yml").write_text(yaml.safe_dump(recipe))
+    return folder / "survey.parquet"
+
+
+def test_the_same_recipe_gives_the_same_bytes(tmp_path):
+    file, hashes = survey(tmp_path), set()
+    for options in ([], ["--memory", "200MB"], ["--spill", str(tmp_path)]):
+        out, code, found = protected(file, tmp_path, "duckdb", options)
+        assert code == 0 and list(read_microdata(out)) == ["place", "age"] and found["columns"] == ["place", "age"]
+        hashes.add(found["sha256"])
+        out.unlink()
+    assert len(hashes) == 1
+    assert not list(tmp_path.glob("*kanon-lab-*"))
+
+
+def test_what_is_written_for_people(tmp_path, capsys):
+    file = survey(tmp_path)
+    command = ["protect", str(file), "--recipe", str(tmp_path / "r.yml"), "--dry-run", "--engine", "duckdb"]
+    assert run(command) == 0
+    shown = capsys.readouterr().out
+    assert "k = 3 (k_required): MET" in shown and "counted by an engine" in shown and "linked by keys" not in shown
+
+
+def test_nothing_is_left_where_writing_ends_early(tmp_path, monkeypatch):
+    from kanon_lab.engines.duckdb_engine import DuckDB
+
+    file, write_all = survey(tmp_path), DuckDB.write
+
+    def interrupted(self, *args):
+        write_all(self, *args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DuckDB, "write", interrupted)
+    before = {path.name for path in tmp_path.iterdir()}
+    out, code, _ = protected(file, tmp_path, "duckdb", ["--spill", str(tmp_path)])
+    assert code == 130 and {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_another_file_is_not_replaced(tmp_path):
+    file = survey(tmp_path)
+    (tmp_path / "duckdb.parquet").write_bytes(b"other")
+    _, code, said_of_it = protected(file, tmp_path, "duckdb", [])
+    assert code == 2 and "holds something else already" in said_of_it
+    assert protected(file, tmp_path, "duckdb", ["--overwrite"])[1] == 0
 
 
 def without_uncounted(found, other):
@@ -116,9 +194,6 @@ def without_uncounted(found, other):
 
 def said(command):
     """Exit code of a command, and its JSON or what standard error says."""
-    import contextlib
-    import io
-
     out, error = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         code = run(command)
