@@ -51,7 +51,7 @@ class Texts:
         """The values of a column."""
         if isinstance(column.dtype, pd.CategoricalDtype):
             known = coded(column)
-            codes, values = known.codes, known.values
+            codes, values = known.codes.astype(np.intp), known.values
         else:
             codes, values = distinct(column)
         return cls(codes, np.array([as_text(value) for value in values], dtype=object), values)

@@ -141,15 +141,6 @@ def test_saved_parts_make_the_whole(given_file):
     )
 
 
-@pytest.fixture(scope="module")
-def spark():
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-    yield session
-    session.stop()
-
-
 @NO_SPARK
 @settings(max_examples=15)
 @given(given_file=files())
