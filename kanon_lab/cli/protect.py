@@ -223,7 +223,7 @@ def _counted_result(protection, recipe, least, of_reading):
     """The same as far as counts tell it."""
     from kanon_lab.recipes.counted import MEASURED, not_counted
 
-    result, _ = _of_classes(protection, recipe, least, of_reading)
+    result, judged = _of_classes(protection, recipe, least, of_reading)
     for state in (result["before"], *result["steps"]):
         for part in ("risk", "utility"):
             state[part] = {name: value for name, value in state[part].items() if name in MEASURED}
@@ -232,7 +232,7 @@ def _counted_result(protection, recipe, least, of_reading):
         "columns": protection.released_columns,
         "released": protection.released_table,
         "untouched": protection.untouched,
-        "notes": [*result["notes"], *not_counted(protection)],
+        "notes": [*result["notes"], *not_counted(protection, judged.verdict["name"])],
     }
 
 

@@ -74,7 +74,7 @@ class DuckDB:
             yield batch
 
     def keep_order(self) -> None:
-        """Keep the order of the records from now on: small tables are looked up, and the source is read through."""
+        """Keep the order of the records from now on: small tables are looked up, the source is read through."""
         self._run("SET preserve_insertion_order = true")
         self._run("SET disabled_optimizers = 'join_order,build_side_probe_side'")
 
@@ -85,6 +85,7 @@ class DuckDB:
         if separator is not None:
             packed = "gzip" if out.suffix.lower() == ".gz" else "none"
             style = f"FORMAT csv, HEADER true, DELIMITER {_text(separator)}, COMPRESSION {packed}"
+        self._run("SET threads = 1")  # a join by several puts the rows in the order in which they come to an end
         self._run(f"COPY (SELECT {columns} FROM ({sql}) AS t) TO {_text(str(out))} ({style})")
 
     def _run(self, sql: str) -> None:

@@ -396,12 +396,14 @@ def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> 
     return protection
 
 
-def not_counted(protection: CountedProtection) -> Iterator[str]:
-    """What is not measured on counts."""
+def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> Iterator[str]:
+    """What is not measured on counts, and which limits are on that."""
     yield (
         "counted by an engine: links, losses, indicators and what other columns or members of a household tell are not "
         "measured; protect an extract in memory for them"
     )
+    if unknown := [name for name in limits if name in ("key_linkage", "exposed_by_columns")]:
+        yield f"not known, so not met: the limit {', '.join(unknown)}; null (limits: ...) does without it"
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"
     yield "that copies of direct identifiers under other names are not released was not proved; check untouched columns"

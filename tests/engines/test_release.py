@@ -157,6 +157,21 @@ def test_the_same_recipe_gives_the_same_bytes(tmp_path):
     assert not list(tmp_path.glob("*kanon-lab-*"))
 
 
+def test_records_keep_their_order(tmp_path):
+    file = survey(tmp_path, 300_000)
+    frame = pd.read_parquet(file).assign(number=range(300_000))
+    frame.to_parquet(file, index=False, row_group_size=10_000)
+    out, code, _ = protected(file, tmp_path, "duckdb", [])
+    assert code == 0 and read_microdata(out)["number"].is_monotonic_increasing
+
+
+def test_a_limit_that_is_not_counted_is_not_met(tmp_path):
+    _, code, found = protected(survey(tmp_path), tmp_path, "duckdb", [])
+    assert code == 0 and found["verdict"]["met"] and not found["met"]
+    assert [row["name"] for row in found["limits"] if not row["met"]] == ["exposed_by_columns"]
+    assert any("not known, so not met: the limit exposed_by_columns" in note for note in found["notes"])
+
+
 def test_what_is_written_for_people(tmp_path, capsys):
     file = survey(tmp_path)
     command = ["protect", str(file), "--recipe", str(tmp_path / "r.yml"), "--dry-run", "--engine", "duckdb"]
