@@ -18,6 +18,8 @@ import numpy as np
 
 # Bits that a sum of whole numbers may have in floating point, and those of one number.
 _BITS = 53
+# Rows whose pieces are in memory at a time.
+_ROWS = 2**22
 # The least power of two that is a float, and one of which half and double are too, as are those of its negative.
 _LEAST_POWER, _FAR = -1074, 1000
 
@@ -69,11 +71,27 @@ class Pieces:
 
 def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
     """Sums of finite numbers by group (from 0), each group's rounded once from the exact sum."""
-    size = np.abs(numbers[numbers != 0])
-    if not len(size):
+    return _summed(group, [numbers], groups)
+
+
+def _summed(group: np.ndarray, columns: list[np.ndarray], groups: int) -> Sums:
+    """Sums of several numbers a row, some rows at a time: pieces add up exactly in any order."""
+    step = max(_ROWS, groups)
+    parts = [
+        (group[start : start + step], numbers[start : start + step])
+        for numbers in columns
+        for start in range(0, len(numbers), step)
+    ]
+    sizes = [(size.min(), size.max()) for _, some in parts if len(size := np.abs(some[some != 0]))]
+    if not sizes:
         return Sums(np.zeros(groups), np.zeros(groups))
-    pieces = Pieces.of(float(size.min()), float(size.max()), len(numbers))
-    return pieces.added([np.bincount(group, piece, minlength=groups) for piece in pieces.cut(numbers)])
+    least, most = float(min(sizes)[0]), max(float(most) for _, most in sizes)
+    pieces = Pieces.of(least, most, len(group) * len(columns))
+    sums = [np.zeros(groups) for _ in range(pieces.count)]
+    for some, numbers in parts:
+        for total, piece in zip(sums, pieces.cut(numbers), strict=True):
+            total += np.bincount(some, piece, minlength=groups)
+    return pieces.added(sums)
 
 
 def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) -> Sums:
@@ -81,10 +99,12 @@ def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) ->
     if isinstance(numbers, np.ndarray):
         return exact_sums(group, numbers, groups)
     if groups == len(group):  # each row is a group: nothing is added up
+        if (group[1:] > group[:-1]).all():
+            return numbers
         order = np.empty(groups, dtype=np.intp)
         order[group] = np.arange(groups)
         return Sums(numbers.rounded[order], numbers.rest[order])
-    return exact_sums(np.concatenate([group, group]), np.concatenate([numbers.rounded, numbers.rest]), groups)
+    return _summed(group, [numbers.rounded, numbers.rest], groups)
 
 
 def _rounded(parts: list[np.ndarray]) -> Sums:
