@@ -27,7 +27,7 @@ from kanon_lab.population import CUADRO_1_RANGES, PERIODS, anonymity, beside_reg
 
 TARGET = Path(__file__).resolve().parents[1] / "kanon_lab" / "population" / "measured_register.json"
 SEED = 2010
-MEMORY = "2GB"
+MEMORY, BELOW = "2GB", (2, 3, 4, 5, 6, 11, 21, 51)
 # Small registers, each of everybody in one place.
 PLACE, REGISTERS, RANGES = "29025", 2_000, "1,2,3,4,5,6,7,8+"
 # What the law supposes and is not so: births at a weekend for each on another day, and persons with a twin at home.
@@ -49,9 +49,16 @@ def main() -> None:
         command = ["data", "make", "register", "--seed", str(SEED), "--out", str(register)]
         run(steps, f"kanon-lab data make register --seed {SEED}", [sys.executable, "-m", "kanon_lab", *command])
         size = register.stat().st_size
+        measure = ["measure", str(register), "--keys", "place,sex,birth_date", "--engine", "duckdb", "--memory", MEMORY]
+        command = [*measure, "--spill", folder, "--k", ",".join(map(str, BELOW)), "--json"]
+        name = f"kanon-lab measure --engine duckdb --memory {MEMORY}"
+        found = json.loads(run(steps, name, [sys.executable, "-m", "kanon_lab", *command]))
         code = _COUNT.format(memory=MEMORY, folder=folder, register=register)
-        printed = run(steps, f"GROUP BY of DuckDB, memory_limit {MEMORY}", [sys.executable, "-c", code])
+        printed = run(steps, f"GROUP BY of DuckDB alone, memory_limit {MEMORY}", [sys.executable, "-c", code])
     classes = {int(k): int(n) for k, n in map(str.split, printed.splitlines())}
+    for k in BELOW:
+        counted = sum(size * number for size, number in classes.items() if size < k)
+        assert found["violations"][str(k)] == counted, f"the two counts differ below {k}"
     measured = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores, {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB",
