@@ -7,7 +7,8 @@ sum over the patterns compatible with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,37 +18,82 @@ from scipy import sparse
 from kanon_lab.columns import distinct_rows, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
-_PER_JOIN, _PER_JOINED_ROW = 60_000, 15
-_PER_WORD, _PER_PAIR, _PER_BIT = 0.7, 60, 1
+_PER_JOIN, _PER_JOINED_ROW = 60_000, 20
+_PER_WORD, _PER_PAIR, _PER_BIT, _PER_LOOK_UP = 0.7, 60, 1, 35
 # Words of 64 rows each that are compared at a time, and values that are told apart before rows are looked up.
 _WORDS, _BUCKETS = 2**16, 255
+# Rows by which costs are judged.
+_SOME = 2**10
 # Numbers held at a time in counts by many values, and pairs of rows.
 _MOST_DENSE, _MOST_PAIRS = 2**25, 2**26
 
 
-def compatible_sums(codes: np.ndarray, values: np.ndarray, queries: np.ndarray | None = None) -> np.ndarray:
+class _Mask(NamedTuple):
+    """Rows that miss the same keys."""
+
+    known: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+
+
+class Patterns:
+    """Rows of codes, shape (P, keys), from 0 on or -1 where missing, that are matched several times."""
+
+    def __init__(self, codes: np.ndarray):
+        self.codes = codes
+
+    @cached_property
+    def masks(self) -> list[_Mask]:
+        """The rows by the keys that they miss."""
+        mask_of_row, some = distinct_rows((self.codes < 0).astype(np.int8))
+        order = np.argsort(mask_of_row.astype(np.min_scalar_type(len(some))), kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(mask_of_row))[:-1])
+        known = self.codes[some] >= 0
+        return [_Mask(has, rows, self.codes.T[:, rows]) for has, rows in zip(known, parts, strict=True)]
+
+
+def compatible_sums(
+    codes: np.ndarray | Patterns,
+    values: np.ndarray,
+    queries: np.ndarray | Patterns | None = None,
+    *,
+    without: Sequence[int] | None = None,
+) -> np.ndarray:
     """For every row of queries, by default of codes, the sum of `values` over all rows of codes compatible with it.
 
     Codes, shape (P, keys), are from 0 on, or -1 where missing. Two rows are compatible when no key has two different
     codes that are both known. They should be distinct: equal rows are right too, but cost more. `values`, shape (P,) or
-    (P, c), are summed exactly up to 2^53 if they are whole numbers; the sums have their dtype.
+    (P, c), are summed exactly up to 2^53 if they are whole numbers; the sums have their dtype. With some keys `without`
+    which queries are asked in turn, the sums have a column for each; they are 0 for queries that miss it.
     """
     values = np.asarray(values)
     numbers = values.reshape(len(values), -1).astype(np.float64)
-    queries = codes if queries is None else queries
-    sums = np.zeros((len(queries), numbers.shape[1]))
-    if len(codes) and len(queries):
-        data = _by_mask(codes)
-        asked = data if queries is codes else _by_mask(queries)
-        joining = len(data) * len(asked) * _PER_JOIN
-        joining += (len(data) * len(queries) + len(asked) * len(codes)) * _PER_JOINED_ROW
-        if _cost_of_comparing(codes, queries) < joining:
-            _compare(codes, numbers, queries, sums)
-        else:
-            _join_masks(data, numbers, asked, sums)
+    data = codes if isinstance(codes, Patterns) else Patterns(codes)
+    asked = data if queries is None else queries if isinstance(queries, Patterns) else Patterns(queries)
+    turns = [[]] if without is None else [[key] for key in without]
+    sums = np.zeros((len(asked.codes), len(turns), numbers.shape[1]))
+    if len(data.codes) and len(asked.codes):
+        for i, blank in enumerate(turns):
+            _add_sums(sums[:, i], data, numbers, asked, blank)
     if values.dtype.kind in "iu":
         sums = np.rint(sums)
-    return sums.astype(values.dtype).reshape(len(queries), *values.shape[1:])
+    shape = values.shape[1:] if without is None else [len(turns)]
+    return sums.astype(values.dtype).reshape(len(sums), *shape)
+
+
+def _add_sums(sums: np.ndarray, data: Patterns, numbers: np.ndarray, asked: Patterns, blank: list[int]) -> None:
+    """The sums for queries that know the `blank` keys, as if they did not."""
+    joining = len(data.masks) * len(asked.masks) * _PER_JOIN
+    joining += (len(data.masks) * len(asked.codes) + len(asked.masks) * len(data.codes)) * _PER_JOINED_ROW
+    if _cost_of_comparing(data.codes, asked.codes, blank) > joining:
+        _join_masks(sums, data.masks, numbers, asked.masks, blank)
+        return
+    rows = np.flatnonzero((asked.codes[:, blank] >= 0).all(axis=1))
+    if not len(rows):
+        return
+    queries = asked.codes[rows]
+    queries[:, blank] = -1
+    sums[rows] = _compared(data.codes, numbers, queries)
 
 
 def compatible_counts(
@@ -74,32 +120,21 @@ def compatible_counts(
     return sums.row[order], sums.col[order], sums.data[order]
 
 
-class _Mask(NamedTuple):
-    """Rows that miss the same keys."""
-
-    known: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-
-
-def _by_mask(codes: np.ndarray) -> list[_Mask]:
-    mask_of_row, some = distinct_rows((codes < 0).astype(np.int8))
-    if len(some) == 1:
-        return [_Mask(codes[0] >= 0, np.arange(len(codes)), np.ascontiguousarray(codes.T))]
-    order = np.argsort(mask_of_row.astype(np.min_scalar_type(len(some))), kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(mask_of_row))[:-1])
-    return [_Mask(codes[one] >= 0, rows, np.ascontiguousarray(codes[rows].T)) for one, rows in zip(some, parts, strict=True)]
-
-
-def _join_masks(data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], sums: np.ndarray) -> None:
-    """Add the sums, to rows that miss the same keys at a time, from all rows with which they share the same known keys."""
+def _join_masks(
+    sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], blank: list[int]
+) -> None:
+    """Add the sums by joining those who miss the same keys with all with whom they share the same known ones."""
     values = np.max([mask.columns.max(axis=1) for mask in (*data, *asked)], axis=0) + 1
     by_values = np.argsort(-values, kind="stable")
     numbers_of = [numbers[mask.rows] for mask in data]
     for mask in asked:
+        if not mask.known[blank].all():
+            continue
+        known = mask.known.copy()
+        known[blank] = False
         alike: dict[bytes, list[int]] = {}
         for i, other in enumerate(data):
-            alike.setdefault((mask.known & other.known).tobytes(), []).append(i)
+            alike.setdefault((known & other.known).tobytes(), []).append(i)
         found = np.zeros((len(mask.rows), numbers.shape[1]))
         for shared, members in alike.items():
             columns = by_values[np.frombuffer(shared, dtype=bool)[by_values]]
@@ -167,26 +202,30 @@ def _met(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _cost_of_comparing(codes: np.ndarray, queries: np.ndarray) -> float:
-    """Rough cost of `_compare`, as if keys were independent."""
-    rows, keys = codes.shape
+def _cost_of_comparing(codes: np.ndarray, queries: np.ndarray, blank: list[int]) -> float:
+    """Rough cost of `_compared`, as if keys were independent, by some of the rows."""
+    some, others = (each[:: max(1, len(each) // _SOME)] for each in (codes, queries))
     match, bits = 1.0, 0
-    for column, asked in zip(codes.T, queries.T, strict=True):
+    for i, (column, asked) in enumerate(zip(some.T, others.T, strict=True)):
         size = int(max(column.max(), asked.max(), 0)) + 1
         share, of = (np.bincount(each[each >= 0], minlength=size) / len(each) for each in (column, asked))
-        match *= 1 - share.sum() * of.sum() + (share * of).sum()
+        match *= 1 if i in blank else 1 - share.sum() * of.sum() + (share * of).sum()
         bits += min(size, _BUCKETS) + 1
-    return rows * (len(queries) * (keys / 64 * _PER_WORD + match * _PER_PAIR) + bits * _PER_BIT)
+    fewer, more = sorted((len(codes), len(queries)))
+    pair = codes.shape[1] / 64 * _PER_WORD + match * _PER_PAIR
+    return fewer * more * pair + fewer * bits * _PER_BIT + more * codes.shape[1] * _PER_LOOK_UP
 
 
-def _compare(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray, sums: np.ndarray) -> None:
-    """Add the sums by comparing every row with every other."""
-    if len(queries) < len(codes):
+def _compared(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The sums by comparing every row with every other, in blocks of the more."""
+    sums = np.zeros((len(queries), numbers.shape[1]))
+    if len(codes) > len(queries):
         for start, stop, row, other in _compatible_pairs(queries, codes):
             sums += _totals(other, numbers[start:stop][row - start], len(sums))
     else:
         for start, stop, row, other in _compatible_pairs(codes, queries):
             sums[start:stop] = _totals(row - start, numbers[other], stop - start)
+    return sums
 
 
 def _compatible_pairs(

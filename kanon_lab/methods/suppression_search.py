@@ -8,24 +8,28 @@ from itertools import combinations, islice
 import numpy as np
 from tqdm import tqdm
 
-from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.compatible import Patterns, compatible_sums
 from kanon_lab.columns import distinct_rows
 
 
 def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
     """For each row of `queries`, the records (or weights) of all classes compatible with it."""
-    if _dense(codes):
+    if _repeats(codes):
         group, some = distinct_rows(codes)
         codes, records = codes[some], np.bincount(group, weights=records).astype(records.dtype)
-    if _dense(queries):
+    if _repeats(queries):
         group, some = distinct_rows(queries)
         return compatible_sums(codes, records, queries[some])[group]
     return compatible_sums(codes, records, queries)
 
 
-def _dense(codes: np.ndarray) -> bool:
+def _repeats(codes: np.ndarray) -> bool:
     """Whether there are so few patterns that the distinct ones are quickly found and well fewer."""
-    return len(codes) > 0 and float(np.prod(codes.max(axis=0) + 2.0)) < 4 * len(codes)
+    patterns = 1
+    for column in codes.T:
+        if patterns < len(codes):
+            patterns *= int(column.max()) + 2
+    return patterns < len(codes)
 
 
 def equal_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -129,9 +133,9 @@ def _take_keys(
     own = compatible_records(trial, codes, records)
     bar.update(int((own >= k).sum()))
     rows, trial, own = (each[own < k] for each in (rows, trial, own))
-    counts = np.zeros((len(rows), len(tier)), dtype=np.int64)
-    _add_without(counts, np.arange(len(rows)), trial, tier, codes, records)
+    counts = compatible_sums(codes, records, trial, without=tier)
     while len(rows):
+        counts[trial[:, tier] < 0] = -1
         enough = counts >= k
         some, choice = enough.any(axis=1), enough.argmax(axis=1)
         if not some.any():
@@ -147,21 +151,8 @@ def _take_keys(
         left = own < k
         bar.update(int((~left).sum()))
         rows, trial, own, counts, near, some = (each[left] for each in (rows, trial, own, counts, near, some))
-        _add_without(counts, np.flatnonzero(near & ~some), trial, tier, changed, change)
-        counts[some] = 0
-        _add_without(counts, np.flatnonzero(some), trial, tier, codes, records)
-
-
-def _add_without(
-    counts: np.ndarray, which: np.ndarray, trial: np.ndarray, tier: np.ndarray, codes: np.ndarray, records: np.ndarray
-) -> None:
-    """Add to the counts of some rows the records compatible with them without each key; -1 where it is missing anyway."""
-    for i, key in enumerate(tier):
-        known = trial[which, key] >= 0
-        counts[which[~known], i] = -1
-        asked = trial[which[known]]
-        asked[:, key] = -1
-        counts[which[known], i] += compatible_records(asked, codes, records)
+        counts[near] += compatible_sums(changed, change, trial[near], without=tier)
+        counts[some] = compatible_sums(codes, records, trial[some], without=tier)
 
 
 def _differences(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -193,15 +184,17 @@ def _give_back(
     then, of_then = codes.copy(), counts.copy()
     then[rows, column], of_then[rows] = start[rows, column], met[met >= k]
     known = np.flatnonzero(then[:, column] >= 0)
+    asked = Patterns(then[known])
     for back in np.array_split(rows, parts):
-        reached = known[_differences(then[known], codes[back]) == 0]
+        reached = None
         while len(back):
-            met = compatible_records(then[reached], codes[back], records[back])
-            reached, met = reached[met > 0], met[met > 0]
-            loss = met - compatible_records(then[reached], then[back], records[back])
+            if reached is None:
+                reached = known[compatible_sums(codes[back], records[back], asked) > 0]
+            loss = compatible_records(then[reached], codes[back], records[back])
+            loss -= compatible_records(then[reached], then[back], records[back])
             left = of_then.copy()
             left[reached] -= loss
-            out = (codes[:, column] >= 0)
+            out = codes[:, column] >= 0
             out[back] = True
             short = np.flatnonzero((left < k) & out)
             if not len(short):
