@@ -82,7 +82,7 @@ def compatible_sums(
 
 
 def _add_sums(sums: np.ndarray, data: Patterns, numbers: np.ndarray, asked: Patterns, blank: list[int]) -> None:
-    """The sums for queries that know the `blank` keys, as if they did not."""
+    """Add to the sums of the queries that know the `blank` keys, asked as if they did not."""
     joining = len(data.masks) * len(asked.masks) * _PER_JOIN
     joining += (len(data.masks) * len(asked.codes) + len(asked.masks) * len(data.codes)) * _PER_JOINED_ROW
     if _cost_of_comparing(data.codes, asked.codes, blank) > joining:
@@ -120,9 +120,7 @@ def compatible_counts(
     return sums.row[order], sums.col[order], sums.data[order]
 
 
-def _join_masks(
-    sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], blank: list[int]
-) -> None:
+def _join_masks(sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], blank: list[int]) -> None:
     """Add the sums by joining those who miss the same keys with all with whom they share the same known ones."""
     values = np.max([mask.columns.max(axis=1) for mask in (*data, *asked)], axis=0) + 1
     by_values = np.argsort(-values, kind="stable")
@@ -164,12 +162,10 @@ def _add_matches(
             has = np.zeros(n, dtype=bool)
             has[one] = True
             near = np.flatnonzero(has[other]) if near is None else near[has[other[near]]]
-    if near is not None:
-        many = [other[near] for other in many]
-    else:
-        near = np.arange(len(many[0]))
+    near = np.arange(len(many[0])) if near is None else near
     if not len(near):
         return
+    many = [other[near] for other in many] if len(near) < len(many[0]) else many
     packed, bound = pack([np.concatenate(pair) for pair in zip(few, many, strict=True)], [int(n) for n in values])
     one, other, far = packed[:size], packed[size:], np.arange(size)
     if bound > 4 * len(packed):
@@ -228,9 +224,7 @@ def _compared(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np
     return sums
 
 
-def _compatible_pairs(
-    codes: np.ndarray, queries: np.ndarray
-) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+def _compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """All pairs of compatible rows, in blocks of queries: these from one to another, and of each pair the two rows.
 
     Every row is compared with 64 others at a time: one bit each, set while no key speaks against the pair.

@@ -104,7 +104,8 @@ def _suppressed_as_wildcards(
     later classes gain from what earlier ones lost, and what is enough stays so: suppression of a value never takes a
     compatible record away. At last, values that are not needed any more come back.
     """
-    start, codes, rows = codes, codes.copy(), np.flatnonzero(violating)
+    # Codes lie column by column, as they are matched.
+    start, codes, rows = codes, codes.copy(order="F"), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
     for i, tier in enumerate(tiers):
         _take_keys(codes, records, k, tier, [column for later in tiers[i + 1 :] for column in later], rows, bar)
@@ -126,7 +127,7 @@ def _take_keys(
 ) -> None:
     """Suppress keys of the tier in some rows until each has k compatible records when it misses the `lower` keys too.
 
-    What every row would have without each of the keys is counted once; then only what the last rows to lose one changed.
+    What every row would have without each of the keys is counted once; then only what changed with the last round.
     """
     trial = codes[rows]
     trial[:, lower] = -1
@@ -146,11 +147,13 @@ def _take_keys(
         before = codes[lose]
         codes[lose, tier[taken]] = trial[some, tier[taken]] = -1
         changed, change = np.concatenate([codes[lose], before]), np.concatenate([records[lose], -records[lose]])
-        near = _differences(trial, codes[lose]) <= 1
+        # Only who differs from none of them in two keys can gain.
+        near = (own < k) & (_differences(trial, codes[lose]) <= 1)
         own[near] += compatible_records(trial[near], changed, change)
         left = own < k
         bar.update(int((~left).sum()))
         rows, trial, own, counts, near, some = (each[left] for each in (rows, trial, own, counts, near, some))
+        near &= ~some
         counts[near] += compatible_sums(changed, change, trial[near], without=tier)
         counts[some] = compatible_sums(codes, records, trial[some], without=tier)
 
@@ -181,15 +184,13 @@ def _give_back(
     met = compatible_records(trial, codes, records)
     rows = rows[met >= k]
     # Every class as it would be with its value back; only who knows the value then can lose company.
-    then, of_then = codes.copy(), counts.copy()
+    then, of_then = codes.copy(order="F"), counts.copy()
     then[rows, column], of_then[rows] = start[rows, column], met[met >= k]
     known = np.flatnonzero(then[:, column] >= 0)
     asked = Patterns(then[known])
     for back in np.array_split(rows, parts):
-        reached = None
+        reached = known[compatible_sums(codes[back], records[back], asked) > 0]
         while len(back):
-            if reached is None:
-                reached = known[compatible_sums(codes[back], records[back], asked) > 0]
             loss = compatible_records(then[reached], codes[back], records[back])
             loss -= compatible_records(then[reached], then[back], records[back])
             left = of_then.copy()
