@@ -1,4 +1,4 @@
-"""f_k, wildcard f_k and l-diversity: the class table, pandas groupby and pycanon, on the same data in one run.
+"""f_k, wildcard f_k and l-diversity: the class table, a sort by hand, pandas and pycanon, on the same data in one run.
 
     python benchmarks/bench_classes.py [--rows 25000 250000 2500000] [--large] [--repeats 5] [--skip-pycanon]
 
@@ -64,6 +64,25 @@ def f_k(frame: pd.DataFrame) -> None:
     class_table(frame, list(KEYS)).f_k_of_records()
 
 
+def f_k_sort(frame: pd.DataFrame) -> None:
+    """The same by hand: the keys packed with the row into one number, one sort; twice as quick as `np.unique`."""
+    packed = np.zeros(len(frame), dtype=np.int64)
+    for name, (values, _) in KEYS.items():
+        packed *= values
+        packed += frame[name].to_numpy()
+    packed -= packed.min()
+    bits = len(frame).bit_length()
+    packed <<= bits
+    packed |= np.arange(len(frame))
+    packed.sort()
+    row = packed & ((1 << bits) - 1)
+    packed >>= bits
+    start = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]]))
+    records = np.diff(start, append=len(frame))
+    f_k_of_row = np.empty(len(frame), dtype=np.int64)
+    f_k_of_row[row] = np.repeat(records, records)
+
+
 def f_k_pandas(frame: pd.DataFrame) -> None:
     """The same by groupby and transform."""
     frame.groupby(list(KEYS))["region"].transform("size")
@@ -112,7 +131,7 @@ def l_diversity_pycanon(frame: pd.DataFrame) -> None:
 
 #: Rows that pycanon gets through in half a minute.
 MOST_ROWS = {f_k_pycanon: 250_000, l_diversity_pycanon: 25_000}
-TASKS = (f_k, f_k_pandas, f_k_pycanon, l_diversity, l_diversity_pandas, l_diversity_pycanon, wildcard)
+TASKS = (f_k, f_k_sort, f_k_pandas, f_k_pycanon, l_diversity, l_diversity_pandas, l_diversity_pycanon, wildcard)
 
 
 def measure(task: Callable[[pd.DataFrame], None], rows: int, repeats: int) -> tuple[list[float], float, float]:
@@ -140,7 +159,7 @@ def main() -> None:
     without_pycanon = options.skip_pycanon or importlib.util.find_spec("pycanon") is None
     tasks = [task for task in TASKS if not (without_pycanon and task in MOST_ROWS)]
     runs = [(task, rows) for rows in options.rows for task in tasks if rows <= MOST_ROWS.get(task, rows)]
-    runs += [(task, LARGE) for task in (f_k, f_k_pandas) if options.large]
+    runs += [(task, LARGE) for task in (f_k, f_k_sort, f_k_pandas) if options.large]
     print(f"{'task':22}{'rows':>10}{'median s':>10}{'min':>9}{'max':>9}{'peak MB':>9}{'of it data and imports':>24}")
     for task, rows in runs:
         repeats = 1 if task in MOST_ROWS else options.repeats

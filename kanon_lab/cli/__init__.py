@@ -26,7 +26,7 @@ _SUMMARIES = {
     "subsample": "Risk of identification in a sample, from subsamples of it.",
     "report": "One offline HTML page on a microdata file and its protection.",
     "audit": "Every published figure against what is computed for it.",
-    "data": "List, fetch and find data sets.",
+    "data": "List, fetch, find and make data sets.",
 }
 # Those whose module has another name, since several stand in it.
 _BESIDE = {**dict.fromkeys(("population", "audit", "data"), "counts"), "init": "report", "subsample": "measure"}

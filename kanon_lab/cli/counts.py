@@ -5,7 +5,7 @@ from functools import partial
 import click
 
 from kanon_lab.cli.options import json_option, max_bytes_option
-from kanon_lab.cli.output import print_frame, print_json, show
+from kanon_lab.cli.output import print_frame, print_json, print_lines, show
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 
@@ -25,6 +25,13 @@ Examples:
   kanon-lab audit --figure garin-1996/taula-1/catalonia/1-year/p
   kanon-lab audit --source gil-bellosta-2011 --json
   kanon-lab audit --population ine-33570 --year 2010    (after: kanon-lab data fetch ine-33570)
+"""
+
+_OF_REGISTER = """
+\b
+Examples:
+  kanon-lab data make register --out register.parquet
+  kanon-lab data make register --persons 1000000 --seed 7 --out sample.parquet
 """
 
 _NOTE = (
@@ -280,7 +287,7 @@ def _told(figure):
 
 @click.group()
 def data() -> None:
-    """List, fetch and find data sets."""
+    """List, fetch, find and make data sets."""
 
 
 @data.command("list", epilog="Example: kanon-lab data list --json")
@@ -318,6 +325,39 @@ def fetch(name: str, force: bool, as_json: bool) -> None:
 def path(name: str, as_json: bool) -> None:
     """Print the path of the data set NAME."""
     _print_path(name, as_json)
+
+
+@data.group(epilog="Example: kanon-lab data make register --help")
+def make() -> None:
+    """Make invented data sets of any size."""
+
+
+@make.command(epilog=_OF_REGISTER)
+@click.option(
+    "--persons",
+    type=int,
+    metavar="N",
+    help="A random sample of N persons of the country. Default: all 47,021,031, in the exact counts of spain-2010.",
+)
+@click.option("--out", required=True, metavar="OUT", help="The .parquet file to write; some 4 bytes a person.")
+@click.option("--seed", type=int, default=1, show_default=True, metavar="S", help="Of the random numbers.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT where it is there.")
+@json_option
+def register(persons: int | None, out: str, seed: int, overwrite: bool, as_json: bool) -> None:
+    """Draw an invented register of Spain: place, sex and birth_date, one row a person, in random order.
+
+    How many persons have each municipality, sex and age group is as in spain-2010. Each is born on any of the
+    1826 days of the age group with the same probability, as "kanon-lab population spain-2010 --dates day" supposes;
+    those of 85 and over within five years too.
+    """
+    from kanon_lab.data.counts import load_counts
+    from kanon_lab.population import write_register
+
+    drawn = write_register(
+        out, load_counts("spain-2010"), persons=persons, seed=seed, overwrite=overwrite, progress=True
+    )
+    result = {"out": out, "persons": drawn, "seed": seed, "source": "spain-2010"}
+    show(result, lambda: print_lines([f"{out}: {drawn:,} invented persons, seed {seed}"]), out, as_json=as_json)
 
 
 def _print_path(name: str, as_json: bool) -> None:

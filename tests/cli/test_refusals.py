@@ -31,6 +31,16 @@ data path absent                                        | absent: no such data s
 data path absent --json                                 | absent: no such data set
 data path ine-33570                                     | fetch it with: kanon-lab data fetch ine-33570
 data fetch absent                                       | no such data set
+data make absent                                        | No such command 'absent'. (see kanon-lab data make --help)
+data make register                                      | Missing option '--out'
+data make register --out r.csv                          | r.csv: its name does not end in .parquet
+data make register --out gone/r.parquet                 | gone/r.parquet: its folder is not there
+data make register --out survey.parquet                 | survey.parquet: is there already
+data make register --out r.parquet
+. --persons 0                                           | persons must be a whole number from 1 to 47,021,031, not 0
+. --persons 47021032                                    | persons must be a whole number from 1 to 47,021,031
+. --persons many                                        | 'many' is not a valid integer
+. --seed -1                                             | seed must be a whole number from 0
 
 population                                              | Missing argument
 population ''                                           | is empty
@@ -108,12 +118,25 @@ measure survey.csv --keys region
 . --missing-codes P3=88,                                | --missing-codes 'P3=88,'
 . --missing-codes ' =1'                                 | --missing-codes ' =1'
 . --missing-codes regoin=88                             | survey.csv: no column regoin; did you mean region?
-. --max-bytes 0                                         | --max-bytes '0': write a whole number of bytes
-. --max-bytes -1                                        | --max-bytes '-1'
-. --max-bytes many                                      | --max-bytes 'many'
-. --max-bytes 1.5GB                                     | --max-bytes '1.5GB'
-. --max-bytes ''                                        | --max-bytes ''
-. --max-bytes 999999999999999999999999999999            | --max-bytes
+. --memory 0                                            | --memory '0': write a whole number of bytes
+. --memory -1                                           | --memory '-1'
+. --memory many                                         | --memory 'many'
+. --memory 1.5GB                                        | --memory '1.5GB'
+. --memory ''                                           | --memory ''
+. --memory 999999999999999999999999999999               | --memory
+. --engine polars                                       | --engine
+. --engine duckdb --spill nowhere                       | nowhere: is no folder
+. --engine duckdb --missing-codes regoin=88             | survey.csv: no column regoin; did you mean region?
+. --engine duckdb --missing error                       | row 2 (and 33 more): a missing value in column region
+. --classes counts.parquet                              | --classes takes the place of FILE
+. --save-classes counts.csv                             | counts.csv: counts are saved as .parquet
+. --save-classes counts.parquet --household hh          | counts by household are records of persons
+
+measure                                                 | name a FILE, or counts that were saved
+measure --classes survey.csv                            | survey.csv: is not a Parquet file, or is cut short
+measure --classes absent.parquet                        | absent.parquet: no such file
+measure survey.xlsx --keys region --engine duckdb       | survey.xlsx: duckdb reads .parquet, .csv and .csv.gz only
+measure absent.csv --keys region --engine duckdb        | absent.csv: no such file
 
 subsample '' --keys sex                                 | FILE is empty
 subsample survey.csv --keys sex,one
@@ -248,6 +271,7 @@ def folder(tmp_path_factory):
     frame.to_excel(folder / "survey.xlsx", index=False)
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    frame.to_parquet(folder / "survey.parquet")
     (folder / "kept.failed.ipynb").mkdir()
     return folder
 
