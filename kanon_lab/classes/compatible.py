@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kanon_lab.columns import distinct_rows, pack
+from kanon_lab.columns import distinct_rows, grouped, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
 _PER_JOIN, _PER_JOINED_ROW = 60_000, 20
@@ -67,7 +67,7 @@ def compatible_sums(
     which queries are asked in turn, the sums have a column for each; they are 0 for queries that miss it.
     """
     values = np.asarray(values)
-    numbers = values.reshape(len(values), -1).astype(np.float64)
+    numbers = (values if values.ndim > 1 else values[:, None]).astype(np.float64)
     data = codes if isinstance(codes, Patterns) else Patterns(codes)
     asked = data if queries is None else queries if isinstance(queries, Patterns) else Patterns(queries)
     turns = [[]] if without is None else [[key] for key in without]
@@ -174,7 +174,7 @@ def _add_matches(
             near, other = near[met], other[met]
             met = _met(other, one)
             far, one = far[met], one[met]
-        packed, distinct = pd.factorize(np.concatenate([one, other]))
+        packed, distinct = grouped(np.concatenate([one, other]), bound)
         one, other, bound = packed[: len(one)], packed[len(one) :], len(distinct)
     if swapped:
         sums[near] += _totals(one, numbers[far], bound)[other]
