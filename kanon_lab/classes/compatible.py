@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from kanon_lab.columns import distinct_rows, grouped, pack
