@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from kanon_lab.columns import distinct_rows, grouped, pack
 
@@ -104,6 +103,8 @@ def compatible_counts(
     `compatible_sums`), their value, and themselves. So are the sums, sorted by row and then by value.
     """
     rows = len(codes)
+    from scipy import sparse  # takes longer to load than what most files need
+
     own = sparse.csr_array((count, (class_, value)), shape=(rows, m))
     pairs = compatible_sums(codes, np.ones(rows, dtype=np.int64)).sum()
     if rows * m <= _MOST_DENSE or pairs > _MOST_PAIRS:
