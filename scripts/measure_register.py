@@ -3,6 +3,7 @@
     python scripts/measure_register.py [FOLDER]
 
 It makes kanon_lab/population/measured_register.json, which the chapter *Does the theory hold?* reads, in some minutes.
+It needs the extra kanon-lab[duckdb].
 FOLDER (by default that of temporary files) needs 200 MB for the register, and what DuckDB spills.
 """
 
