@@ -63,10 +63,16 @@ class Pieces:
 
     def added(self, sums: Sequence[np.ndarray]) -> Sums:
         """The exact sums of groups, of the sums of their pieces (whole numbers below 2^53)."""
-        parts = [
-            np.ldexp(np.asarray(each, dtype=float), self.power - place * self.bits) for place, each in enumerate(sums)
-        ]
-        return _rounded(parts)
+        found = Sums(np.empty(len(sums[0])), np.empty(len(sums[0])))
+        for start in range(0, len(sums[0]), _ROWS):
+            some = slice(start, start + _ROWS)
+            units = (self.power - place * self.bits for place in range(len(sums)))
+            parts = [
+                np.ldexp(np.asarray(each[some], dtype=float), unit) for each, unit in zip(sums, units, strict=True)
+            ]
+            part = _rounded(parts)
+            found.rounded[some], found.rest[some] = part.rounded, part.rest
+        return found
 
 
 def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:

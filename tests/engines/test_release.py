@@ -59,12 +59,14 @@ def protections(draw):
     recode = {"recode": {"variable": "age", "width": draw(st.sampled_from([5, 10]))}}
     top = {"top_code": {"variable": "age", "above": draw(st.integers(5, 25))}}
     suppress = {"suppress": {"importance": {"age": 1}} if draw(st.booleans()) else {}}
+    again = {"suppress": {"combinations": [{"size": 1}]}}
     risky = {"suppress_risk": {"threshold": 0.3, "variables": ["age", "k0é"]}}
     rounded = {"round": {"variable": "income", "base": 50}}
-    groups = {"recode": {"variable": "k0é", "groups": {"one": [1, "1", "a"]}, "others": "keep"}}
+    groups = {"recode": {"variable": "k0é", "groups": {"one": ["a", "1"]}, "others": "keep"}}
     removed = {"remove_variables": {"variables": draw(st.sampled_from([["other"], ["age"]]))}}
-    choices = [recode, top, suppress, suppress, risky, rounded, groups, removed]
-    recipe["steps"] = draw(st.lists(st.sampled_from(choices), min_size=1, max_size=5))
+    choices = [draw(st.sampled_from([recode, top])), suppress, again, risky, rounded, removed]
+    choices += [groups] if kinds[0] == "text" else []
+    recipe["steps"] = draw(st.lists(st.sampled_from(choices), min_size=1, max_size=5, unique_by=id))
     form = draw(st.sampled_from(["parquet", "csv", "csv.gz"]))
     style = {"sep": draw(st.sampled_from(",;\t")), "encoding": draw(st.sampled_from(["utf-8", "utf-16"]))}
     options = draw(
