@@ -136,6 +136,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
 def _is_streamed(source, recipe, out, neutralise):
     """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
     from kanon_lab import files
+    from kanon_lab.engines.source import FORMATS
     from kanon_lab.recipes.counted import check_streamed
 
     if source.engine == "memory":
@@ -144,7 +145,7 @@ def _is_streamed(source, recipe, out, neutralise):
         check_streamed(recipe)
         if neutralise:
             raise OptionError("--neutralise: an engine does not look for formulas; protect in memory (--engine memory)")
-        if out is not None and files.file_format(out) != (form := _form(source.file)):
+        if out is not None and (form := _form(source.file)) in FORMATS and files.file_format(out) != form:
             raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
     except OptionError:
         if source.engine == "auto":
@@ -156,7 +157,9 @@ def _is_streamed(source, recipe, out, neutralise):
 def _form(file):
     """The format of a file, or of the first part in a folder."""
     from kanon_lab import files
+    from kanon_lab.data.microdata import located
 
+    file, _, _ = located(file)
     parts = sorted(each for each in Path(file).rglob("*") if each.name[0] not in "._" and each.is_file())
     return files.file_format(parts[0] if parts else file)
 

@@ -82,6 +82,8 @@ class Records:
         overwrite : whether to replace what holds something else
         """
         out, names = Path(out), list(columns)
+        if self._source.dialect and len(names) == 1:
+            raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
         sql = self._put(names, dict(shown), hidden)
         style = self._source.dialect and self._source.dialect.separator
         if self._engine.writes_folders:

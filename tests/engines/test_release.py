@@ -174,6 +174,15 @@ def test_a_limit_that_is_not_counted_is_not_met(tmp_path):
     assert any("not known, so not met: the limit exposed_by_columns" in note for note in found["notes"])
 
 
+def test_a_csv_file_of_one_column_is_refused(tmp_path):
+    file = tmp_path / "one.csv"
+    file.write_text("place,name\nx,p1\nx,p2\ny,p3\n")
+    recipe = {"key_variables": ["place"], "direct_identifiers": ["name"], "steps": [{"suppress": {"k_required": 2}}]}
+    (tmp_path / "r.yml").write_text(json.dumps(recipe))
+    out, code, said_of_it = protected(file, tmp_path, "duckdb", [])
+    assert code == 2 and "csv file with one column" in said_of_it and not out.exists()
+
+
 def test_what_is_written_for_people(tmp_path, capsys):
     file = survey(tmp_path)
     command = ["protect", str(file), "--recipe", str(tmp_path / "r.yml"), "--dry-run", "--engine", "duckdb"]
