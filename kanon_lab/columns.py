@@ -111,8 +111,12 @@ def as_text(value: object) -> str:
 
 # Keys packed into one number must fit 63 bits.
 _LARGEST_PACKED = 2**63 - 1
-# Whole numbers in a range up to this are counted by position; others are looked up.
+# Whole numbers in a range up to this are coded by position alone, those that do not occur too.
 _NARROW = 2**16
+# Most places of a table by position: 4 bytes each.
+_LARGEST_TABLE = 2**27
+# Rows that tell whether few or many values are distinct.
+_SAMPLE = 2**16
 
 
 @dataclass(frozen=True)
@@ -127,29 +131,32 @@ def coded(column: pd.Series) -> Coded:
     """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
-    elif (narrow := _narrow(column)) is not None:
-        codes, values = narrow
+    elif (whole := _whole(column)) is not None:
+        codes, values = whole
     else:
         codes, values = distinct(column)
     return _canonical(codes, values)
 
 
-def _narrow(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
-    """Whole numbers of a small range, by position; None for other columns."""
+def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
+    """Whole numbers, by their distance from the lowest; None for other columns."""
     if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iu":
         return None
     numbers = column.to_numpy()
     low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= _NARROW:
+    if high - low >= _LARGEST_PACKED:
         return None
-    if low < 0 or numbers.dtype.itemsize == 8:
-        # In 8 bits the distance from -100 to 100 would not fit; 64 bits are more than the codes need.
-        numbers = (numbers.astype(np.int64) - low).astype(np.int32) if low < 0 else (numbers - low).astype(np.int32)
-    else:
-        numbers = numbers - numbers.dtype.type(low)
+    # The distance from -100 to 100 would not fit 8 bits.
+    wide = numbers if low >= 0 else numbers.astype(np.int64)
+    distance = wide - wide.dtype.type(low)
+    if high - low >= _NARROW:
+        distance, places = grouped(distance.astype(np.int64, copy=False), high - low + 1)
+        return distance, pd.Index((places.astype(wide.dtype) + wide.dtype.type(low)).astype(numbers.dtype))
+    if distance.dtype.itemsize == 8:  # more than the codes need
+        distance = distance.astype(np.int32)
     if high > _LARGEST_PACKED:  # of such numbers arange would make floats
-        return numbers, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
-    return numbers, pd.Index(np.arange(low, high + 1))
+        return distance, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
+    return distance, pd.Index(np.arange(low, high + 1))
 
 
 def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
@@ -189,8 +196,8 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
     packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column, radix in zip(columns, radices, strict=True):
         if size > _LARGEST_PACKED // radix:
-            used, packed = np.unique(packed, return_inverse=True)
-            size = len(used)
+            group, used = grouped(packed, size)
+            packed, size = group.astype(np.int64), len(used)
         packed *= radix
         packed += column
         if column.dtype.kind == "i" and len(column) and column.min() < 0:
@@ -200,19 +207,47 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
 
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each row's value among the distinct values of `packed`, and these, sorted."""
-    if size <= max(8 * len(packed), 2**20):
+    """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
+    if size <= min(max(8 * len(packed), 2**20), _LARGEST_TABLE):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
         distinct = np.flatnonzero(seen)
+        del seen
         number = np.empty(size, dtype=np.int32)
         number[distinct] = np.arange(len(distinct), dtype=np.int32)
-        return number[packed], distinct
+        return number.take(packed), distinct
+    sample = packed[:: len(packed) // _SAMPLE + 1]
+    if 4 * len(pd.unique(sample)) > 3 * len(sample):
+        return _sorted(packed, size)
     group, distinct = pd.factorize(packed)
     order = np.argsort(distinct)
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
-    return number[group], distinct[order]
+    return number.take(group), distinct[order]
+
+
+def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
+    bits = len(packed).bit_length()
+    if size <= _LARGEST_PACKED >> bits:
+        # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.
+        values = np.left_shift(packed, bits, dtype=np.int64)
+        values |= np.arange(len(packed))
+        values.sort()
+        order = values & ((1 << bits) - 1)
+        values >>= bits
+    else:
+        order = np.argsort(packed)
+        values = packed[order]
+    first = np.ones(len(packed), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    distinct = values[first]
+    del values
+    number = np.cumsum(first, dtype=np.int32)
+    number -= 1
+    group = np.empty(len(packed), dtype=np.int32)
+    group[order] = number
+    return group, distinct
 
 
 def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

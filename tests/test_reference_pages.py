@@ -36,7 +36,7 @@ def test_commands_are_typed_as_the_program_takes_them(page):
         if typed[0].startswith("-"):
             assert typed[0] in {"--help", "--version"}
             continue
-        words = next((tuple(typed[:n]) for n in (2, 1) if tuple(typed[:n]) in COMMANDS), None)
+        words = next((tuple(typed[:n]) for n in (3, 2, 1) if tuple(typed[:n]) in COMMANDS), None)
         assert words or typed == ["data"], f"{page}: there is no command {typed}"
         # A command that is only named, as `kanon-lab report FILE`, has no arguments yet.
         if words and typed[-1] != "--help" and not all(word.isupper() for word in typed[len(words) :]):

@@ -71,7 +71,11 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
     base = alt.Chart(inline_rounded(runs[["task", "size", "median", "low", "high"]]))
     lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, **lined)
     ranges = base.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q", title="seconds"), y2="high:Q", **colored)
-    rows = (("task:N", "task"), ("size:Q", unit, ","), *((f"{n}:Q", f"{n} (s)", ".3~g") for n in ("median", "low", "high")))
+    rows = (
+        ("task:N", "task"),
+        ("size:Q", unit, ","),
+        *((f"{n}:Q", f"{n} (s)", ".3~g") for n in ("median", "low", "high")),
+    )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, tooltip=tooltips(*rows), **shaped)
     return finish(
         lines + ranges + points,

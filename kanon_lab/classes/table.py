@@ -156,11 +156,11 @@ class ClassTable:
 
     def f_k_of_records(self) -> pd.Series:
         """Sample frequency of each record's class, under the index of the frame."""
-        return pd.Series(self.f_k[self.class_of_record], index=self.index, name="f_k")
+        return pd.Series(self.f_k.take(self.class_of_record), index=self.index, name="f_k")
 
     def F_k_of_records(self) -> pd.Series:
         """Population frequency of each record's class, under the index of the frame."""
-        return pd.Series(self.F_k[self.class_of_record], index=self.index, name="F_k")
+        return pd.Series(self.F_k.take(self.class_of_record), index=self.index, name="F_k")
 
     @property
     def k_achieved(self) -> int:
