@@ -111,8 +111,8 @@ def measure(question: Question, name: str, size: int, repeats: int) -> dict[str,
     given = task.given or (lambda data: data)
     if isinstance(task.work, str):
         return _measured_in_r(task.work, given(question.make(size)), repeats)
-    if not question.processes:
-        task.work(given(question.make(min(TINY, size))))
+    if size > TINY and not question.processes:
+        task.work(given(question.make(TINY)))
     data = given(question.make(size))
     _forget_peak()
     before, seconds, result = _peak(), [], None

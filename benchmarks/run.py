@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "book" / "figures" / "speed.json"
 #: The questions, in the order of the book's page.
 NAMES = """classes wildcard diversity risk suda linkage suppression microaggregation pram swapping lattice subsample
-population map explorers engines""".split()
+population map moves engines""".split()
 PACKAGES = set("numpy pandas pyarrow scipy polars duckdb pyspark".split())
 REPEATS = 5
 #: A size is left out where one repeat would take more seconds, by what smaller sizes took.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from kanon_lab.digits import number
-from kanon_lab.figures.log import ends_of, legend_by_line
+from kanon_lab.figures.log import ends_of
 from kanon_lab.show.style import (
     BLACK,
     BLUE,
@@ -27,7 +27,6 @@ from kanon_lab.show.style import (
 
 _COLORS = (BLACK, ORANGE, BLUE, GREEN, PURPLE, GREY, LIGHT_GREY, BLACK)
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "circle", "square")
-_DASHES = ([1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [1, 0], [7, 3], [2, 2], [4, 4])
 
 
 def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.LayerChart:
@@ -64,19 +63,19 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
         axis=alt.Axis(values=ticks(*up), format="~g"),
         title="seconds",
     )
-    looks = {"legend": legend_by_line()}
-    colored = told_apart("task:N", tasks, color=_COLORS, **looks)
-    lined = told_apart("task:N", tasks, color=_COLORS, dash=_DASHES, **looks)
-    shaped = told_apart("task:N", tasks, color=_COLORS, shape=_SHAPES, **looks)
+    legend = alt.Legend(title=None, columns=1, labelLimit=300)
+    looks = told_apart("task:N", tasks, color=_COLORS, shape=_SHAPES, legend=legend)
     base = alt.Chart(inline_rounded(runs[["task", "size", "median", "low", "high"]]))
-    lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, **lined)
-    ranges = base.mark_rule(strokeWidth=1.5).encode(x=x, y=alt.Y("low:Q", title="seconds"), y2="high:Q", **colored)
+    lines = base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=looks["color"])
+    ranges = base.mark_rule(strokeWidth=1.5).encode(
+        x=x, y=alt.Y("low:Q", title="seconds"), y2="high:Q", color=looks["color"]
+    )
     rows = (
         ("task:N", "task"),
         ("size:Q", unit, ","),
         *((f"{n}:Q", f"{n} (s)", ".3~g") for n in ("median", "low", "high")),
     )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, tooltip=tooltips(*rows), **shaped)
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, tooltip=tooltips(*rows), **looks)
     return finish(
         lines + ranges + points,
         title=title(question, f"Seconds by {unit}: median and range; both axes are logarithmic"),
