@@ -6,7 +6,7 @@
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
 #               options for it: make lab ARGS="--port 9000 --allow-root"
 #   make clean  remove what was built (not .venv, not workspace/)
-# Another Python: make book PYTHON=python3.12
+# Another Python: make book PYTHON=python3.12. With Spark, whose tests are skipped without it: make test ALSO=pyspark
 
 PYTHON ?= python3
 MAKEFLAGS += --no-print-directory
@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(PY) || { echo 'Making .venv' && $(PYTHON) -m venv .venv; } || \
 	    { echo 'python -m venv failed; on Debian and Ubuntu install python3-venv' >&2; rm -rf .venv; exit 2; }
 	@echo 'Installing the pinned versions of constraints.txt into .venv (once, a minute or two)'
-	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report,book,test]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[report,book,test]' $(ALSO)
 	@touch $(STAMP)
 
 book: $(STAMP)

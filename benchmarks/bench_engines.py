@@ -4,7 +4,6 @@ The file has municipality, sex and date of birth. What is timed is a whole proce
 has no limit. ``--large`` is 47 million persons.
 """
 
-import functools
 import json
 import shutil
 import subprocess
@@ -35,21 +34,16 @@ def register(persons):
     return path
 
 
-@functools.cache
-def has_engines():
-    return "--engine" in said("measure", "--help")
-
-
 def without(*needs):
-    """Why an engine cannot be used."""
+    """Which of the packages and programs that an engine needs are not there."""
     absent = [each for each in needs if not (find_spec(each) or shutil.which(each))]
-    return f"not installed: {', '.join(absent)}" if absent else "" if has_engines() else "measure has no engines yet"
+    return f"not installed: {', '.join(absent)}" if absent else ""
 
 
-def measured(engine, *limits):
+def measured(engine):
     def run(path):
-        chosen = ["--engine", engine, *limits] if has_engines() else []
-        return said("measure", str(path), "--keys", NAMES, "--json", "--max-bytes", "1000GB", *chosen)
+        limits = ["--memory", MEMORY, "--spill", str(path.parent)] if engine != "memory" else ["--max-bytes", "1000GB"]
+        return said("measure", str(path), "--keys", NAMES, "--json", "--engine", engine, *limits)
 
     return run
 
@@ -65,8 +59,8 @@ QUESTION = Question(
     (250_000, 1_000_000, 4_000_000, 12_000_000),
     {
         "kanon-lab, memory": measured("memory"),
-        "kanon-lab, duckdb": Task(measured("duckdb", "--memory", MEMORY), needs=lambda: without("duckdb")),
-        "kanon-lab, spark": Task(measured("spark", "--memory", MEMORY), needs=lambda: without("pyspark", "java")),
+        "kanon-lab, duckdb": Task(measured("duckdb"), needs=lambda: without("duckdb")),
+        "kanon-lab, spark": Task(measured("spark"), needs=lambda: without("pyspark", "java")),
         "DuckDB, GROUP BY alone": Task(
             lambda path: said(str(path), NAMES, MEMORY, str(path.parent), program=("-c", BARE)), needs="duckdb"
         ),

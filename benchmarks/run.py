@@ -103,10 +103,10 @@ def exponent(runs: list[dict[str, Any]]) -> float | None:
 
 
 def expected(size: int, runs: list[dict[str, Any]]) -> float:
-    """Seconds that a size may take, by the two before it; in proportion at least."""
+    """Seconds that a size may take at the least, by the two before it: the first ones take the time of a start."""
     if not runs:
         return 0.0
-    power = max(1.0, exponent(runs[-2:]) or 1.0)
+    power = max(0.0, exponent(runs[-2:]) or 0.0)
     return statistics.median(runs[-1]["seconds"]) * (size / runs[-1]["size"]) ** power
 
 

@@ -113,6 +113,8 @@ def as_text(value: object) -> str:
 _LARGEST_PACKED = 2**63 - 1
 # Whole numbers in a range up to this are coded by position alone, those that do not occur too.
 _NARROW = 2**16
+# Codes of one byte, up to so many, are sooner looked for one by one than counted.
+_FEW = 32
 # Most places of a table by position: 4 bytes each.
 _LARGEST_TABLE = 2**27
 # Rows that tell whether few or many values are distinct.
@@ -135,6 +137,8 @@ def coded(column: pd.Series) -> Coded:
         codes, values = whole
     else:
         codes, values = distinct(column)
+        if getattr(values.dtype, "kind", "O") == "f":
+            values = values + 0.0  # of 0.0 and -0.0, which are equal, the first would stand for both
     return _canonical(codes, values)
 
 
@@ -160,8 +164,12 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
 
 
 def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
-    counts = np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
-    used = np.flatnonzero(counts)
+    if codes.dtype.itemsize == 1 and len(values) <= _FEW:
+        used = np.flatnonzero([(codes == code).any() for code in range(len(values))])
+    else:
+        used = np.flatnonzero(
+            np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
+        )
     order = used[_order(values[used])]
     if len(order) == len(values) and (order == np.arange(len(order))).all():
         return Coded(codes, values)
@@ -208,6 +216,8 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
+    if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
+        return np.arange(len(packed), dtype=np.int32), packed
     if size <= min(max(8 * len(packed), 2**20), _LARGEST_TABLE):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
@@ -228,17 +238,7 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
-    bits = len(packed).bit_length()
-    if size <= _LARGEST_PACKED >> bits:
-        # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.
-        values = np.left_shift(packed, bits, dtype=np.int64)
-        values |= np.arange(len(packed))
-        values.sort()
-        order = values & ((1 << bits) - 1)
-        values >>= bits
-    else:
-        order = np.argsort(packed)
-        values = packed[order]
+    order, values = sorted_rows(packed, size)
     first = np.ones(len(packed), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=first[1:])
     distinct = values[first]
@@ -248,6 +248,21 @@ def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     group = np.empty(len(packed), dtype=np.int32)
     group[order] = number
     return group, distinct
+
+
+def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions that sort values from 0 to size - 1, and these in order."""
+    bits = len(packed).bit_length()
+    if size > _LARGEST_PACKED >> bits:
+        order = np.argsort(packed)
+        return order, packed[order]
+    # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.
+    values = np.left_shift(packed, bits, dtype=np.int64)
+    values |= np.arange(len(packed))
+    values.sort()
+    order = values & ((1 << bits) - 1)
+    values >>= bits
+    return order, values
 
 
 def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,7 +82,7 @@ def check_size(size: int) -> None:
     if not fits(size):
         raise DataError(
             f"reading it would take more than {_most():,} bytes of memory; read fewer columns, or raise "
-            "the limit (--max-bytes, in Python and configurations max_bytes)"
+            "the limit (--memory, in Python and configurations max_bytes)"
         )
 
 

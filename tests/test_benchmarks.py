@@ -68,7 +68,7 @@ def test_the_exponent_is_that_of_a_power(bench, power, factor, sizes):
     assert bench[1].exponent(runs) == pytest.approx(power, abs=1e-6)
     following = 2 * runs[-1]["size"]
     assert bench[1].expected(following, runs) == pytest.approx(
-        factor * runs[-1]["size"] ** power * 2 ** max(1.0, power), rel=1e-4
+        factor * runs[-1]["size"] ** power * 2 ** max(0.0, power), rel=1e-4
     )
 
 

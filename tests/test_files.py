@@ -160,7 +160,7 @@ def test_more_than_the_limit_is_not_unpacked(tmp_path):
     path.write_bytes(gzip.compress(bytes(10_000_000), mtime=0))
     with files.limited(10_000_000):
         assert len(files.read_bytes(path)) == 10_000_000
-    with files.limited(9_999_999), pytest.raises(DataError, match=r"more than 9,999,999 bytes .*\(--max-bytes"):
+    with files.limited(9_999_999), pytest.raises(DataError, match=r"more than 9,999,999 bytes .*\(--memory"):
         files.read_bytes(path)
     (tmp_path / "plain.csv").write_bytes(b"abc")
     with files.limited(2), pytest.raises(DataError, match="more than 2 bytes"):

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
-ROOMS = """errors digits terms files loading arguments roles settings columns rules data population classes
+ROOMS = """errors digits terms files loading arguments roles settings columns rules data population classes engines
 measures methods sample recipes show figures studies notebooks report cli""".split()
 HEAVY = {
     "altair",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from kanon_lab.arguments import is_number
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
+from kanon_lab.classes.sums import Sums, sums_by_group
 from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack, rows_named
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
@@ -92,8 +93,9 @@ def counted(
     class_: np.ndarray, value: np.ndarray, n_classes: int, m: int, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How often each of m values occurs in each class: class, value and count, as in `ValueCounts`."""
-    number, distinct = grouped(class_.astype(np.int64) * m + value, n_classes * m)
-    return *np.divmod(distinct, m), np.bincount(number, weights, minlength=len(distinct)).astype(np.int64)
+    number, distinct = grouped(np.multiply(class_, m, dtype=np.int64) + value, n_classes * m)
+    rows = distinct // m  # quicker than divmod
+    return rows, distinct - rows * m, np.bincount(number, weights, minlength=len(distinct)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -103,25 +105,36 @@ class ClassTable:
     Attributes
     ----------
     spec, index : the roles of the variables, and the index of the frame
-    class_of_record : row of each record's class, 0 to n_classes - 1, shape (n,)
     records : records that have exactly these key values, shape (n_classes,). Sums over records weigh classes by it
     f_k : sample frequency: records compatible with the class. It differs from `records` only under ``wildcard``
     F_k : population frequency: the sum of the weights of those records (of ones without a weight variable)
+    class_of_row : row of each row's class, 0 to n_classes - 1. A row is a record, or several that have the same values
+    records_of_row : how many they are; None where each row is one record
+    own_weights : sum of the weights of the records that have exactly these key values; None without a weight variable
     """
 
     spec: KeySpec
     index: pd.Index = field(repr=False)
-    class_of_record: np.ndarray = field(repr=False)
     records: np.ndarray = field(repr=False)
     f_k: np.ndarray = field(repr=False)
     F_k: np.ndarray = field(repr=False)
+    class_of_row: np.ndarray = field(repr=False)
+    records_of_row: np.ndarray | None = field(repr=False)
+    own_weights: Sums | None = field(repr=False)
     _keys: tuple[Coded, ...] = field(repr=False)
     _others: pd.DataFrame = field(repr=False)
 
     @property
+    def class_of_record(self) -> np.ndarray:
+        """Row of each record's class, 0 to n_classes - 1, shape (n,); a `DataError` where the table is of counts."""
+        if self.records_of_row is not None:
+            raise DataError("there are counts of records only, and this is of each record; read the file in memory")
+        return self.class_of_row
+
+    @property
     def n(self) -> int:
         """Records of the file."""
-        return len(self.class_of_record)
+        return len(self.class_of_row) if self.records_of_row is None else int(self.records_of_row.sum())
 
     @property
     def n_classes(self) -> int:
@@ -136,7 +149,7 @@ class ClassTable:
     @cached_property
     def codes(self) -> np.ndarray:
         """Key values of each class, shape (n_classes, keys): positions in `labels`, or -1 where missing. Sorted."""
-        return _codes_of_classes(self._keys, self.class_of_record, self.n_classes)
+        return _codes_of_classes(self._keys, self.class_of_row, self.n_classes)
 
     @cached_property
     def policy_codes(self) -> np.ndarray:
@@ -181,21 +194,37 @@ class ClassTable:
     @property
     def weight_of_record(self) -> np.ndarray | None:
         """Weight of each record, wherever F_k comes from; None where the spec names no weight."""
-        return None if self.spec.weight is None else self._others[self.spec.weight].to_numpy(dtype=float)
+        if self.spec.weight is None:
+            return None
+        return self._others[self.spec.weight].to_numpy(dtype=float)[: len(self.class_of_record)]
 
     @cached_property
-    def household_of_record(self) -> np.ndarray | None:
-        """Number of each record's household, from 0; None where the spec names none. Each record must have one."""
+    def members(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Households (numbered from 0), the classes of their members, and how many members are in each: sorted.
+
+        None where the spec names no household. Each record must have one.
+        """
         if self.spec.household is None:
             return None
-        codes = coded(self._others[self.spec.household]).codes
-        _refuse(codes < 0, self.index, self.spec.household, "no household", "fill it in or drop the record")
-        return codes
+        homes = coded(self._others[self.spec.household])
+        self._refuse(homes.codes < 0, self.spec.household, "no household", "fill it in or drop the record")
+        return counted(homes.codes, self.class_of_row, len(homes.values), self.n_classes, self.records_of_row)
+
+    def records_at(self, rows: np.ndarray) -> int:
+        """Records in some rows."""
+        return int(rows.sum() if self.records_of_row is None else self.records_of_row[rows].sum())
+
+    def _refuse(self, rows: np.ndarray, column: object, fault: str, remedy: str) -> None:
+        """Raise a `DataError` that names the first of some rows, or where they are counts says how many records."""
+        if self.records_of_row is None:
+            _refuse(rows, self.index, column, fault, remedy)
+        elif rows.any():
+            raise DataError(f"{self.records_at(rows):,} records: {fault} in column {shortened(str(column))}; {remedy}")
 
     def column(self, variable: str | pd.Series) -> pd.Series:
         """A sensitive or numeric variable of the spec; or a Series itself, if it has one value a record."""
         if isinstance(variable, pd.Series):
-            if len(variable) != self.n:
+            if len(variable) != len(self.class_of_row):
                 raise OptionError(f"the variable has {len(variable)} values, the file {self.n} records")
             return variable
         known = (*self.spec.sensitive_variables, *self.spec.numeric_variables)
@@ -209,14 +238,15 @@ class ClassTable:
         values = coded(column)
         absent = values.codes < 0
         if absent.any() and self.spec.missing == "error":
-            _refuse(absent, self.index, column.name, "a missing value", MISSING_REMEDY)
+            self._refuse(absent, column.name, "a missing value", MISSING_REMEDY)
         if absent.any() and self.spec.missing == "category":
             values = Coded(np.where(absent, len(values.values), values.codes), values.values.append(pd.Index([None])))
             absent[:] = False
         if absent.all():
             raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
-        own = counted(self.class_of_record[~absent], values.codes[~absent], self.n_classes, m)
+        records = None if self.records_of_row is None else self.records_of_row[~absent]
+        own = counted(self.class_of_row[~absent], values.codes[~absent], self.n_classes, m, records)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
         triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
         return ValueCounts(values.values, *triplets, overall, self.n_classes)
@@ -255,31 +285,67 @@ def class_table(frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str) -> Cla
     """
     spec = as_spec(spec)
     spec.check(frame)
+    return _table(frame, spec, None, _checked_weights(frame, spec))
+
+
+def table_of_counts(
+    frame: pd.DataFrame, spec: KeySpec | Iterable[str] | str, *, records: np.ndarray, weights: Sums | None = None
+) -> ClassTable:
+    """The class table of a file of which only counts are known, by whatever engine they were made.
+
+    Parameters
+    ----------
+    frame : one row a combination of values, or several rows for one, as those of parts of a file that were put together
+    spec : the roles of its variables; the weight need be no column
+    records : how many records have these values, from 1 on, shape (rows,)
+    weights : the sum of their weights; by default every record weighs 1
+
+    Returns
+    -------
+    ClassTable
+        That of `class_table` of the records, to the last digit; only what is of each record is not to be had from it.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [30, 41]})
+    >>> table = kanon_lab.classes.table_of_counts(frame, "age", records=np.array([2, 1]))
+    >>> table.n, table.k_achieved, table.sample_uniques
+    (3, 1, 1)
+    """
+    spec = as_spec(spec)
+    replace(spec, weight=None).check(frame)
+    return _table(frame, spec, np.asarray(records, dtype=np.int64), weights)
+
+
+def _table(
+    frame: pd.DataFrame, spec: KeySpec, records_of_row: np.ndarray | None, weights: np.ndarray | Sums | None
+) -> ClassTable:
     columns = [coded(frame[name]) for name in spec.key_variables]
     absent = [column.codes.dtype.kind == "i" and (column.codes < 0).any() for column in columns]
+    radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
+    class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
+    classes = len(distinct)
+    del distinct
+    records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
+    own = None if weights is None else sums_by_group(class_of_row, weights, classes)
+    others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
+    f_k, F_k = records, records.astype(float) if own is None else own.rounded
+    parts = class_of_row, records_of_row, own, tuple(columns), others.copy(deep=False)
+    table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
     if spec.missing == "error" and any(absent):
         at = absent.index(True)
-        name = spec.key_variables[at]
-        _refuse(columns[at].codes < 0, frame.index, name, "a missing value", MISSING_REMEDY)
-    weights = _checked_weights(frame, spec)
-    radices = [len(column.values) + has for column, has in zip(columns, absent, strict=True)]
-    class_of_record, distinct = grouped(*pack([column.codes for column in columns], radices))
-    classes = len(distinct)
-    records = np.bincount(class_of_record, minlength=classes)
-    sums = records.astype(float) if weights is None else np.bincount(class_of_record, weights, minlength=classes)
-    f_k, F_k = records, sums
+        table._refuse(columns[at].codes < 0, spec.key_variables[at], "a missing value", MISSING_REMEDY)
     if spec.missing == "wildcard" and any(absent):
-        codes = _codes_of_classes(columns, class_of_record, classes)
-        f_k = compatible_sums(codes, records)
-        F_k = f_k.astype(float) if weights is None else compatible_sums(codes, sums)
-    others = frame[[name for name in spec.variables if name not in spec.key_variables]].copy(deep=False)
-    return ClassTable(spec, frame.index, class_of_record, records, f_k, F_k, tuple(columns), others)
+        f_k = compatible_sums(table.codes, records)
+        F_k = f_k.astype(float) if own is None else compatible_sums(table.codes, own.rounded)
+        table = ClassTable(spec, frame.index, records, f_k, F_k, *parts)
+    return table
 
 
-def _codes_of_classes(columns: Sequence[Coded], class_of_record: np.ndarray, classes: int) -> np.ndarray:
-    """The key values of each class, from any one of its records."""
+def _codes_of_classes(columns: Sequence[Coded], class_of_row: np.ndarray, classes: int) -> np.ndarray:
+    """The key values of each class, from any one of its rows."""
     some = np.empty(classes, dtype=np.int64)
-    some[class_of_record] = np.arange(len(class_of_record))
+    some[class_of_row] = np.arange(len(class_of_row))
     codes = np.empty((classes, len(columns)), dtype=np.int32)
     for j, column in enumerate(columns):
         codes[:, j] = column.codes[some]

@@ -6,13 +6,17 @@ import click
 
 from kanon_lab.cli.options import (
     column_option,
+    engine_option,
     file_argument,
     json_option,
     keys_option,
+    keys_unless_counted_option,
     missing_option,
     names,
+    optional_file_argument,
     reading_notes,
     reads_microdata,
+    spill_option,
     whole_number,
     whole_numbers,
     without_folders,
@@ -28,6 +32,9 @@ Examples:
   kanon-lab measure health-survey --keys postcode,age,sex --weight weight --sensitive diagnosis
   kanon-lab measure survey.sav --keys region,sex,age --weight w --household hh --missing category --json
   kanon-lab measure survey.csv --keys region,sex,age --fail-under-k 3
+  kanon-lab measure register.parquet --keys place,sex,birth_date --engine duckdb --memory 2GB
+  kanon-lab measure north.csv --keys region,sex,age --save-classes north.parquet
+  kanon-lab measure --classes north.parquet --classes south.parquet
 """
 _OF_SUBSAMPLE = """
 \b
@@ -75,8 +82,8 @@ def _shares(context, parameter, texts):
 
 
 @click.command(name="measure", epilog=_OF_MEASURE)
-@file_argument
-@keys_option
+@optional_file_argument
+@keys_unless_counted_option
 @column_option(
     "--weight", "Sampling weight: the measures of risk need a sample with weights. Default: every weight is 1."
 )
@@ -85,7 +92,20 @@ def _shares(context, parameter, texts):
     "--sensitive", multiple=True, callback=names, metavar="S,...", help="Variables that an intruder wants to learn."
 )
 @missing_option
-@reads_microdata()
+@reads_microdata("save_classes")
+@engine_option
+@spill_option
+@click.option(
+    "--classes",
+    multiple=True,
+    metavar="COUNTS",
+    help="In place of FILE, counts that --save-classes has written. May repeat: parts make the whole.",
+)
+@click.option(
+    "--save-classes",
+    metavar="OUT",
+    help="Also write how many records share each combination of keys and sensitive values, as .parquet.",
+)
 @click.option(
     "--k", default="2,3,5", callback=whole_numbers, show_default=True, help="Count the records with f_k below these."
 )
@@ -131,7 +151,9 @@ def _shares(context, parameter, texts):
     help="Exit with 1, after the result, where the file is not K-anonymous.",
 )
 @json_option
-def measure(source, keys, weight, household, sensitive, missing, fail_under_k, as_json, **options):
+def measure(
+    source, keys, weight, household, sensitive, missing, classes, save_classes, fail_under_k, as_json, **options
+):
     """Anonymity, risk and diversity of the records in FILE, from counts only: no value of a record is printed.
 
     What is printed is for the office only: two runs, with and without one person, tell that person's values.
@@ -142,16 +164,55 @@ def measure(source, keys, weight, household, sensitive, missing, fail_under_k, a
     """
     from kanon_lab.measures import measure
 
-    spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
-    read = source.read(columns=spec.variables)
-    with about(source.file):
-        measured = measure(read.numbered, spec, **options)
-    result = {**OFFICE, "file": source.file, **measured.to_dict()}
+    if classes and (source.file or weight or household or save_classes):
+        raise OptionError("--classes takes the place of FILE, and of --weight, --household and --save-classes")
+    if not classes and not source.file:
+        raise OptionError("name a FILE, or counts that were saved (--classes)")
+    if not classes and not keys:
+        raise click.UsageError("Missing option '--keys'.", click.get_current_context())
+    if classes:
+        read, table, file = _counted_before(classes, keys, sensitive, missing)
+    else:
+        file = source.file
+        spec = KeySpec(keys, weight=weight, household=household, sensitive_variables=sensitive, missing=missing)
+        read, table = _grouped(source, spec, save_classes)
+    with about(file):
+        measured = measure(table, **options)
+    result = {**OFFICE, "file": file, **measured.to_dict()}
     result["notes"] += reading_notes(read)
     show(result, lambda: print_lines(_lines(result)), as_json=as_json)
     if (found := measured.k_achieved) < fail_under_k:
-        name = without_folders(source.file, source.file)
+        name = without_folders(file, file)
         end(1, f"{name}: k achieved is {found}, below {fail_under_k} (--fail-under-k)")
+
+
+def _grouped(source, spec, save_classes):
+    """What was read of FILE, and its class table; the counts are saved where that is asked for."""
+    from kanon_lab.classes import class_table
+    from kanon_lab.engines import count_frame, save_counts
+
+    if source.counted_by != "memory":
+        read = counted = source.count(spec)
+        table = counted.table()
+    else:
+        read = source.read(columns=spec.variables)
+        with about(source.file):
+            table = class_table(read.numbered, spec)
+            counted = count_frame(read.numbered, spec) if save_classes else None
+    if save_classes:
+        save_counts(counted, save_classes)
+    return read, table
+
+
+def _counted_before(classes, keys, sensitive, missing):
+    """Counts that were saved, their class table, and what they are called."""
+    from kanon_lab.engines import load_counts
+    from kanon_lab.engines.saved import with_roles
+
+    counted = load_counts(classes)
+    roles = {"key_variables": keys, "sensitive_variables": sensitive}
+    spec = with_roles(counted, missing=missing, **{role: names for role, names in roles.items() if names})
+    return counted, counted.table(spec), " + ".join(classes)
 
 
 def _lines(result):

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ import click
 
 from kanon_lab import files
 from kanon_lab.errors import KanonLabError, OptionError, shortened
-from kanon_lab.roles import MISSING_POLICIES
+from kanon_lab.roles import MISSING_POLICIES, KeySpec
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.engines import CountedFile
 
 _UNITS = ("", "KB", "MB", "GB")
 _BYTES = re.compile("([0-9]{1,18})(|KB|MB|GB)", re.IGNORECASE)
@@ -24,7 +25,7 @@ _Context, _Parameter = click.Context, click.Parameter
 
 
 def _given(context: _Context, parameter: _Parameter, file: str) -> str:
-    if not file:
+    if file == "":
         raise OptionError("FILE is empty; name a file or a data set such as health-survey")
     return file
 
@@ -85,19 +86,21 @@ def _limited(context: _Context, parameter: _Parameter, text: str | None) -> None
     if text is not None:
         found = _BYTES.fullmatch(text.strip())
         if found is None or not int(found[1]):
-            raise OptionError(f"--max-bytes {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
+            raise OptionError(f"--memory {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
         context.with_resource(files.limited(int(found[1]) * 1000 ** _UNITS.index(found[2].upper())))
 
 
 file_argument = click.argument("file", callback=_given)
-keys_option = click.option(
+optional_file_argument = click.argument("file", required=False, callback=_given)
+_keys = partial(
+    click.option,
     "--keys",
     multiple=True,
-    required=True,
     callback=names,
     metavar="A,B,...",
     help="Key variables: what an intruder may know. May repeat. A name that has a comma stands in quotes: '\"a,b\",c'.",
 )
+keys_option, keys_unless_counted_option = _keys(required=True), _keys()
 missing_option = click.option(
     "--missing",
     type=click.Choice([*MISSING_POLICIES]),
@@ -116,11 +119,24 @@ missing_codes_option = click.option(
     help="Codes that mean missing in a variable: P3=88,99. May repeat.",
 )
 max_bytes_option = click.option(
-    "--max-bytes",
+    "--memory",
+    "--max-bytes",  # as it was called
+    "max_bytes",
     metavar="N",
     callback=_limited,
     expose_value=False,
-    help=f"The memory that reading a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+    help=f"The memory that reading or counting a file may take, such as 8GB.  [default: {files.MAX_BYTES // 10**9}GB]",
+)
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["auto", "memory", "duckdb", "spark"]),
+    default="auto",
+    show_default=True,
+    help="What counts the records: this program in memory, DuckDB, or Spark. auto takes DuckDB for large files and "
+    "folders of parts, where it is installed, and says so.",
+)
+spill_option = click.option(
+    "--spill", metavar="FOLDER", help="Where an engine puts what does not fit into memory, for as long as it runs."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON only.")
 
@@ -137,6 +153,28 @@ class Source:
     file: str
     na: tuple[str, ...]
     missing_codes: dict[str, list[str]]
+    engine: str = "memory"
+    spill: str | None = None
+
+    @cached_property
+    def counted_by(self) -> str:
+        """The engine; where it was found by the size of the file, and is not memory, standard error says so."""
+        if self.engine != "auto":
+            return self.engine
+        from kanon_lab.engines import choose_engine
+
+        found = choose_engine(self.file)
+        if found != "memory":
+            click.echo(f"kanon-lab: counted by {found}, since the file is large (--engine)", err=True)
+        return found
+
+    def count(self, spec: KeySpec, **usual: Any) -> "CountedFile":
+        """The records counted by the engine; `usual` as in `read`."""
+        from kanon_lab.engines import count_records
+
+        given = {"na": self.na, "missing_codes": self.missing_codes, "memory": files.limit(), "spill": self.spill}
+        given = usual | {name: value for name, value in given.items() if value}
+        return count_records(self.file, spec, engine=self.counted_by, progress=True, **given)
 
     def read(self, **usual: Any) -> "MicrodataFile":
         """The file; `usual` options of `read_file`, such as those of a recipe, hold where the command has none."""
@@ -155,10 +193,11 @@ def reads_microdata(*others: str) -> Callable:
     def wrap(command: Callable) -> Callable:
         @wraps(command)
         def called(*args: Any, file: str, na: tuple, missing_codes: dict, **values: Any) -> Any:
+            by_engine = {name: values.pop(name) for name in ("engine", "spill") if name in values}
             try:
-                return command(*args, source=Source(file, na, missing_codes), **values)
+                return command(*args, source=Source(file, na, missing_codes, **by_engine), **values)
             except KanonLabError as error:
-                paths = (file, *(values[name] for name in others))
+                paths = (file, *(values[name] for name in others), *by_engine.values())
                 raise type(error)(without_folders(str(error), *paths)) from None
 
         return na_option(missing_codes_option(max_bytes_option(called)))
@@ -175,16 +214,19 @@ def without_folders(text: str, *paths: str | None) -> str:
     return text
 
 
-def reading_notes(file: "MicrodataFile") -> Iterator[str]:
+def reading_notes(file: "MicrodataFile | CountedFile") -> Iterator[str]:
     """What was found in a file, and columns whose cells may mean something else than they were taken for."""
     from kanon_lab.data import usual_marks
     from kanon_lab.data.microdata import double_spellings, nearly_numbers
 
+    # Of counted records each value stands once, with the number of its records.
+    columns, records = getattr(file, "values", None), getattr(file, "times", None)
+    columns = file.frame if columns is None else columns
     yield from file.notes
-    for name, marks in usual_marks(file.frame).items():
+    for name, marks in usual_marks(columns).items():
         yield f"{shortened(name)}: {', '.join(marks)} taken as a value; if it means missing, say so (--na)"
-    for name in double_spellings(file.frame):
+    for name in double_spellings(columns):
         yield f"{shortened(name)}: is text with two spellings of one number, such as 1 and 1.0, taken as two values"
-    for name, count in nearly_numbers(file.frame).items():
+    for name, count in nearly_numbers(columns, records).items():
         some = f"{count:,} of its cells are no numbers"
         yield f"{shortened(name)}: is text, since {some}; if they mean missing, say so (--na)"

@@ -191,6 +191,38 @@ def _is_encoding(name: str) -> bool:
         return False
 
 
+@dataclass(frozen=True)
+class Head:
+    """What the first bytes of a csv file tell: its names, and how it is written."""
+
+    names: list[str]
+    dialect: Dialect
+    declared: bool  # Whether a line before the names declares the separator
+
+
+def read_head(content: bytes, dialect: Dialect) -> Head:
+    """The head of a csv file, of as many whole lines of it as are at hand."""
+    content, encoding = as_utf8(content, dialect.encoding)
+    content, declared = _without_declaration(content)
+    text, delimiter = decoded(content, declared is not None)
+    delimiter = dialect.separator or declared or delimiter
+    names = _header(text, delimiter)
+    if len(names) == 1:
+        check_separator(text, delimiter, (dialect.separator or declared) is not None)
+    found = Dialect(encoding, delimiter, dialect.decimal)
+    return Head(names, found, declared is not None)
+
+
+def as_values(
+    cells: pa.ChunkedArray, name: str, dialect: Dialect, text: Sequence[str], na: Sequence[str], codes: MissingCodes
+) -> tuple[pd.Series, str | None]:
+    """The cells of a column as values, which the different ones tell; and the sign before decimals among them."""
+    signs = dialect.decimal or ("." if dialect.separator == "," else ",.")
+    typed, decimal = _typed(_known(cells, name, na, codes), composed(name) in text, signs)
+    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
+    return typed.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get), decimal
+
+
 def read_delimited(
     content: bytes,
     choose: Callable[[list[str]], list[str]],
@@ -216,13 +248,9 @@ def read_delimited(
     names = choose(header)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
     table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted)
-    signs = dialect.decimal or ("." if delimiter == "," else ",.")
-    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
-    whole = {pa.int64(): pd.Int64Dtype()}.get
-    columns, decimals = {}, set()
+    columns, decimals, found = {}, set(), Dialect(encoding, delimiter, dialect.decimal)
     for name, cells in zip(names, table.columns, strict=True):
-        typed, decimal = _typed(_known(cells, name, na, codes), composed(name) in text, signs)
-        columns[name] = typed.to_pandas(types_mapper=whole)
+        columns[name], decimal = as_values(cells, name, found, text, na, codes)
         decimals |= {decimal} - {None}
     frame = pd.DataFrame(columns).set_axis(rows, axis=0)
     return frame, Dialect(encoding, delimiter, "".join(sorted(decimals)) or None)

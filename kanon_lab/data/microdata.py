@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.data.delimited import Dialect, read_delimited
@@ -117,18 +119,23 @@ def read_file(
     >>> kanon_lab.data.read_file("health-survey").found["records"]
     1521
     """
-    dialect, name = Dialect(encoding, separator, decimal), str(path_or_name)
+    dialect = Dialect(encoding, separator, decimal)
     with files.limited(max_bytes):
-        if name in DATA_SETS:
-            if DATA_SETS[name].kind != _KIND:
-                raise OptionError(f"{name}: holds no records of persons; choose from {_offered()}")
-            path, text = data_path(name), [*_CODES, *listed(text)]
-        else:
-            path, name = path_or_name, Path(path_or_name).name
-            if files.file_format(path) not in READ_FORMATS and files.status(path) is None:
-                raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
+        path, name, codes = located(path_or_name)
+        if not codes and files.file_format(path) not in READ_FORMATS and files.status(path) is None:
+            raise OptionError(f"{path}: neither a data set ({_offered()}) nor a file; check the name or path")
         with about(str(path)):
-            return _read(path, name, dialect, columns, text, na, missing_codes)
+            return _read(path, name, dialect, columns, [*codes, *listed(text)], na, missing_codes)
+
+
+def located(path_or_name: str | Path) -> tuple[str | Path, str, tuple[str, ...]]:
+    """The path of a data set or file, its name, and the columns that stay text though they look like numbers."""
+    name = str(path_or_name)
+    if name not in DATA_SETS:
+        return path_or_name, Path(path_or_name).name, ()
+    if DATA_SETS[name].kind != _KIND:
+        raise OptionError(f"{name}: holds no records of persons; choose from {_offered()}")
+    return data_path(name), name, _CODES
 
 
 def _offered() -> str:
@@ -201,7 +208,6 @@ def _headed(frame: pd.DataFrame) -> bool:
 
 
 def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
-    import pyarrow as pa
     from pyarrow import parquet
 
     with files.damaged(NO_PARQUET):
@@ -211,16 +217,18 @@ def _parquet(content: bytes, choose: _Choose) -> pd.DataFrame:
     check_parquet(content, file.metadata, chosen)
     if nested := [name for name in chosen if pa.types.is_nested(file.schema_arrow.field(name).type)]:
         raise DataError(f"column {shortened(nested[0])} holds lists or the like; keep one value a cell")
-    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
-    whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
     with files.damaged(NO_PARQUET):
         table = file.read(columns=chosen)
-    columns = {}
-    for name in chosen:
-        fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
-        with files.damaged(fault):  # such as a time in a zone that is unknown here
-            columns[name] = table.select([name]).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
-    return _numbered(pd.DataFrame(columns))
+    return _numbered(pd.DataFrame({name: as_column(table.column(name), name) for name in chosen}))
+
+
+def as_column(cells: pa.ChunkedArray, name: str) -> pd.Series:
+    """Values of a Parquet file in the types of a frame."""
+    # Whole numbers with missing ones among them would become floating-point numbers, which are not exact.
+    whole = {pa.type_for_alias(dtype.name.lower()): dtype for dtype in _NULLABLE}
+    fault = f"column {shortened(name)} is of a type that cannot be read; write it as text or numbers"
+    with files.damaged(fault):  # such as a time in a zone that is unknown here
+        return pa.table({name: cells}).to_pandas(types_mapper=whole.get, ignore_metadata=True)[name]
 
 
 def _xlsx(content: bytes, choose: _Choose) -> pd.DataFrame:
@@ -341,7 +349,7 @@ def load_microdata(
     return read_file(name_or_path, columns=columns, na=na, missing_codes=missing_codes, max_bytes=max_bytes).frame
 
 
-def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
+def usual_marks(frame: Mapping[str, pd.Series]) -> dict[str, list[str]]:
     """For each text column that holds some of `USUAL_MARKS`, those; none of them was read as missing.
 
     Examples
@@ -354,14 +362,22 @@ def usual_marks(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {name: marks for name, marks in found.items() if marks}
 
 
-def nearly_numbers(frame: pd.DataFrame) -> dict[str, int]:
-    """For each text column in which nine of ten cells or more are numbers, but not all, how many are none."""
-    texts = {name: column.dropna() for name, column in _of_text(frame).items()}
-    others = {name: int(pd.to_numeric(column, errors="coerce").isna().sum()) for name, column in texts.items()}
-    return {name: count for name, count in others.items() if 0 < count <= len(texts[name]) / 10}
+def nearly_numbers(columns: Mapping[str, pd.Series], records: Mapping[str, np.ndarray] | None = None) -> dict[str, int]:
+    """For each text column in which nine of ten cells or more are numbers, but not all, how many are none.
+
+    The columns are those of a frame, or have each of their values once, and `records` how often by column.
+    """
+    found = {}
+    for name, column in _of_text(columns).items():
+        times = np.ones(len(column), dtype=np.int64) if records is None else records[name]
+        known = column.notna().to_numpy()
+        others = int(times[known & pd.to_numeric(column, errors="coerce").isna().to_numpy()].sum())
+        if 0 < others <= times[known].sum() / 10:
+            found[name] = others
+    return found
 
 
-def double_spellings(frame: pd.DataFrame) -> list[str]:
+def double_spellings(frame: Mapping[str, pd.Series]) -> list[str]:
     """Columns of text that spell some number in two ways, such as 1 and 1.0; they are two values."""
     texts = {name: pd.Series(column.dropna().unique(), dtype="str") for name, column in _of_text(frame).items()}
     numbers = {
@@ -370,5 +386,5 @@ def double_spellings(frame: pd.DataFrame) -> list[str]:
     return [name for name, column in numbers.items() if column.dropna().duplicated().any()]
 
 
-def _of_text(frame: pd.DataFrame) -> dict[str, pd.Series]:
+def _of_text(frame: Mapping[str, pd.Series]) -> dict[str, pd.Series]:
     return {name: column for name, column in frame.items() if isinstance(column.dtype, pd.StringDtype)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,10 @@ from kanon_lab.arguments import as_share, check_choice, check_positive
 from kanon_lab.classes import ClassTable, class_table
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.measures.risk import (
-    household_risks,
     individual_risk,
     records_above,
     refuse_light_classes,
+    risks_of_homes,
     with_household_size,
 )
 from kanon_lab.measures.sensitive_values import Bands, Diversity, diversity
@@ -30,7 +31,7 @@ class FileRisk:
     Attributes
     ----------
     estimator : behind every individual risk (`kanon_lab.measures.ESTIMATORS`)
-    risk : individual risk of each record, in (0, 1], in the order of the frame, shape (n,)
+    of_class : individual risk of the records of each class, in (0, 1], shape (n_classes,)
     global_risk, expected_reidentifications : its mean (0-1) and its sum over records
     household_risk : mean over records of the risk of their household, 0-1
     expected_household_reidentifications : households with some member who is re-identified: sum over households, each
@@ -40,13 +41,19 @@ class FileRisk:
     """
 
     estimator: str
-    risk: np.ndarray = field(repr=False)
+    of_class: np.ndarray = field(repr=False)
     global_risk: float
     expected_reidentifications: float
     household_risk: float | None
     expected_household_reidentifications: float | None
     expected_persons_in_reidentified_households: float | None
     sum_population_frequency: float
+    _table: ClassTable = field(repr=False)
+
+    @cached_property
+    def risk(self) -> np.ndarray:
+        """Individual risk of each record, in the order of the frame, shape (n,)."""
+        return self.of_class[self._table.class_of_record]
 
 
 def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> FileRisk:
@@ -64,20 +71,23 @@ def file_risk(table: ClassTable, *, estimator: str = "benedetti-franconi") -> Fi
     ([0.0679, 0.0679, 0.0946], 0.2303)
     """
     refuse_light_classes(table, table.f_k, table.F_k)
-    risk = individual_risk(table.f_k, table.F_k, estimator=estimator)[table.class_of_record]
+    of_class = individual_risk(table.f_k, table.F_k, estimator=estimator)
+    expected = float((of_class * table.records).sum())
     of_households = of_persons = None
-    if table.household_of_record is not None:
-        homes = household_risks(risk, table.household_of_record)
-        of_households, of_persons = float(homes["risk"].sum()), float(homes["risk"] @ homes["members"])
+    if (members := table.members) is not None:
+        home, class_, records = members
+        homes = risks_of_homes(home, of_class[class_], records)
+        of_households, of_persons = float(homes["risk"].sum()), float((homes["risk"] * homes["members"]).sum())
     return FileRisk(
         estimator,
-        risk,
-        float(risk.mean()),
-        float(risk.sum()),
+        of_class,
+        expected / table.n,
+        expected,
         None if of_persons is None else of_persons / table.n,
         of_households,
         of_persons,
         float((table.records * table.F_k).sum()),
+        table,
     )
 
 
@@ -130,9 +140,9 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
     }
     rows = {}
     for attacker, of_class in risks.items():
-        risk = of_class[table.class_of_record]
-        above = records_above(risk, threshold=threshold)
-        rows[attacker] = (_ATTACKERS[attacker], risk.max(), risk.mean(), above.records, above.share)
+        above = records_above(of_class, threshold=threshold, records=table.records)
+        mean = float((of_class * table.records).sum()) / table.n
+        rows[attacker] = (_ATTACKERS[attacker], of_class.max(), mean, above.records, above.share)
     rows["marketer"] = (_ATTACKERS["marketer"], np.nan, rows["journalist"][2], pd.NA, np.nan)
     columns = ["meaning", "highest", "mean", "records_above", "share_above"]
     found = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -216,8 +226,8 @@ class Measures:
 
 
 def measure(
-    frame: pd.DataFrame,
-    spec: KeySpec | Iterable[str] | str,
+    data: pd.DataFrame | ClassTable,
+    spec: KeySpec | Iterable[str] | str | None = None,
     *,
     k: Iterable[int] = (2, 3, 5),
     thresholds: Iterable[float] = (0.05,),
@@ -230,8 +240,9 @@ def measure(
 
     Parameters
     ----------
-    frame : one row a record; neither its index nor the order of its rows or columns matters
-    spec : the roles of its variables, or the names of the key variables
+    data : a frame with one row a record, of which neither the index nor the order of rows or columns matters; or its
+        class table, such as one made of counts
+    spec : the roles of the variables of the frame, or the names of the key variables; a class table has its own
     k : thresholds, from 1 on, for which to count the records with f_k below
     thresholds : risks, 0-1, for which to count the records with a risk above
     estimator : of the individual risk, one of `kanon_lab.measures.ESTIMATORS`
@@ -253,13 +264,15 @@ def measure(
     (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
     _check_options(k, thresholds, recursive_c, distance)
-    spec, bands = as_spec(spec), bands or {}
+    spec, bands = as_spec(spec) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
-    table = class_table(frame, spec)
+    table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
     violations = table.violations(k)
     risk = file_risk(table, estimator=estimator)
-    above = {float(each): records_above(risk.risk, threshold=each).records for each in thresholds}
+    above = {
+        float(each): records_above(risk.of_class, threshold=each, records=table.records).records for each in thresholds
+    }
     counted = None if table.spec.household is None else with_household_size(table)
     by_variable = {
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
@@ -295,7 +308,7 @@ def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[s
 
 def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
     name = shortened(each.variable)
-    absent = int(table.column(each.variable).isna().sum())
+    absent = table.records_at(table.column(each.variable).isna().to_numpy())
     if absent and each.missing == "wildcard":
         yield f"{name}: missing in {absent:,} of the records, which may have any value and so add no diversity"
     for measured, reason in _INFINITE.items():

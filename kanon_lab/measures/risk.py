@@ -24,6 +24,7 @@ ESTIMATORS = {
 # From this f_k on the series needs few terms whatever p is; below, the recursion needs few steps.
 _MANY_RECORDS = 32
 _LAST_TERM = 1e-17
+_BLOCK = 2**18
 
 
 def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "benedetti-franconi") -> np.ndarray:
@@ -53,11 +54,18 @@ def individual_risk(f_k: np.ndarray, F_k: np.ndarray, *, estimator: str = "bened
     if f.shape != F.shape:
         raise OptionError("f_k and F_k must be two arrays of the same length")
     _refuse_impossible(f, F)
-    F = np.maximum(F, f)
-    if estimator == "inverse":
-        return 1 / F
-    if estimator == "exact":
-        return _exact(f, F)
+    risk, of_some = np.empty(f.shape), {"inverse": _inverse, "exact": _exact}.get(estimator, _approximate)
+    for start in range(0, len(f), _BLOCK):  # of millions of classes no more than one array is held at a time
+        rows = slice(start, start + _BLOCK)
+        risk[rows] = of_some(f[rows], np.maximum(F[rows], f[rows]))
+    return risk
+
+
+def _inverse(f: np.ndarray, F: np.ndarray) -> np.ndarray:
+    return 1 / F
+
+
+def _approximate(f: np.ndarray, F: np.ndarray) -> np.ndarray:
     p, q = f / F, (F - f) / F
     few = f < 3
     risk = p / (f - q + few)
@@ -132,9 +140,9 @@ def refuse_light_classes(table: ClassTable, f_k: np.ndarray, F_k: np.ndarray) ->
     """Raise a `DataError` where the weights of a class, F_k, add up to less than its records, f_k."""
     light = _too_light(f_k, F_k)
     if light.any():
-        row = first_row(light[table.class_of_record], table.index)
+        row = "" if table.records_of_row is not None else f"row {first_row(light[table.class_of_row], table.index)}: "
         raise DataError(
-            f"row {row}: the weights in column {shortened(str(table.spec.weight))} of its class add up "
+            f"{row}the weights in column {shortened(str(table.spec.weight))} of {'its' if row else 'a'} class add up "
             f"to less than its records, as in {int(light.sum())} of {table.n_classes} classes; a record stands for "
             "itself at least, so mend weights below 1 or leave out the weight"
         )
@@ -154,7 +162,13 @@ class RecordsAbove:
     which: np.ndarray = field(repr=False)
 
 
-def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile: float | None = None) -> RecordsAbove:
+def records_above(
+    risk: np.ndarray,
+    *,
+    threshold: float | None = None,
+    quantile: float | None = None,
+    records: np.ndarray | None = None,
+) -> RecordsAbove:
     """Count the records whose risk is strictly above a threshold (INE Chile 2023, section 7.7.2).
 
     Parameters
@@ -163,6 +177,7 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
     threshold : an absolute threshold, 0-1
     quantile : a relative one in its place, 0-1: the quantile of the risks with this share of the records below it,
         interpolated linearly between neighbours in order (0.75 is the upper quartile)
+    records : with a threshold, how many records have each risk, shape (n,), where it is that of classes
 
     Notes
     -----
@@ -182,12 +197,17 @@ def records_above(risk: np.ndarray, *, threshold: float | None = None, quantile:
         raise OptionError("there is no risk of any record, so nothing to be counted")
     if (threshold is None) == (quantile is None):
         raise OptionError("give either a threshold or a quantile")
+    if records is not None and threshold is None:
+        raise OptionError("a quantile is of the risk of each record: leave out records")
     if threshold is None:
         kind, limit = "relative", float(np.quantile(risk, as_share(quantile, "quantile")))
     else:
         kind, limit = "absolute", as_share(threshold, "threshold")
     which = risk > limit * (1 + ROUNDING)
-    return RecordsAbove(kind, limit, int(which.sum()), float(which.mean()), which)
+    count, n = int(which.sum()), len(risk)
+    if records is not None:
+        count, n = int(records[which].sum()), int(records.sum())
+    return RecordsAbove(kind, limit, count, count / n, which)
 
 
 def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
@@ -201,7 +221,7 @@ def household_risk(risk: np.ndarray, household: np.ndarray) -> np.ndarray:
     [0.28, 0.28, 0.5]
     """
     risk, homes = _risks_and_homes(risk, household)
-    return _some_member(risk, homes)[homes.codes]
+    return _some_member(homes.codes, risk, np.ones(len(risk)))[homes.codes]
 
 
 def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
@@ -224,16 +244,17 @@ def household_risks(risk: np.ndarray, household: np.ndarray) -> pd.DataFrame:
     {'members': 2.0, 'risk': 0.28, 'lower': 0.2, 'upper': 0.3}
     """
     risk, homes = _risks_and_homes(risk, household)
-    lower = np.zeros(len(homes.values))
-    np.maximum.at(lower, homes.codes, risk)
-    upper = np.minimum(np.bincount(homes.codes, weights=risk, minlength=len(lower)), 1)
-    measures = {
-        "members": np.bincount(homes.codes, minlength=len(lower)),
-        "risk": np.clip(_some_member(risk, homes), lower, upper),
-        "lower": lower,
-        "upper": upper,
-    }
+    measures = risks_of_homes(homes.codes, risk, np.ones(len(risk), dtype=np.int64))
     return pd.DataFrame(measures, index=homes.values.rename("household"))
+
+
+def risks_of_homes(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of `household_risks` by household (numbers from 0), of so many members who each have that risk."""
+    lower = np.zeros(int(home.max()) + 1)
+    np.maximum.at(lower, home, risk)
+    upper = np.minimum(np.bincount(home, weights=members * risk), 1)
+    found = np.clip(_some_member(home, risk, members), lower, upper)
+    return {"members": np.bincount(home, members).astype(np.int64), "risk": found, "lower": lower, "upper": upper}
 
 
 def household_size(household: pd.Series) -> pd.Series:
@@ -267,10 +288,10 @@ def with_household_size(table: ClassTable) -> dict[str, int]:
     >>> kanon_lab.measures.with_household_size(kanon_lab.class_table(frame, kanon_lab.KeySpec("age", household="home")))
     {'classes': 2, 'k_achieved': 1, 'sample_uniques': 1}
     """
-    household = _household_of(table)
-    members = np.bincount(household)[household]
+    home, class_, records = _members_of(table)
+    members = np.bincount(home, weights=records).astype(np.int64)[home]
     size, sizes = grouped(members, int(members.max()) + 1)
-    class_, size, records = counted(table.class_of_record, size, table.n_classes, len(sizes))
+    class_, size, records = counted(class_, size, table.n_classes, len(sizes), records)
     f_k = records
     if (table.f_k != table.records).any():
         f_k = compatible_sums(np.column_stack([table.codes[class_], size]), records)
@@ -293,15 +314,16 @@ def with_household_composition(table: ClassTable) -> dict[str, int]:
     >>> kanon_lab.measures.with_household_composition(table)
     {'classes': 4, 'k_achieved': 1, 'sample_uniques': 4}
     """
-    household = _household_of(table)
-    members, class_ = np.bincount(household), table.class_of_record[np.lexsort((table.class_of_record, household))]
+    home, own, times = _members_of(table)
+    household, class_ = np.repeat(home, times), np.repeat(own, times)
+    members = np.bincount(household)
     start, composition, found = np.cumsum(members) - members, np.empty(len(members), dtype=np.int64), 0
     for size in np.unique(members):
         homes = np.flatnonzero(members == size)
         group, some = distinct_rows(class_[start[homes, None] + np.arange(size)])
         composition[homes] = found + group
         found += len(some)
-    _, _, records = counted(table.class_of_record, composition[household], table.n_classes, found)
+    _, _, records = counted(class_, composition[household], table.n_classes, found)
     return _with_a_further_key(records, records)
 
 
@@ -310,10 +332,10 @@ def _with_a_further_key(records: np.ndarray, f_k: np.ndarray) -> dict[str, int]:
     return {"classes": len(records), "k_achieved": int(f_k.min()), "sample_uniques": uniques}
 
 
-def _household_of(table: ClassTable) -> np.ndarray:
-    if (household := table.household_of_record) is None:
+def _members_of(table: ClassTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    if (members := table.members) is None:
         raise OptionError("no household: name the variable that identifies it in the spec")
-    return household
+    return members
 
 
 def _risks_and_homes(risk: np.ndarray, household: np.ndarray) -> tuple[np.ndarray, Coded]:
@@ -335,8 +357,8 @@ def _coded_homes(household: np.ndarray | pd.Series) -> Coded:
     return homes
 
 
-def _some_member(risk: np.ndarray, homes: Coded) -> np.ndarray:
+def _some_member(home: np.ndarray, risk: np.ndarray, members: np.ndarray) -> np.ndarray:
     """The probability of each household that some member is re-identified, each independently of the others."""
     with np.errstate(divide="ignore"):  # a member who is certain to be found makes the household certain
-        logs = np.bincount(homes.codes, weights=np.log1p(-risk), minlength=len(homes.values))
+        logs = np.bincount(home, weights=members * np.log1p(-risk))
     return -np.expm1(logs)

@@ -13,7 +13,7 @@ from kanon_lab import rules
 from kanon_lab.arguments import check_choice
 from kanon_lab.classes import ClassTable, ValueCounts
 from kanon_lab.classes.table import counted
-from kanon_lab.columns import distinct, from_labels, refuse
+from kanon_lab.columns import distinct, from_labels, grouped, refuse
 from kanon_lab.errors import OptionError
 
 #: Rounding moves a measure, such as the entropy of an even class, by far less than this share of it.
@@ -363,6 +363,11 @@ def diversity(
     if bands is not None:
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
+    known = counts.known
+    if len(known) < counts.n_classes:
+        known = np.zeros(counts.n_classes, dtype=np.int64)
+        known[counts.class_[counts.start]] = counts.known
+    counts, alike = _distributions(counts)
     if distance == "hierarchical":
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
@@ -381,10 +386,10 @@ def diversity(
         "enhanced_beta_likeness": enhanced_beta_likeness(counts),
     }
     file = {each: _worst(each, numbers) for each, numbers in measured.items()}
-    known = np.bincount(counts.class_, weights=counts.count, minlength=counts.n_classes).astype(np.int64)
     for each in _WHOLE_MEASURES:
         measured[each] = pd.array(measured[each], dtype="Int64")
-    classes = pd.DataFrame({"records": table.records, "known": known, **measured})
+    found = {each: pd.api.extensions.take(numbers, alike, allow_fill=True) for each, numbers in measured.items()}
+    classes = pd.DataFrame({"records": table.records, "known": known, **found}, copy=False)
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
 
 
@@ -449,6 +454,46 @@ def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:
         count=counts.count[rows],
         overall=counts.overall[order],
     )
+
+
+#: Most values of a class, and records of each, for which classes with the same counts are looked for.
+_FEW_VALUES, _FEW_RECORDS = 3, 15
+
+
+def _distributions(counts: ValueCounts) -> tuple[ValueCounts, np.ndarray]:
+    """Counts in which one class stands for all with the same, and its number for each class: -1 where nothing is known.
+
+    Where keys are many, most classes have one to three values, of few records each: millions have a few hundred
+    different counts. A class with more is left by itself.
+    """
+    m, start = len(counts.values), counts.start
+    length = np.diff(start, append=len(counts.class_))
+    base = (_FEW_RECORDS + 1) * m
+    fits = np.full(counts.n_classes, base**_FEW_VALUES <= 2**62)
+    fits[counts.class_[counts.count > _FEW_RECORDS]] = False
+    few = np.flatnonzero((length <= _FEW_VALUES) & fits[counts.class_[start]])
+    # The values and their counts as the digits of a number; no digit is 0.
+    digit = counts.count * m
+    digit += counts.value
+    same = digit[start[few]]
+    longer = np.arange(len(few))
+    for place in range(1, _FEW_VALUES):
+        longer = longer[length[few[longer]] > place]
+        same[longer] += digit[start[few[longer]] + place] * base**place
+    group, different = grouped(same, base**_FEW_VALUES)
+    stands_for = np.empty(len(different), dtype=np.intp)
+    stands_for[group] = few
+    alone = np.ones(len(start), dtype=bool)
+    alone[few] = False
+    rows = np.concatenate([stands_for, np.flatnonzero(alone)])
+    number = np.full(counts.n_classes, -1, dtype=np.intp)
+    number[counts.class_[start[few]]] = group
+    number[counts.class_[start[rows]]] = np.arange(len(rows))
+    class_ = np.repeat(np.arange(len(rows)), length[rows])
+    first = np.concatenate([[0], np.cumsum(length[rows])[:-1]]) if len(rows) else start
+    at = np.arange(len(class_)) + (start[rows] - first)[class_]
+    reduced = replace(counts, class_=class_, value=counts.value[at], count=counts.count[at], n_classes=len(rows))
+    return reduced, number
 
 
 def _worst(measure: str, numbers: np.ndarray) -> float | None:

@@ -224,14 +224,14 @@ def test_other_bad_input_is_refused():
         table.violations([0])
     homes = pd.DataFrame({"b": [1, 1], "h": [7, None]})
     with pytest.raises(DataError, match="row 1: no household in column h"):
-        _ = class_table(homes, KeySpec("b", household="h")).household_of_record
+        _ = class_table(homes, KeySpec("b", household="h")).members
 
 
-def test_households_are_numbered():
+def test_members_of_households():
     frame = pd.DataFrame({"a": [1, 1, 2], "h": ["north", "south", "north"]})
-    codes = class_table(frame, KeySpec("a", household="h")).household_of_record
-    assert codes[0] == codes[2] != codes[1]
-    assert class_table(frame, "a").household_of_record is None
+    home, class_, members = class_table(frame, KeySpec("a", household="h")).members
+    assert (home.tolist(), class_.tolist(), members.tolist()) == ([0, 0, 1], [0, 1, 0], [1, 1, 1])
+    assert class_table(frame, "a").members is None
 
 
 def test_the_input_is_left_as_it_was():

@@ -95,7 +95,7 @@ def test_every_command_that_reads_a_table_has_a_limit_of_memory(capsys, survey, 
     }
     file = [] if command == "audit" else [survey]
     before = set(tmp_path.iterdir())
-    code, out, err = call(capsys, command, *file, *options[command], "--max-bytes", "1kB")
+    code, out, err = call(capsys, command, *file, *options[command], "--memory", "1kB")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "survey.csv: reading it would take more than 1,000 bytes of memory" in err
     assert {path.name for path in set(tmp_path.iterdir()) - before} <= {"r.failed.ipynb"}
@@ -103,4 +103,4 @@ def test_every_command_that_reads_a_table_has_a_limit_of_memory(capsys, survey, 
 
 
 def test_a_limit_may_be_raised(capsys, survey):
-    assert call(capsys, "measure", survey, *COMMANDS["measure"], "--max-bytes", "1 gb".replace(" ", ""))[0] == 0
+    assert call(capsys, "measure", survey, *COMMANDS["measure"], "--memory", "1 gb".replace(" ", ""))[0] == 0

@@ -118,12 +118,25 @@ measure survey.csv --keys region
 . --missing-codes P3=88,                                | --missing-codes 'P3=88,'
 . --missing-codes ' =1'                                 | --missing-codes ' =1'
 . --missing-codes regoin=88                             | survey.csv: no column regoin; did you mean region?
-. --max-bytes 0                                         | --max-bytes '0': write a whole number of bytes
-. --max-bytes -1                                        | --max-bytes '-1'
-. --max-bytes many                                      | --max-bytes 'many'
-. --max-bytes 1.5GB                                     | --max-bytes '1.5GB'
-. --max-bytes ''                                        | --max-bytes ''
-. --max-bytes 999999999999999999999999999999            | --max-bytes
+. --memory 0                                            | --memory '0': write a whole number of bytes
+. --memory -1                                           | --memory '-1'
+. --memory many                                         | --memory 'many'
+. --memory 1.5GB                                        | --memory '1.5GB'
+. --memory ''                                           | --memory ''
+. --memory 999999999999999999999999999999               | --memory
+. --engine polars                                       | --engine
+. --engine duckdb --spill nowhere                       | nowhere: is no folder
+. --engine duckdb --missing-codes regoin=88             | survey.csv: no column regoin; did you mean region?
+. --engine duckdb --missing error                       | row 2 (and 33 more): a missing value in column region
+. --classes counts.parquet                              | --classes takes the place of FILE
+. --save-classes counts.csv                             | counts.csv: counts are saved as .parquet
+. --save-classes counts.parquet --household hh          | counts by household are records of persons
+
+measure                                                 | name a FILE, or counts that were saved
+measure --classes survey.csv                            | survey.csv: is not a Parquet file, or is cut short
+measure --classes absent.parquet                        | absent.parquet: no such file
+measure survey.xlsx --keys region --engine duckdb       | survey.xlsx: duckdb reads .parquet, .csv and .csv.gz only
+measure absent.csv --keys region --engine duckdb        | absent.csv: no such file
 
 subsample '' --keys sex                                 | FILE is empty
 subsample survey.csv --keys sex,one

@@ -1,0 +1,119 @@
+"""Sums of numbers by group, exact: the same whatever the order of the rows, the file they stand in, and the engine.
+
+A float is a whole number times a power of two. So each number is cut into pieces, whole numbers so short that those of
+all rows add up to less than 2^53: their sums are exact in floating point, and in whole numbers of an engine. What a
+group's pieces add up to is then rounded once. The rest that rounding leaves is kept beside the sum, so that sums of
+parts of a file add up to that of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+
+import numpy as np
+
+# Bits that a sum of whole numbers may have in floating point, and those of one number.
+_BITS = 53
+# The least power of two that is a float, and one of which half and double are too, as are those of its negative.
+_LEAST_POWER, _FAR = -1074, 1000
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Exact sums: rounded to the nearest float, and the `rest` that this leaves (0 where nothing is left)."""
+
+    rounded: np.ndarray
+    rest: np.ndarray
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """How numbers are cut: `count` pieces of `bits` bits each, the first in units of 2 ** `power`."""
+
+    power: int
+    bits: int
+    count: int
+
+    @classmethod
+    def of(cls, least: float, most: float, rows: int) -> Pieces:
+        """The pieces of so many numbers, or fewer, whose absolute values, where not 0, are from `least` to `most`."""
+        bits = max(1, _BITS - 1 - max(1, rows).bit_length())
+        top = math.frexp(most)[1]
+        bottom = max(math.frexp(least)[1] - _BITS, _LEAST_POWER)
+        return cls(top - bits, bits, max(1, math.ceil((top - bottom) / bits)))
+
+    def steps(self) -> list[tuple[list[float], list[float]]]:
+        """For each piece, the factors that turn a number into its units, and those that turn the piece back."""
+        powers = range(self.power, self.power - self.count * self.bits, -self.bits)
+        return [(_powers(-power), _powers(power)) for power in powers]
+
+    def cut(self, numbers: np.ndarray) -> list[np.ndarray]:
+        """The pieces of numbers."""
+        pieces = []
+        for up, down in self.steps():
+            pieces.append(np.trunc(reduce(mul, up, numbers)))
+            numbers = numbers - reduce(mul, down, pieces[-1])
+        return pieces
+
+    def added(self, sums: Sequence[np.ndarray]) -> Sums:
+        """The exact sums of groups, of the sums of their pieces (whole numbers below 2^53)."""
+        parts = [
+            np.ldexp(np.asarray(each, dtype=float), self.power - place * self.bits) for place, each in enumerate(sums)
+        ]
+        return _rounded(parts)
+
+
+def exact_sums(group: np.ndarray, numbers: np.ndarray, groups: int) -> Sums:
+    """Sums of finite numbers by group (from 0), each group's rounded once from the exact sum."""
+    size = np.abs(numbers[numbers != 0])
+    if not len(size):
+        return Sums(np.zeros(groups), np.zeros(groups))
+    pieces = Pieces.of(float(size.min()), float(size.max()), len(numbers))
+    return pieces.added([np.bincount(group, piece, minlength=groups) for piece in pieces.cut(numbers)])
+
+
+def sums_by_group(group: np.ndarray, numbers: np.ndarray | Sums, groups: int) -> Sums:
+    """The same of numbers, or of what are sums already."""
+    if isinstance(numbers, np.ndarray):
+        return exact_sums(group, numbers, groups)
+    if groups == len(group):  # each row is a group: nothing is added up
+        order = np.empty(groups, dtype=np.intp)
+        order[group] = np.arange(groups)
+        return Sums(numbers.rounded[order], numbers.rest[order])
+    return exact_sums(np.concatenate([group, group]), np.concatenate([numbers.rounded, numbers.rest]), groups)
+
+
+def _rounded(parts: list[np.ndarray]) -> Sums:
+    """The sums of a few floats each, rounded once: by two-sums, and where these do not decide by fsum."""
+    total, rest = parts[0], np.zeros(len(parts[0]))
+    undecided = np.zeros(len(total), dtype=bool)
+    for part in parts[1:]:
+        total, left = _two_sum(total, part)
+        rest, lost = _two_sum(rest, left)
+        undecided |= lost != 0
+    total, rest = _two_sum(total, rest)
+    for i in np.flatnonzero(undecided):
+        own = [float(part[i]) for part in parts]
+        total[i] = math.fsum(own)
+        rest[i] = math.fsum([*own, -total[i]])
+    return Sums(total, rest)
+
+
+def _powers(power: int) -> list[float]:
+    """Floats whose product, one after the other, is a power of two that may itself be none."""
+    steps = []
+    while abs(power) > _FAR:
+        steps.append(_FAR if power > 0 else -_FAR)
+        power -= steps[-1]
+    return [2.0**step for step in (*steps, power)]
+
+
+def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of two floats, and what rounding it leaves (Knuth)."""
+    total = a + b
+    of_b = total - a
+    return total, (a - (total - of_b)) + (b - of_b)

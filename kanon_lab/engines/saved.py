@@ -1,0 +1,143 @@
+"""Counts of records in a file: saved, read again, and those of parts put together.
+
+Whoever has the counts can measure without the records. They are disclosive all the same: a count of 1 is a person.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from kanon_lab import files
+from kanon_lab.classes.sums import Sums
+from kanon_lab.data.microdata import as_column
+from kanon_lab.data.tables import NO_PARQUET
+from kanon_lab.engines.counting import CountedFile, counted_rows
+from kanon_lab.errors import DataError, OptionError, StorageError, about, shortened
+from kanon_lab.roles import KeySpec
+
+# What the file says of itself, and the columns that it has besides variables.
+_SAYS, _VERSION = b"kanon_lab_counts", 1
+_RECORDS, _SUM, _REST = "records of the combination", "sum of weights", "rest of the sum"
+_ROLES = ("key_variables", "sensitive_variables", "weight")
+
+
+def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write counts to a .parquet file, whole or not at all.
+
+    A household would make each row a person, so counts with one are refused.
+
+    Examples
+    --------
+    >>> ages = pd.DataFrame({"age": [30, 41, 30]})
+    >>> kanon_lab.engines.save_counts(kanon_lab.engines.count_frame(ages, kanon_lab.KeySpec("age")), "ages.parquet")
+    >>> kanon_lab.engines.load_counts(["ages.parquet"]).records.tolist()
+    [2, 1]
+    """
+    from pyarrow import parquet
+
+    spec, path = counted.spec, Path(path)
+    if spec.household is not None:
+        raise OptionError("counts by household are records of persons; leave the household out to save them")
+    if path.suffix.lower() != ".parquet":
+        raise StorageError(f"{path}: counts are saved as .parquet; choose a name that ends so")
+    if not overwrite and files.status(path) is not None:
+        raise StorageError(f"{path}: is there already; choose another name")
+    columns = {name: pa.array(column.astype(object), from_pandas=True) for name, column in _plain(counted).items()}
+    columns[_RECORDS] = pa.array(counted.records)
+    if counted.weights is not None:
+        columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}
+    says = {"version": _VERSION, **{role: getattr(spec, role) for role in _ROLES}}
+    table = pa.table(columns).replace_schema_metadata({_SAYS: json.dumps(says)})
+    with files.atomic_path(path, ending=".parquet") as draft:
+        parquet.write_table(table, draft)
+
+
+def load_counts(paths: Sequence[str | Path]) -> CountedFile:
+    """Read counts that were saved; those of several parts of a file, put together, are those of the whole.
+
+    All must have the same variables in the same roles.
+
+    Examples
+    --------
+    >>> for name, ages in {"north.parquet": [30, 41], "south.parquet": [30]}.items():
+    ...     counted = kanon_lab.engines.count_frame(pd.DataFrame({"age": ages}), kanon_lab.KeySpec("age"))
+    ...     kanon_lab.engines.save_counts(counted, name)
+    >>> kanon_lab.engines.load_counts(["north.parquet", "south.parquet"]).table().f_k.tolist()
+    [2, 1]
+    """
+    parts = []
+    for path in paths:
+        with about(str(path)):
+            parts.append(_read(Path(path)))
+    spec = parts[0][0]
+    for path, (other, _) in zip(paths, parts, strict=True):
+        if other != spec:
+            raise DataError(f"{path}: counts other variables, or in other roles, than {paths[0]}; count all alike")
+    names = [name for name in spec.variables if name != spec.weight]
+    frame = pd.DataFrame({name: _joined(name, [part[name] for _, part in parts]) for name in names})
+    rest = pd.concat([part.drop(columns=names) for _, part in parts], ignore_index=True)
+    weights = None if spec.weight is None else Sums(rest[_SUM].to_numpy(), rest[_REST].to_numpy())
+    return counted_rows(frame, spec, rest[_RECORDS].to_numpy(), weights)
+
+
+def _plain(counted: CountedFile) -> dict[str, pd.Series]:
+    """The columns as they were before they were numbered."""
+    return {
+        name: pd.Series(column.cat.categories).reindex(column.cat.codes).reset_index(drop=True)
+        for name, column in counted.frame.items()
+    }
+
+
+def _read(path: Path) -> tuple[KeySpec, pd.DataFrame]:
+    from pyarrow import parquet
+
+    files.check_file(path)
+    with files.reading_errors(path), files.damaged(NO_PARQUET):
+        table = parquet.read_table(path)
+    try:
+        says = json.loads((table.schema.metadata or {})[_SAYS])
+        spec = KeySpec(**{role: says[role] for role in _ROLES})
+        sound = says["version"] == _VERSION
+    except (KeyError, ValueError, TypeError):
+        raise DataError("holds no counts of records; give a file that --save-classes has written") from None
+    if not sound:
+        raise DataError("was written by another version; count the records again")
+    wanted = {*spec.variables, _RECORDS} | ({_SUM, _REST} if spec.weight else set())
+    if wanted - {spec.weight} != {*table.column_names} or not table.num_rows:
+        raise DataError("is damaged: columns or rows are lacking; count the records again")
+    frame = pd.DataFrame({name: as_column(table.column(name), name) for name in table.column_names})
+    records = frame[_RECORDS]
+    if records.isna().any() or records.dtype.kind != "i" or (records < 1).any():
+        raise DataError("is damaged: a count is no whole number from 1 on; count the records again")
+    return spec, frame
+
+
+def _joined(name: str, columns: list[pd.Series]) -> pd.Series:
+    """One column of several: text in all of them where it is text in one, as it would be in the whole file."""
+    known = [column for column in columns if column.notna().any()]
+    texts = [isinstance(column.dtype, pd.StringDtype) for column in known]
+    if any(texts) and not all(texts):
+        if not all(text or pd.api.types.is_integer_dtype(column) for column, text in zip(known, texts, strict=True)):
+            raise DataError(f"column {shortened(name)} is text in one of the files and not in another; count all alike")
+        columns = [column.astype("str").where(column.notna()) for column in columns]
+    if not known:
+        return pd.Series(np.nan, index=range(sum(map(len, columns))), dtype=object)
+    kept = [column if column.notna().any() else column.astype(object) for column in columns]
+    return pd.concat([column for column in kept if len(column)], ignore_index=True).infer_objects()
+
+
+def with_roles(counted: CountedFile, **roles: object) -> KeySpec:
+    """A spec for the counts, of some of their variables in the roles that these were counted in."""
+    spec = replace(counted.spec, **roles)
+    for role in ("key_variables", "sensitive_variables"):
+        if other := [name for name in getattr(spec, role) if name not in getattr(counted.spec, role)]:
+            held = ", ".join(map(shortened, getattr(counted.spec, role))) or "none"
+            raise OptionError(f"{shortened(other[0])} was not counted as one of the {role}: {held}")
+    return spec

@@ -1,0 +1,160 @@
+"""Spark: files of a cluster, or of this machine in local mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kanon_lab.engines.source import Source, need
+from kanon_lab.errors import DataError, MissingPackageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Spark:
+    """A session: the one there is (spark-submit), or one of this machine that takes so many bytes of memory."""
+
+    def __init__(self, memory: int, spill: Path):
+        need("pyspark", "spark")
+        import os
+        import shutil
+        import warnings
+
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            raise MissingPackageError("--engine spark needs Java 17 or newer: install it, or take --engine duckdb")
+        warnings.filterwarnings(
+            "ignore", "PySpark does not yet fully support pandas", FutureWarning
+        )  # collected by Arrow
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+
+        self._spill = spill
+        self._own = SparkSession.getActiveSession() is None
+        builder = SparkSession.builder.appName("kanon-lab")
+        if self._own and "spark.master" not in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
+            builder = builder.config("spark.driver.memory", f"{max(memory // 2**20, 512)}m")
+        settings = {
+            "spark.local.dir": str(spill),
+            "spark.sql.warehouse.dir": str(spill / "warehouse"),
+            "spark.ui.enabled": "false",
+            "spark.driver.maxResultSize": "0",
+            "spark.sql.csv.parser.columnPruning.enabled": "false",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.shuffle.partitions": "32",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file://{_quiet(spill)}",
+        }
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        try:
+            self._session = builder.getOrCreate()
+        except Exception:
+            raise MissingPackageError(
+                "spark did not start; check that Java 17 or newer runs here (java -version)"
+            ) from None
+        self._error = PySparkException
+
+    def open(self, source: Source) -> None:
+        """Make the chosen columns the view ``source``, under the names c0, c1 ..."""
+        with self._told():
+            frame = self._frame(source)
+            frame.createOrReplaceTempView("source")
+
+    def _frame(self, source: Source):
+        if not source.parts:
+            read = self._session.read
+            frame = self._session.table(source.name) if not source.form else getattr(read, source.form)(source.name)
+            return self._chosen(frame, source.written)
+        folder = f"file://{self._spill / 'parts'}"
+        if source.form == "parquet":
+            return self._chosen(self._session.read.parquet(folder), source.written)
+        names = [f"f{i}" for i in range(source.width)]
+        frame = self._session.read.csv(
+            folder,
+            schema=", ".join(f"{name} STRING" for name in names),
+            sep=source.dialect.separator,
+            quote='"',
+            escape='"',
+            header=True,
+            enforceSchema=True,
+            mode="FAILFAST",
+            multiLine=source.quoted,
+            maxCharsPerColumn=-1,
+            emptyValue="",
+            nullValue="",
+        )
+        chosen = [frame[f"f{position}"].alias(f"c{i}") for i, position in enumerate(source.positions)]
+        return frame.select(*chosen).persist(_on_disk())
+
+    def _chosen(self, frame, names: tuple[str, ...]):
+        from pyspark.sql.functions import col
+
+        return frame.select(*[col("`" + name.replace("`", "``") + "`").alias(f"c{i}") for i, name in enumerate(names)])
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Make a small table known."""
+        with self._told():
+            self._session.createDataFrame(table).createOrReplaceTempView(name)
+
+    def query(self, sql: str) -> pa.Table:
+        """The rows of a small result."""
+        with self._told():
+            return self._session.sql(sql).toArrow()
+
+    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a large result, some at a time."""
+        yield from self.query(sql).to_batches()
+
+    def _told(self):
+        return _errors(self._error)
+
+    def close(self) -> None:
+        """End the session that was begun here."""
+        if self._own:
+            self._session.stop()
+
+
+def _quiet(spill: Path) -> Path:
+    """A file by which Spark keeps silent: its warnings and errors quote rows, and what went wrong is said by us."""
+    path = spill / "log4j2.properties"
+    path.write_text(
+        "rootLogger.level = off\nrootLogger.appenderRef.one.ref = one\nappender.one.type = Console\n"
+        "appender.one.name = one\nappender.one.target = SYSTEM_ERR\nappender.one.layout.type = PatternLayout\n"
+    )
+    return path
+
+
+def _on_disk():
+    from pyspark import StorageLevel
+
+    return StorageLevel.DISK_ONLY
+
+
+class _errors:
+    """Turns what Spark says into an error of ours; its own texts may quote cells."""
+
+    def __init__(self, kind: type[Exception]):
+        self.kind = kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind, error, trace) -> None:
+        from py4j.protocol import Py4JError
+
+        if error is None or not isinstance(error, (self.kind, Py4JError, ConnectionError, EOFError)):
+            return
+        text = str(error)
+        if "MALFORMED" in text or "Malformed" in text:
+            raise DataError("cannot be split into rows and cells by spark; mend the row or the file") from None
+        if "OutOfMemoryError" in text:
+            raise DataError("spark needs more memory for it; allow more (--memory)") from None
+        if "No space left" in text:
+            raise DataError("no space left in the folder of --spill; free some, or name another") from None
+        if "TABLE_OR_VIEW_NOT_FOUND" in text or "PATH_NOT_FOUND" in text:
+            raise DataError("neither a file nor a table that spark knows; check the name") from None
+        if "UNRESOLVED_COLUMN" in text:
+            raise DataError("a column is not there; check the names of keys") from None
+        raise DataError("spark ended with an error; see its log, or try --engine duckdb on one machine") from None

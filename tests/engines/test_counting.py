@@ -1,0 +1,276 @@
+"""Every engine counts the same, to the last digit: generated files, in Parquet and csv, whole and in parts."""
+
+import datetime
+import json
+import os
+import shutil
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+import kanon_lab
+from kanon_lab import KeySpec
+from kanon_lab.data import read_file
+from kanon_lab.engines import count_frame, count_records, load_counts, save_counts
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
+
+HAS_SPARK = find_spec("pyspark") is not None and (shutil.which("java") or "JAVA_HOME" in os.environ)
+NO_SPARK = pytest.mark.skipif(not HAS_SPARK, reason="Spark needs pyspark and Java")
+
+TEXTS = ["a", "á", "a ", "  b", "b", "", "NA", "01", "1", "1.0", "ñandú", "Z\u0301", "x,y", 'q"q', "two\nlines", "-0.0"]
+KINDS = {
+    "text": st.sampled_from(TEXTS),
+    "whole": st.integers(-3, 4),
+    "digits": st.sampled_from(["1", "2", "03", "4"]),
+    "number": st.sampled_from([0.0, -0.0, 1.5, 2.25, float("nan"), 1e22]),
+    "date": st.dates(datetime.date(2000, 1, 1), datetime.date(2000, 1, 4)),
+    "time": st.sampled_from([datetime.datetime(2000, 1, day, 3) for day in (1, 2, 3)]),
+    "truth": st.booleans(),
+}
+WEIGHTS = {
+    "cents": st.integers(100, 99_999).map(lambda cents: cents / 100),
+    "wide": st.floats(1, 1e9),
+    "whole": st.integers(1, 50),
+    "faulty": st.sampled_from([1.5, 2.0, 0.0, -1.0]),
+}
+
+
+@st.composite
+def files(draw):
+    """Columns of a file, their roles, and how it is written."""
+    n = draw(st.integers(1, 40))
+
+    def column(kind):
+        value = KINDS[kind] if draw(st.booleans()) else st.one_of(st.none(), KINDS[kind], KINDS[kind])
+        return draw(st.lists(value, min_size=n, max_size=n))
+
+    keys = draw(st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4))
+    columns = {f"k{i}é": column(kind) for i, kind in enumerate(keys)}
+    roles = {"key_variables": list(columns), "missing": draw(st.sampled_from(["wildcard", "category", "error"]))}
+    if weights := draw(st.sampled_from([None, *WEIGHTS])):
+        columns["w"] = draw(st.lists(WEIGHTS[weights], min_size=n, max_size=n))
+        roles["weight"] = "w"
+    if draw(st.booleans()):
+        columns["home"] = draw(st.lists(st.sampled_from("uvxyz"), min_size=n, max_size=n))
+        roles["household"] = "home"
+    if draw(st.booleans()):
+        columns["s"] = column(draw(st.sampled_from(["text", "whole", "number"])))
+        roles["sensitive_variables"] = ["s"]
+    reading = {
+        "na": draw(st.sampled_from([(), ("NA",), ("-", "1")])),
+        "missing_codes": draw(st.sampled_from([None, {"k0é": [1, "a"]}])),
+    }
+    form = draw(st.sampled_from(["parquet", "csv", "csv.gz"]))
+    style = {"sep": draw(st.sampled_from(",;\t")), "encoding": draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))}
+    return columns, KeySpec(**roles), reading, form, style, draw(st.integers(1, n))
+
+
+def write(columns, path, style):
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.table({name: pa.array(cells) for name, cells in columns.items()}), path)
+    else:
+        pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in columns.items()}).to_csv(
+            path, index=False, **style
+        )
+
+
+def told(measure):
+    """The measures and their classes as text, or the class of the error."""
+    try:
+        counted, measured = measure()
+    except KanonLabError as error:
+        return type(error).__name__
+    return json.dumps([measured.to_dict(), measured.table.classes.astype(str).to_dict("list"), list(counted.notes)])
+
+
+def in_memory(path, spec, reading):
+    read = read_file(path, columns=spec.variables, **reading)
+    return read, kanon_lab.measure(read.numbered, spec)
+
+
+def by(engine, path, spec, reading):
+    counted = count_records(path, spec, engine=engine, **reading)
+    return counted, kanon_lab.measure(counted.table())
+
+
+@given(files())
+def test_duckdb_counts_as_memory_does(given_file):
+    columns, spec, reading, form, style, cut = given_file
+    with tempfile.TemporaryDirectory() as folder:
+        whole, parts = Path(folder, f"whole.{form}"), Path(folder, "parts")
+        write(columns, whole, style)
+        expected = told(lambda: in_memory(whole, spec, reading))
+        assert told(lambda: by("duckdb", whole, spec, reading)) == expected
+        parts.mkdir()
+        for i, rows in enumerate((slice(0, cut), slice(cut, None))):
+            if part := {name: cells[rows] for name, cells in columns.items() if cells[rows]}:
+                typed = {name: cells if form == "parquet" else cells for name, cells in part.items()}
+                write(typed, parts / f"part-{i}.{form}", style)
+        schemas = {str(parquet.read_schema(part)) for part in parts.iterdir()} if form == "parquet" else {1}
+        if len(schemas) == 1:
+            assert told(lambda: by("duckdb", parts, spec, reading)) == expected
+
+
+@given(files())
+def test_saved_parts_make_the_whole(given_file):
+    columns, spec, reading, _, _, cut = given_file
+    spec = KeySpec(spec.key_variables, weight=spec.weight, sensitive_variables=spec.sensitive_variables)
+    frame = pd.DataFrame({name: pd.Series(cells) for name, cells in columns.items()}).infer_objects()
+    try:
+        whole = count_frame(frame, spec)
+    except KanonLabError:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, f"{i}.parquet") for i in range(2)]
+        parts = [frame.iloc[:cut], frame.iloc[cut:]]
+        saved = [path for path, part in zip(paths, parts, strict=True) if len(part)]
+        for path, part in zip(paths, parts, strict=True):
+            if len(part):
+                save_counts(count_frame(part, spec), path)
+        merged = load_counts(saved)
+    assert told(lambda: (merged, kanon_lab.measure(merged.table()))) == told(
+        lambda: (whole, kanon_lab.measure(whole.table()))
+    )
+
+
+@pytest.fixture(scope="module")
+def spark():
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    yield session
+    session.stop()
+
+
+@NO_SPARK
+@settings(max_examples=15)
+@given(given_file=files())
+def test_spark_counts_as_memory_does(spark, given_file):
+    columns, spec, reading, form, style, _ = given_file
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"whole.{form}")
+        write(columns, path, style)
+        assert told(lambda: by("spark", path, spec, reading)) == told(lambda: in_memory(path, spec, reading))
+
+
+@NO_SPARK
+def test_a_table_of_spark(spark):
+    frame = pd.DataFrame({"age": [30, 41, 30], "w": [1.5, 2.5, 3.0]})
+    spark.createDataFrame(pa.Table.from_pandas(frame)).createOrReplaceTempView("people")
+    counted = count_records("people", KeySpec("age", weight="w"), engine="spark")
+    assert counted.table().F_k.tolist() == [4.5, 2.5]
+    with pytest.raises(DataError, match="nobody: neither a file nor a table"):
+        count_records("nobody", KeySpec("age"), engine="spark")
+
+
+def survey(tmp_path, rows=200):
+    rng = np.random.default_rng(3)
+    folder = tmp_path / "survey"
+    folder.mkdir()
+    for i in range(40):
+        frame = pd.DataFrame({"sex": rng.choice(["f", "m"], rows), "age": rng.integers(0, 90, rows), "w": 1.5})
+        frame.to_csv(folder / f"part-{i:02}.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("f,30", "row 11: fewer cells than the header has; mend the row"),
+        ("f,30,1.5,9", "row 11: more cells than the header has; mend the row"),
+        ('f,"30,1.5', "row 11: a quotation mark is never closed; close it"),
+        ("f,30,-1", "row 11: a weight that is not above 0 in column w"),
+        ("f,30,", "row 11: a missing weight in column w"),
+        ("f,30,x", "row 11: a weight that is no number in column w"),
+    ],
+)
+def test_a_faulty_row_is_named_with_its_part(tmp_path, row, said):
+    folder = survey(tmp_path)
+    part = folder / "part-37.csv"
+    lines = part.read_text().splitlines()
+    lines[10] = row
+    part.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=f"survey/part-37.csv: {said}") as error:
+        count_records(folder, KeySpec(["sex", "age"], weight="w"), engine="duckdb", spill=tmp_path)
+    assert row not in str(error.value)
+    assert [each.name for each in tmp_path.iterdir()] == ["survey"]  # nothing spilled is left
+
+
+def test_parts_must_be_alike(tmp_path):
+    folder = survey(tmp_path, rows=3)
+    (folder / "part-05.csv").write_text("age,sex,w\n30,f,1\n")
+    with pytest.raises(DataError, match="survey/part-05.csv: its columns or separator are others"):
+        count_records(folder, KeySpec("sex"), engine="duckdb")
+    (folder / "part-05.csv").write_text("sex,ages,w\nf,30,1\n")
+    with pytest.raises(DataError, match="survey/part-05.csv: no column age"):
+        count_records(folder, KeySpec("age"), engine="duckdb")
+    (folder / "part-05.csv").unlink()
+    (folder / "part-05.xlsx").write_bytes(b"")
+    with pytest.raises(DataError, match="the folder holds files of other kinds"):
+        count_records(folder, KeySpec("age"), engine="duckdb")
+
+
+def test_names_with_signs_of_patterns(tmp_path):
+    frame = pd.DataFrame({'a "b" `c`': [1, 1, 2], "w": [1.0, 2.0, 3.0]})
+    path = tmp_path / "a*[1] 'b'.parquet"
+    frame.to_parquet(path)
+    counted = count_records(path, KeySpec('a "b" `c`', weight="w"), engine="duckdb")
+    assert counted.table().F_k.tolist() == [3.0, 3.0]
+
+
+def test_more_keys_than_one_number_holds(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({f"k{i}": rng.integers(0, 10**9, 3000) for i in range(8)})
+    frame = pd.concat([frame, frame.iloc[:100]])
+    frame.to_parquet(tmp_path / "wide.parquet")
+    spec = KeySpec(list(frame))
+    counted = count_records(tmp_path / "wide.parquet", spec, engine="duckdb").table()
+    expected = kanon_lab.class_table(frame, spec)
+    assert (counted.f_k == expected.f_k).all()
+    assert (counted.codes == expected.codes).all()
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path):
+    left = tmp_path / f"kanon-lab-{2**22 + 1}-0123456789abcdef"
+    other = tmp_path / "kanon-lab-notes"
+    left.mkdir()
+    other.mkdir()
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "one.parquet")
+    count_records(tmp_path / "one.parquet", KeySpec("a"), engine="duckdb", spill=tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kanon-lab-notes", "one.parquet"]
+
+
+def test_refusals_of_counts(tmp_path):
+    frame = pd.DataFrame({"a": [1, 1, 2], "h": [1, 1, 2], "t": list("xyz")})
+    with pytest.raises(OptionError, match="counts by household are records of persons"):
+        save_counts(count_frame(frame, KeySpec("a", household="h")), tmp_path / "c.parquet")
+    save_counts(count_frame(frame, KeySpec("a")), tmp_path / "a.parquet")
+    with pytest.raises(StorageError, match="is there already"):
+        save_counts(count_frame(frame, KeySpec("a")), tmp_path / "a.parquet")
+    save_counts(count_frame(frame, KeySpec("t")), tmp_path / "t.parquet")
+    with pytest.raises(DataError, match="counts other variables"):
+        load_counts([tmp_path / "a.parquet", tmp_path / "t.parquet"])
+    frame.to_parquet(tmp_path / "plain.parquet")
+    with pytest.raises(DataError, match="holds no counts of records"):
+        load_counts([tmp_path / "plain.parquet"])
+    table = load_counts([tmp_path / "a.parquet"]).table()
+    with pytest.raises(DataError, match="counts of records only"):
+        table.f_k_of_records()
+
+
+def test_codes_that_are_text_in_one_part_only(tmp_path):
+    whole = ["1", "2", "03", "2"]
+    for i, cells in enumerate((whole[:2], whole[2:])):
+        Path(tmp_path, f"{i}.csv").write_text("code\n" + "\n".join(cells) + "\n")
+        save_counts(count_records(tmp_path / f"{i}.csv", KeySpec("code"), engine="memory"), tmp_path / f"{i}.parquet")
+    merged = load_counts([tmp_path / "0.parquet", tmp_path / "1.parquet"]).table()
+    assert merged.classes["code"].tolist() == ["03", "1", "2"]
+    assert merged.f_k.tolist() == [1, 1, 2]
