@@ -68,7 +68,6 @@ def total(f_k):
 QUESTION = Question(
     "f_k of each record, eight keys",
     keys,
-    (25_000, 125_000, 500_000, 2_500_000),
     {
         "kanon_lab": lambda frame: kanon_lab.class_table(frame, NAMES).f_k_of_records(),
         "NumPy, keys packed, one sort": packed,
@@ -85,4 +84,5 @@ QUESTION = Question(
     },
     answer=total,
     agree=True,
+    sizes=(25_000, 125_000, 500_000, 2_500_000),
 )

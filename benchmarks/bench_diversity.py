@@ -33,10 +33,10 @@ def three(frame):
 QUESTION = Question(
     "l-diversity and t-closeness, eight keys",
     keys,
-    (25_000, 125_000, 500_000, 2_500_000),
     {
         "kanon_lab, eight measures": eight,
         "pandas, two measures": two,
         "pycanon, three measures": Task(three, needs="pycanon"),
     },
+    sizes=(25_000, 125_000, 500_000, 2_500_000),
 )

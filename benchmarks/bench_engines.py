@@ -56,7 +56,6 @@ def total(printed):
 QUESTION = Question(
     "Measures of a register on disk, three keys",
     register,
-    (250_000, 1_000_000, 4_000_000, 12_000_000),
     {
         "kanon-lab, memory": measured("memory"),
         "kanon-lab, duckdb": Task(measured("duckdb"), needs=lambda: without("duckdb")),
@@ -70,4 +69,5 @@ QUESTION = Question(
     answer=total,
     agree=True,
     processes=True,
+    sizes=(250_000, 1_000_000, 4_000_000, 12_000_000),
 )

@@ -17,7 +17,6 @@ def files(rows):
 QUESTION = Question(
     "Risk of three quantities with noise",
     files,
-    (10_000, 50_000, 250_000, 1_000_000),
     {
         "record linkage": lambda pair: kanon_lab.measures.record_linkage(*pair),
         "intervals by rank": lambda pair: kanon_lab.measures.interval_disclosure(*pair, by="rank"),

@@ -8,16 +8,13 @@ from harness import Question
 
 import kanon_lab
 
-WIDTHS = (1, 2, 3, 5, 7)
 RECIPE = {
     "key_variables": ["region", "age", "marital", "occupation"],
     "steps": ["$ages", "$gone", {"suppress": {"k_required": "$k"}}],
 }
+BANDS = {f"bands of {width}": [*range(1, 14, width), None] for width in (1, 2, 3, 5, 7)}
 GRID = {
-    "ages": {
-        f"bands of {width}": {"recode": {"variable": "age", "bands": [*range(1, 14, width), None], "closed": "left"}}
-        for width in WIDTHS
-    },
+    "ages": {name: {"recode": {"variable": "age", "bands": bands, "closed": "left"}} for name, bands in BANDS.items()},
     "gone": {"none": None, **{name: {"remove_variables": {"variables": name}} for name in ("region", "occupation")}},
     "k": [3, 5],
 }
@@ -35,7 +32,7 @@ def one_by_one(frame):
 QUESTION = Question(
     "A map of 30 recipes",
     keys,
-    (2_000, 10_000, 50_000, 250_000),
     {"steps shared, 1 process": shared(1), "steps shared, 2 processes": shared(2), "one after the other": one_by_one},
     processes=True,
+    sizes=(2_000, 10_000, 50_000, 250_000),
 )

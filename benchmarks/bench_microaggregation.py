@@ -52,7 +52,6 @@ def within(result):
 QUESTION = Question(
     "Microaggregation of three quantities, k = 3",
     quantities,
-    (5_000, 20_000, 80_000, 250_000),
     {
         "MDAV": groups("mdav"),
         "NumPy, MDAV as defined": plain,
@@ -61,4 +60,5 @@ QUESTION = Question(
     },
     large=1_000_000,
     answer=within,
+    sizes=(5_000, 20_000, 80_000, 250_000),
 )

@@ -22,6 +22,5 @@ def move(control):
 QUESTION = Question(
     "Ten moves in an explorer",
     keys,
-    (1_000, 10_000, 100_000, 1_000_000),
     {"keys": Task(move, by_keys), "the nation, for comparison": Task(move, nation)},
 )

@@ -27,7 +27,6 @@ def means(counts):
 QUESTION = Question(
     "Anonymity of a population, all dates and ranges",
     make,
-    (500, 1_250, 3_200, 8_114),
     {
         "closed form, the nation": lambda counts: kanon_lab.population.anonymity(counts),
         "closed form, each place": lambda counts: kanon_lab.population.anonymity(counts, by="municipality"),
@@ -37,4 +36,5 @@ QUESTION = Question(
         "pandas, means by day alone": means,
     },
     unit="municipalities",
+    sizes=(500, 1_250, 3_200, 8_114),
 )

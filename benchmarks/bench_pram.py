@@ -36,7 +36,6 @@ def loop(frame):
 QUESTION = Question(
     "PRAM of one variable, ten categories",
     make,
-    (10_000, 50_000, 250_000, 1_000_000),
     {
         "kanon_lab": moved(),
         "kanon_lab, 50 strata": moved("stratum"),

@@ -28,7 +28,6 @@ def frequencies(frame):
 QUESTION = Question(
     "Risk of a sample, eight keys and a weight",
     sample,
-    (10_000, 50_000, 250_000, 1_000_000),
     {
         "class table": table,
         "Benedetti-Franconi": Task(lambda made: kanon_lab.measures.file_risk(made), table),

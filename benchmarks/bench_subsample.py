@@ -38,10 +38,10 @@ def by_groupby(frame):
 QUESTION = Question(
     "The subsample study, nine scenarios",
     make,
-    (15_000, 60_000, 246_000, 1_000_000),
     {
         "kanon_lab, 1 subsample": study(1),
         "kanon_lab, 200 subsamples": study(200),
         "pandas, 1 scenario alone": by_groupby,
     },
+    sizes=(15_000, 60_000, 246_000, 1_000_000),
 )

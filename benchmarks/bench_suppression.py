@@ -19,7 +19,6 @@ def suppressed(names, missing="wildcard"):
 QUESTION = Question(
     "Local suppression to k = 3",
     keys,
-    (5_000, 50_000, 250_000, 1_000_000),
     {
         "five easy keys": suppressed(EASY),
         "five hard keys": suppressed(HARD),
@@ -28,4 +27,5 @@ QUESTION = Question(
         "sdcMicro, five hard keys": Task("localSuppression(data, k = 3, keyVars = 1:5)", lambda frame: frame[HARD]),
     },
     answer=lambda result: f"{result.total:,} cells; {result.violating:,} records were below k",
+    sizes=(5_000, 50_000, 250_000, 1_000_000),
 )

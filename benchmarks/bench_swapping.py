@@ -27,7 +27,6 @@ def loop(frame):
 QUESTION = Question(
     "Noise, rank swapping and shuffling, three quantities",
     quantities,
-    (10_000, 50_000, 250_000, 1_000_000),
     {
         "correlated noise": lambda frame: kanon_lab.methods.add_noise(
             frame, QUANTITIES, method="correlated", strength=0.1

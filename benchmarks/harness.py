@@ -33,24 +33,16 @@ FILES = "KANON_LAB_BENCH_FILES"
 
 @dataclass(frozen=True)
 class Task:
-    """What is timed.
+    """What is timed: `work`, on the data in the form that `given` makes of them.
 
-    Attributes
-    ----------
-    work : callable or str
-        Does it, with the data; text is an expression of R with sdcMicro, of the data frame ``data``.
-    given : callable, optional
-        Puts the data into the form that the work takes, not timed.
-    needs : str or callable
-        The package without which it is left out; a function says itself what is lacking.
-    answer : callable, optional
-        What a result is known by; in place of the question's, which None takes away.
+    Text is an expression of R with sdcMicro, of the data frame ``data``. Without the package that it `needs` a task is
+    left out (a function says itself what is lacking). A result is known by the question's answer, or by its own.
     """
 
     work: Callable[[Any], Any] | str
     given: Callable[[Any], Any] | None = None
     needs: str | Callable[[], str] = ""
-    answer: Callable[[Any], str] | str | None = "as the question"
+    answer: Callable[[Any], str] | str | None = "the question's"
 
     def lacks(self) -> str:
         """Why it cannot be done here; nothing where it can."""
@@ -67,28 +59,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and the tasks that answer it.
+    """A question: a title, data of a size (made from a seed, not timed), and by its name each task, or its work alone.
 
-    Attributes
-    ----------
-    title : str
-    make : callable
-        Data of a size, from a seed; not timed.
-    sizes : tuple of int
-        Four, ascending; `large` is one more, on request. What they count is the `unit`.
-    tasks : mapping
-        By its name each `Task`, or its work alone.
-    answer : callable, optional
-        What a result is known by, as text; with `agree` the same for all tasks.
-    processes : bool
-        Whether tasks start others: no first call is made then, and their memory counts too, as seen ten times a second,
-        pages that two processes share twice.
+    There are four sizes, which count the `unit`, and a `large` one on request. What a result is known by, its answer
+    as text, must be the same for all tasks where they `agree`. Of tasks that start `processes` no first call is made,
+    and the memory of those counts too, as seen ten times a second, pages that two of them share twice.
     """
 
     title: str
     make: Callable[[int], Any]
-    sizes: tuple[int, ...]
     tasks: Mapping[str, Task | Callable[[Any], Any]]
+    sizes: tuple[int, ...] = (10_000, 50_000, 250_000, 1_000_000)
     unit: str = "records"
     large: int | None = None
     answer: Callable[[Any], str] | None = None
