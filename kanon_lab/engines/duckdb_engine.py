@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, StorageError
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BATCH = 2**17
+# Seconds between looks whether an interrupt came.
+_PATIENCE = 0.2
+_Result = TypeVar("_Result")
 
 
 class DuckDB:
@@ -31,7 +35,7 @@ class DuckDB:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
-        self._spill = spill
+        self._spill, self._thread = spill, ThreadPoolExecutor(1)
         self._connection = duckdb.connect(str(spill / "records.duckdb"), config=settings)
 
     def open(self, source: Source) -> None:
@@ -59,23 +63,33 @@ class DuckDB:
 
     def query(self, sql: str) -> pa.Table:
         """The rows of a small result."""
-        with self._told():
-            return self._connection.sql(sql).to_arrow_table()
+        return self._wait(lambda: self._connection.sql(sql).to_arrow_table())
 
     def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
         """The rows of a large result, some at a time."""
-        with self._told():
-            yield from self._connection.sql(sql).to_arrow_reader(_BATCH)
+        reader = self._wait(lambda: self._connection.sql(sql).to_arrow_reader(_BATCH))
+        while (batch := self._wait(lambda: next(reader, None))) is not None:
+            yield batch
 
     def _run(self, sql: str) -> None:
-        with self._told():
-            self._connection.execute(sql)
+        self._wait(lambda: self._connection.execute(sql))
 
-    def _told(self):
-        return _errors(self._error)
+    def _wait(self, work: Callable[[], _Result]) -> _Result:
+        """Let another thread do it, so that an interrupt is heard at once, and DuckDB told to stop."""
+        future = self._thread.submit(work)
+        try:
+            while not future.done():
+                wait([future], timeout=_PATIENCE)
+        except BaseException:
+            self._connection.interrupt()
+            wait([future])
+            raise
+        with _errors(self._error):
+            return future.result()
 
     def close(self) -> None:
         """Free its memory."""
+        self._thread.shutdown()
         self._connection.close()
 
 
@@ -92,8 +106,6 @@ class _errors:
         if error is None or not isinstance(error, (self.kind, RuntimeError)):
             return
         text, name = str(error), type(error).__name__
-        if "Interrupt" in name or "interrupted" in text.lower():
-            raise KeyboardInterrupt from None
         if name == "OutOfMemoryException" or "Out of Memory" in text:
             raise DataError(
                 "duckdb needs more memory for it; allow more (--memory), or free space in --spill"
