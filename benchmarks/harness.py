@@ -148,8 +148,11 @@ def _measured_in_r(expression: str, frame: Any, repeats: int) -> dict[str, Any]:
             work <- function(data) {expression}
             invisible(work(head(all, {TINY})))
             seconds <- c()
-            while (length(seconds) < {repeats} && sum(seconds) < {PATIENCE})
-                seconds <- c(seconds, system.time(work(all))[["elapsed"]])
+            while (length(seconds) < {repeats} && sum(seconds) < {PATIENCE}) {{
+                start <- as.numeric(Sys.time())
+                work(all)
+                seconds <- c(seconds, as.numeric(Sys.time()) - start)
+            }}
             peak <- grep("VmHWM", readLines("/proc/self/status"), value = TRUE)
             cat("\\n", gsub("[^0-9]", "", peak), seconds)""")
     kilobytes, *seconds = map(float, said.splitlines()[-1].split())

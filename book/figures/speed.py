@@ -38,13 +38,6 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
         A row for each task and size: ``task``, ``size`` (in `unit`), ``median``, ``low`` and ``high`` (seconds).
     question : str
         The title.
-
-    Examples
-    --------
-    >>> from kanon_lab.figures import speed
-    >>> runs = pd.DataFrame({"task": "ours", "size": [10, 100], "median": [0.1, 0.9], "low": 0.1, "high": 1.0})
-    >>> speed.seconds_by_size(runs, question="A sum", unit="records").to_dict()["title"]["text"]
-    ['A sum']
     """
     check_columns(runs, ("task", "size", "median", "low", "high"), "a file of benchmarks/run.py")
     tasks = list(dict.fromkeys(runs["task"]))
