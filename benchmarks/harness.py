@@ -24,7 +24,7 @@ from typing import Any
 #: Records of a first call, which is not timed: it imports.
 TINY = 200
 #: Seconds of one task at one size after which no repeat begins.
-PATIENCE = 20
+PATIENCE = 12
 #: Names the interpreter that has pycanon, which pins old versions of pandas and numpy.
 PYCANON = "KANON_LAB_PYCANON"
 #: Names the folder for files that a question makes.
