@@ -18,6 +18,7 @@ import json, sys, duckdb
 file, names, memory, spill = sys.argv[1:]
 classes = f"SELECT count(*) AS f_k FROM read_parquet('{file}') GROUP BY {names}"
 connection = duckdb.connect(config={"memory_limit": memory, "temp_directory": spill})
+connection.execute("SET enable_progress_bar = false")
 found = connection.execute(f"SELECT count(*), count(*) FILTER (f_k = 1) FROM ({classes})").fetchone()
 print(json.dumps(dict(zip(["classes", "sample_uniques"], found))))
 """
