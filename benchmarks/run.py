@@ -32,7 +32,7 @@ population map moves engines""".split()
 PACKAGES = set("numpy pandas pyarrow scipy polars duckdb pyspark".split())
 REPEATS = 5
 #: A size is left out where one repeat would take more seconds, by what smaller sizes took.
-LONGEST = 20
+LONGEST = 30
 
 
 def ask(name: str, sizes: list[int], repeats: int, folder: str) -> list[dict[str, Any]]:
