@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
 
 from kanon_lab.columns import distinct_rows, pack
 
@@ -48,6 +47,8 @@ def compatible_counts(
     `compatible_sums`), their value, and themselves. So are the sums, sorted by row and then by value.
     """
     rows = len(codes)
+    from scipy import sparse  # takes longer to load than what most files need
+
     own = sparse.csr_array((count, (class_, value)), shape=(rows, m))
     pairs = compatible_sums(codes, np.ones(rows, dtype=np.int64)).sum()
     if rows * m <= _MOST_DENSE or pairs > _MOST_PAIRS:

@@ -18,7 +18,6 @@ from kanon_lab.data.labels import COLUMNS, check_year, first_row
 from kanon_lab.errors import DataError, OptionError, shortened
 
 if TYPE_CHECKING:
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
     from pyarrow.parquet import FileMetaData
 
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -64,9 +63,8 @@ NO_WORKBOOK = "is not an xlsx workbook, or is damaged; save it again as xlsx"
 NO_PARQUET = "is not a Parquet file, or is cut short; write it again"
 _NO_XLS = "is not an xls workbook, or is damaged or encrypted; save it as xlsx"
 
-_ROWS, _COLUMNS = 2**20, 2**14
 # Elements of XML that a row can need, and the fewest bytes of so many.
-_TAGS = 8 * _COLUMNS
+_TAGS = 8 * 2**14
 _SHORTEST = 4 * _TAGS
 # The second is slow, and few programs write names with a prefix.
 _ROW, _PREFIXED_ROW = re.compile(rb"<row[\s/>]"), re.compile(rb"<\w+:row[\s/>]")
@@ -91,26 +89,6 @@ def check_workbook(content: bytes) -> None:
             blocks = [map(coordinate_to_tuple, map(bytes.decode, ends)) for ends in merged]
             cells = sum((bottom - top + 1) * (right - left + 1) for (top, left), (bottom, right) in blocks)
             files.check_table(cells, 1)
-
-
-def bounded(sheet: "ReadOnlyWorksheet") -> None:
-    """Let a sheet refuse too many cells as they come: its XML may not say how many, and its reader fills all gaps."""
-    rows_of = sheet._cells_by_row
-
-    def rows(*args: object, **options: object) -> Iterator[tuple]:
-        widest = 0
-        for number, row in enumerate(rows_of(*args, **options), start=1):
-            if number > _ROWS or len(row) > _COLUMNS:
-                raise DataError(NO_WORKBOOK)
-            width = len(row)
-            while width and row[width - 1].value is None:  # formats without a value count for nothing
-                width -= 1
-            widest = max(widest, width)
-            if width:
-                files.check_table(number, widest)
-            yield row
-
-    sheet._cells_by_row = rows
 
 
 def check_cells(content: bytes, columns: Mapping[int, str]) -> None:
@@ -272,10 +250,10 @@ def _read_sheet(content: bytes, form: str) -> pd.DataFrame:
 
 
 def _cells_of_xlsx(content: bytes) -> pd.DataFrame:
+    from kanon_lab.data.sheet_rows import cells_of
+
     check_workbook(content)
-    with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
-        bounded(book.book.worksheets[0])
-        return pd.read_excel(book, header=None, dtype=object, keep_default_na=False, na_values=[""])
+    return pd.DataFrame(cells_of(content), dtype=object)
 
 
 def _cells_of_xls(content: bytes) -> pd.DataFrame:
