@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,29 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.population.law import KRange
 from kanon_lab.show import style
-from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, SHARE, alt, check_columns, finish, inline, title, tooltips
+from kanon_lab.show.style import (
+    BLACK,
+    COUNT,
+    GREY,
+    GRID,
+    LIGHT_GREY,
+    ORANGE,
+    SHARE,
+    alt,
+    check_columns,
+    finish,
+    inline,
+    title,
+    told_apart,
+    tooltips,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ANONYMITY = ("place", "name", "population", "dates", "k_from", "k_to", "share")
+# Marks of registers: upright strokes, as those of the many, and points.
+_TICK, _POINTS = "M-0.12,-1L0.12,-1L0.12,1L-0.12,1Z", ("circle", "diamond")
 
 
 def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChart:
@@ -287,6 +305,55 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
             f"one group, {one}."
         ),
         height=340,
+    )
+
+
+def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
+    """How far registers that were drawn and counted lie from what the law expects, in its standard deviations.
+
+    `frame`: one row a register and range of k: ``register`` (its kind: those of which there are most are drawn as
+    ticks, up to two others as points), ``k`` (the label of the range) and ``z``. `half_width`: of the interval, in
+    standard deviations.
+    """
+    check_columns(frame, ("register", "k", "z"), "beside_register(expected, classes)")
+    kinds = frame["register"].value_counts().index.tolist()
+    order = list(dict.fromkeys(frame["k"]))
+    many, others = kinds[0], [name for name in dict.fromkeys(frame["register"]) if name != kinds[0]]
+    style.check_room(others, _POINTS, "registers beside the many")
+    reach = max(3, math.ceil(frame["z"].abs().max()))
+    x = alt.X(
+        "z:Q",
+        scale=alt.Scale(domain=[-reach, reach], nice=False),
+        axis=alt.Axis(tickCount=7, format="d"),
+        title="Counted less expected (standard deviations)",
+    )
+    y = alt.Y("k:N", sort=order, title="k: persons in the group", axis=alt.Axis(ticks=False))
+    band = alt.Chart(alt.InlineData(values=[{"low": -half_width, "high": half_width}]))
+    band = band.mark_rect(color=GRID, opacity=1).encode(x=alt.X("low:Q"), x2="high:Q")
+    looks = told_apart(
+        "register:N", [many, *others], color=[LIGHT_GREY, ORANGE, BLACK], shape=[_TICK, *_POINTS], title=None
+    )
+    rows, told = frame[["register", "k", "z"]], tooltips(("register:N", "register"), ("k:N", "k"), ("z:Q", "sd", ".2f"))
+    ticks = alt.Chart(inline(rows[rows["register"] == many], 3)).mark_tick(thickness=1.5, opacity=0.6, height=14)
+    points = alt.Chart(inline(rows[rows["register"] != many], 3)).mark_point(filled=True, size=110, opacity=1)
+    outside = {name: int((here["z"].abs() > half_width).sum()) for name, here in frame.groupby("register")}
+    sizes = frame["register"].value_counts()
+    counted = "; ".join(f"{name}, {outside[name]:,} of {sizes[name]:,}" for name in [many, *others])
+    return finish(
+        alt.layer(
+            band,
+            ticks.encode(x=x, y=y, color=looks["color"], tooltip=told),
+            points.encode(x=x, y=y, **looks, tooltip=told),
+        ),
+        title=title(
+            "Registers that were drawn, and the law",
+            "How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
+        ),
+        description=(
+            f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
+            f"of persons counted in registers lies from the number expected. Outside the 95 % interval lie: {counted}."
+        ),
+        height=46 * len(order),
     )
 
 

@@ -8,23 +8,19 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-# Points of a block at most: fewer make more boxes to look at, more make longer looks into one.
-_LARGEST = 128
-# No distance is larger, and what is not there is farther.
-_FINITE = np.finfo(float).max
+# Points of a block at most: fewer make more balls to look at, more make longer looks into one.
+_LARGEST = 64
+# What roots, sums and scaled values went into is trusted only up to this share.
+_SLACK = 1e-12
 
 
 def squared(points: np.ndarray, centre: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weighted squared distances of points, shape (variables, n), from one, shape (variables,).
 
-    Always reckoned in the same order, so that equal points are equally far, and points of a box never farther or nearer
-    than its sides: rounding keeps the order of what it rounds.
+    Always reckoned in the same order, so that equal points are equally far. What the searches below pass over is
+    farther or nearer by more than rounding; of the others these distances decide.
     """
-    return _summed(points - centre[:, None], weights)
-
-
-def _summed(apart: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted sums of squares of differences, in their place."""
+    apart = points - centre[:, None]
     apart *= apart
     apart *= weights[:, None]
     total = apart[0]
@@ -33,139 +29,157 @@ def _summed(apart: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return total
 
 
-class Blocks:
-    """Points in blocks of neighbours, each with a box about its points; a search skips the boxes that cannot matter."""
+class Records:
+    """Records that are in no group yet: which is farthest from a point, and which are nearest to one of them."""
 
     def __init__(self, points: np.ndarray, weights: np.ndarray):
         self.points, self.weights = points, weights
-        self.there, self.total = np.ones(points.shape[1], dtype=bool), points.sum(axis=1)
-        self._block, self._place = np.empty((2, points.shape[1]), dtype=np.intp)
-        self._build(np.arange(points.shape[1]))
+        self.left, self.total = points.shape[1], points.sum(axis=1)
+        self.there = np.ones(self.left, dtype=bool)
+        # Equal records stand together, in file order; `_head` is before the first of them that is there.
+        self._queue = np.lexsort(points)
+        differs = (np.diff(points[:, self._queue], axis=1) != 0).any(axis=0)
+        self._same = np.empty(self.left, dtype=np.intp)
+        self._same[self._queue] = np.concatenate([[0], differs.cumsum()])
+        self._count = np.bincount(self._same)
+        self._head = self._count.cumsum() - self._count
+        self._unit = np.sqrt(weights)
+        self._spot = np.empty(self.left, dtype=np.intp)
+        self._build()
 
-    def _build(self, rows: np.ndarray) -> None:
-        parts = self._halved(rows, -(-len(rows) // _LARGEST))
-        shape = len(parts), max(map(len, parts))
-        self._built = self.left = len(rows)
-        # What is added to the distance of a place: nothing, or so much that no point seems to be there.
-        self._gap, self._rows = np.full(shape, np.inf), np.zeros(shape, dtype=np.intp)
-        for block, part in enumerate(parts):
-            self._gap[block, : len(part)], self._rows[block, : len(part)] = 0.0, part
-            self._block[part], self._place[part] = block, np.arange(len(part))
-        self._count = np.array([len(part) for part in parts])
-        self._cells = self.points[:, self._rows]
-        self._low, self._high = np.empty((2, len(self.points), len(parts)))
-        self._loose = np.ones(len(parts), dtype=bool)
-        self._tighten(np.arange(len(parts)))
+    def _build(self) -> None:
+        """Make a tree of the records that are there, and blocks of neighbours in it."""
+        from scipy.spatial import cKDTree
 
-    def _halved(self, rows: np.ndarray, parts: int) -> list[np.ndarray]:
-        """Points in so many blocks, by halves along the variable in which they spread most; each in ascending order."""
-        if parts == 1:
-            return [rows]
-        some = self.points[:, rows]
-        widest = ((some.max(axis=1) - some.min(axis=1)) ** 2 * self.weights).argmax()
-        order = some[widest].argsort(kind="stable")
-        half = len(rows) * (parts // 2) // parts
-        low, high = np.sort(rows[order[:half]]), np.sort(rows[order[half:]])
-        return self._halved(low, parts // 2) + self._halved(high, parts - parts // 2)
+        self._rows, self._built = np.flatnonzero(self.there), self.left
+        self._middle = self.total / self.left
+        scaled = (self.points[:, self._rows] - self._middle[:, None]) * self._unit[:, None]
+        self._tree = cKDTree(scaled.T)
+        order = self._tree.indices
+        self._order, self._scaled = self._rows[order], scaled[:, order]
+        # The tree halves, so that powers of 2 end where its branches do.
+        parts = 1 << (-(-self.left // _LARGEST) - 1).bit_length()
+        self._first = np.arange(parts) * self.left // parts
+        self._cover()
 
-    def _tighten(self, blocks: np.ndarray) -> None:
-        """Draw anew the boxes among these that points were taken from."""
-        blocks = blocks[self._loose[blocks]]
-        if len(blocks):
-            cells, gap = self._cells[:, blocks], self._gap[blocks]
-            self._low[:, blocks], self._high[:, blocks] = (cells + gap).min(axis=2), (cells - gap).max(axis=2)
-            self._loose[blocks] = False
+    def _cover(self) -> None:
+        """Draw balls about what is left of the blocks."""
+        there = self.there[self._order]
+        size = np.add.reduceat(there, self._first, dtype=np.intp)
+        size = size[size > 0]
+        self._order, self._scaled, self._covered = self._order[there], self._scaled[:, there], self.left
+        self._spot[self._order] = np.arange(self.left)
+        square = (self._scaled**2).sum(axis=0)
+        self._radius, self._reach = math.sqrt(square.max()), 0.0
+        # For a product with (-2 a, 1): the squared distance from a, less the square of a.
+        self._lifted = np.vstack([self._scaled, square])
+        self._first = size.cumsum() - size
+        # Wide balls are of no use: their records stand alone.
+        alone = np.repeat(self._balls(size)[-1] > self._radius / 4, size)
+        alone[self._first] = True
+        self._first = alone.nonzero()[0]
+        self._size = np.diff(self._first, append=self.left)
+        middle, radius = self._balls(self._size)
+        # For a product with (-2 a, 1, 2 d): no less than d^2 - a^2 if a point of the ball can be as far as d from a.
+        self._ball = np.vstack([middle, (middle**2).sum(axis=0) - radius**2, radius])
+
+    def _balls(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Middles and radii of the blocks that have so many records."""
+        middle = np.add.reduceat(self._scaled, self._first, axis=1) / size
+        apart = self._scaled - np.repeat(middle, size, axis=1)
+        return middle, np.sqrt(np.maximum.reduceat((apart**2).sum(axis=0), self._first))
 
     def remove(self, rows: np.ndarray) -> None:
-        """Take points away."""
+        """Take records away."""
         self.there[rows] = False
         self.left -= len(rows)
         self.total -= self.points[:, rows].sum(axis=1)
-        # Each search looks at all boxes: when half of the points are gone, there are made fewer.
-        if self.left < self._built // 2 and len(self._count) > 1:
-            self._build(np.flatnonzero(self.there))
-            return
-        blocks = self._block[rows]
-        self._gap[blocks, self._place[rows]] = np.inf
-        self._loose[blocks] = True
-        np.subtract.at(self._count, blocks, 1)
-        # The block that moves into the place of an empty one is the last: emptied from behind, it is not empty itself.
-        for block in sorted({*blocks[self._count[blocks] == 0].tolist()}, reverse=True):
-            self._drop(block)
-
-    def _drop(self, block: int) -> None:
-        """Put the last block in the place of an empty one."""
-        last = len(self._count) - 1
-        self._block[self._rows[last][self._gap[last] == 0]] = block
-        for name in ("_gap", "_rows", "_count", "_loose"):
-            array = getattr(self, name)
-            array[block] = array[last]
-            setattr(self, name, array[:last])
-        for name in ("_cells", "_low", "_high"):
-            array = getattr(self, name)
-            array[:, block] = array[:, last]
-            setattr(self, name, array[:, :last])
-
-    def _distances(self, blocks: np.ndarray, centre: np.ndarray) -> np.ndarray:
-        """Squared distances of the places of some blocks, whether a point is there or not."""
-        cells = self._cells[:, blocks[0]] if len(blocks) == 1 else self._cells[:, blocks].reshape(len(centre), -1)
-        return squared(cells, centre, self.weights)
+        np.subtract.at(self._count, self._same[rows], 1)
+        self._lifted[-1, self._spot[rows]] = -np.inf
+        if self.left < self._built // 2:
+            self._build()
+        elif self.left < self._covered * 0.95:
+            self._cover()
 
     def farthest(self, centre: np.ndarray) -> int:
-        """The earliest of the points farthest from a centre, shape (variables,)."""
-        at = centre[:, None]
-        bound = _summed(np.maximum(at - self._low, self._high - at), self.weights)
-        blocks, best, found = bound.argmax()[None], -1.0, -1
-        while len(blocks):
-            distance = self._distances(blocks, centre) - self._gap[blocks].ravel()
-            bound[blocks] = -1
-            if (most := distance.max()) >= best:
-                row = self._rows[blocks].ravel()[distance == most].min()
-                found = row if most > best else min(row, found)
-                best = most
-            self._tighten(blocks)
-            blocks = _next((bound >= best).nonzero()[0], -bound, len(blocks))
-        return int(found)
+        """The earliest of the records farthest from a centre, shape (variables,)."""
+        at = (centre - self._middle) * self._unit
+        own, least = at @ at, self._radius / 4
+        slack = _SLACK * len(at) * (self._radius**2 + own)
+        lift = np.append(-2 * at, [1.0, 2 * max(self._reach, least)])
+        # A few blocks tell how far it is at least; then those that may hold one as far are looked at.
+        bound, found = lift @ self._ball, [-np.inf]
+        while len(found) < 4 and bound[block := bound.argmax()] > -np.inf:
+            first = self._first[block]
+            most = (lift[:-1] @ self._lifted[:, first : first + self._size[block]]).max()
+            bound[block] = -np.inf
+            if most > -np.inf:
+                found.append(most)
+            else:
+                self._ball[-2, block] = -np.inf
+        most, many = max(found), 16
+        while True:
+            self._reach = max(math.sqrt(max(most + own, 0.0)), least)
+            lift[-1] = 2 * self._reach
+            bound = lift @ self._ball
+            blocks = (bound >= self._reach**2 - own - slack).nonzero()[0]
+            if len(blocks) <= 4 * many:
+                break
+            # So many are fewer once some of the most promising have been looked at.
+            best = self._lift(lift, blocks[np.argpartition(bound[blocks], -many)[-many:]])[1].max()
+            most, many = (best, many) if best > most else (most, 4 * many)
+        places, far = self._lift(lift, blocks)
+        most = far.max(initial=-np.inf)
+        # Balls are small beside the distance. Where they are not, all that was far has gone.
+        if most + own < least**2 - slack:
+            self._build()
+            return self.farthest(centre)
+        rows = self._order[places[far >= most - slack]]
+        distance = squared(self.points[:, rows], centre, self.weights)
+        return int(rows[distance == distance.max()].min())
+
+    def _lift(self, lift: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Where the records of some blocks stand, and how far they are, less a constant."""
+        size = self._size[blocks]
+        places = np.repeat(self._first[blocks] - size.cumsum() + size, size)
+        places += np.arange(len(places))
+        return places, lift[:-1] @ self._lifted[:, places]
 
     def nearest(self, row: int, count: int) -> np.ndarray:
-        """A point and the `count` - 1 other ones nearest to it, of equals the earliest; in no order, shape (count,)."""
-        centre, block = self.points[:, row], self._block[row]
-        at = centre[:, None]
-        sides = np.maximum(self._low - at, at - self._high)
-        bound = _summed(np.maximum(sides, 0, out=sides), self.weights)
-        blocks, reach = block[None], _FINITE
-        near, found = np.empty(0), np.empty(0, dtype=np.intp)
-        while len(blocks):
-            distance = self._distances(blocks, centre) + self._gap[blocks].ravel()
-            bound[blocks], looked = np.inf, len(blocks)
-            if not len(found):
-                distance[self._place[row]] = -1
-            if len(distance) > count:
-                reach = min(reach, np.partition(distance, count - 1)[count - 1])
-            some = (distance <= reach).nonzero()[0]
-            near = np.concatenate([near, distance[some]])
-            found = np.concatenate([found, self._rows[blocks].ravel()[some]])
-            if len(near) > count:
-                first = np.lexsort((found, near))[:count]
-                near, found = near[first], found[first]
-                reach = near[-1]
-            # A block no nearer than the last one found matters only if it holds an earlier point.
-            blocks = (bound <= reach).nonzero()[0]
-            if len(blocks):
-                last = found[near == reach].max(initial=-1) if len(near) == count else self.points.shape[1]
-                blocks = blocks[(bound[blocks] < reach) | (self._rows[blocks, 0] < last)]
-                blocks = _next(blocks, bound, looked)
-        return found
+        """A record and the `count` - 1 others nearest to it, of equals the earliest; in no order, shape (count,)."""
+        if self._count[self._same[row]] >= count:
+            return self._equal(row, count)
+        at = (self.points[:, row] - self._middle) * self._unit
+        blur, many = _SLACK * self._radius, 5 * count
+        while True:
+            apart, near = self._tree.query(at, min(many, self._built))
+            near, sure = self._rows[near], apart[-1] * (1 - _SLACK) - blur
+            there = self.there[near]
+            near, apart = near[there], apart[there]
+            if len(near) > count and apart[count - 1] < apart[count] * (1 - _SLACK) - blur:
+                return near[:count]
+            if len(near) >= count:
+                distance = squared(self.points[:, near], self.points[:, row], self.weights)
+                distance[near == row] = -1
+                first = np.lexsort((near, distance))[:count]
+                if many >= self._built or math.sqrt(max(distance[first[-1]], 0.0)) < sure:
+                    return near[first]
+            many *= 4
 
-
-def _next(blocks: np.ndarray, order: np.ndarray, before: int) -> np.ndarray:
-    """The first of some blocks in an order, several times as many as `before`."""
-    most = 8 * before
-    return blocks if len(blocks) <= most else blocks[np.argpartition(order[blocks], most)[:most]]
-
-
-# Bounds that roots and sums went into are trusted only up to this share.
-_SLACK = 1e-9
+    def _equal(self, row: int, count: int) -> np.ndarray:
+        """A record and the `count` - 1 earliest ones equal to it, of which there are enough."""
+        same, many = self._same[row], 2 * count
+        while True:
+            rows = self._queue[self._head[same] :][:many]
+            there = self.there[rows]
+            if there.sum() >= count:
+                break
+            many *= 4
+        self._head[same] += there.argmax()
+        rows = rows[there][:count]
+        if row not in rows:
+            rows[-1] = row
+        return rows
 
 
 def on_grid(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -191,48 +205,53 @@ def mdav(
     tell: Callable[[int], object] = lambda records: None,
 ) -> np.ndarray:
     """The group of each record, numbered as formed; `order`: who begins one, not those farthest from the centroid."""
-    blocks = Blocks(points, weights)
-    begin = _outermost(blocks) if order is None else (row for row in order.tolist() if blocks.there[row])
+    records = Records(points, weights)
+    begin = _outermost(records) if order is None else (row for row in order.tolist() if records.there[row])
     groups: list[np.ndarray] = []
 
     def take(row: int) -> None:
-        groups.append(blocks.nearest(row, k))
-        blocks.remove(groups[-1])
+        groups.append(records.nearest(row, k))
+        records.remove(groups[-1])
         tell(k)
 
-    while blocks.left >= 2 * k:
-        opposite, row = blocks.left >= 3 * k, next(begin)
+    while records.left >= 2 * k:
+        opposite, row = records.left >= 3 * k, next(begin)
         take(row)
         if opposite:
-            take(blocks.farthest(points[:, row]))
-    tell(blocks.left)
+            take(records.farthest(points[:, row]))
+    tell(records.left)
     group = np.full(points.shape[1], len(groups))
     for number, members in enumerate(groups):
         group[members] = number
     return group
 
 
-def _outermost(blocks: Blocks) -> Iterator[int]:
+def _outermost(records: Records) -> Iterator[int]:
     """Time and again the record that is farthest from the centroid of those left.
 
     The centroid moves little from one time to the next: only records that were far out a while ago need be looked at,
-    as long as one of them is farther than all others can have become.
+    as long as one of them is farther than all others can have become. Those are a ring, and a ring in it.
     """
-    points, weights = blocks.points, blocks.weights
-    rows, ring, centre, reach = np.arange(points.shape[1]), np.empty(0, dtype=np.intp), points[:, 0], math.inf
+    points, weights = records.points, records.weights
+    size = [round(4 * records.left**power) for power in (1, 0.65, 0.4)]
+    rings = [np.arange(records.left)] + 2 * [np.empty(0, dtype=np.intp)]
+    centres, reaches = 3 * [points[:, 0]], [0.0, math.inf, math.inf]
     while True:
-        mean = blocks.total / blocks.left
-        ring = ring[blocks.there[ring]]
-        distance = squared(points[:, ring], mean, weights)
-        moved = math.sqrt(squared(centre[:, None], mean, weights)[0])
-        if not distance.max(initial=0) > ((reach + moved) * (1 + _SLACK)) ** 2:
-            rows, centre = rows[blocks.there[rows]], mean
-            distance = squared(points[:, rows], mean, weights)
-            most = min(4 * math.isqrt(len(rows)), len(rows))
+        mean = records.total / records.left
+        for level in (2, 1, 0):
+            ring = rings[level] = rings[level][records.there[rings[level]]]
+            distance = squared(points[:, ring], mean, weights)
+            reach = reaches[level] + math.sqrt(squared(centres[level][:, None], mean, weights)[0])
+            if level == 0 or distance.max(initial=0) > (reach * (1 + _SLACK)) ** 2:
+                break
+        row, reach = int(ring[distance.argmax()]), reach if level else 0.0
+        for inner in range(level + 1, 3):
+            most = min(size[inner], len(ring))
             outer = distance >= np.partition(distance, -most)[-most]
-            reach = math.sqrt(distance[~outer].max(initial=0))
-            ring, distance = rows[outer], distance[outer]
-        yield int(ring[distance.argmax()])
+            reach = max(reach, math.sqrt(distance[~outer].max(initial=0)))
+            ring, distance = ring[outer], distance[outer]
+            rings[inner], centres[inner], reaches[inner] = ring, mean, reach
+        yield row
 
 
 # Costs of groups that are reckoned at a time.

@@ -44,6 +44,26 @@ def test_recorded_weekend_dip(book):
     assert book["place"]["uneven-everywhere-widths"] == pytest.approx(6.5, abs=0.05)
 
 
+def test_recorded_registers_agree_with_the_law(book):
+    register = book["register"]
+    assert register["country-persons"] == book["spain"]["population"]
+    assert register["country-alone-share"] == pytest.approx(book["spain"]["share-day"], abs=0.0003)
+    for name in ("sample", "country"):
+        found = register[f"{name}-table"]
+        assert found["realised"].sum() == round(found["expected"].sum())
+        assert register[f"{name}-widest"] < 4
+    assert 0.93 < register["many-least"] <= register["many-most"] < 0.98
+
+
+def test_recorded_registers_that_are_drawn_otherwise(book):
+    """The formula told of the weekends moves by as much as the chapter on Spain says."""
+    register = book["register"]
+    expected, known = register["weekends-table"].iloc[-1][["alone by the law", "if it were known"]]
+    assert expected - known == pytest.approx(book["place"]["uneven-everywhere"], abs=1)
+    assert min(register["weekends-country"], register["twins-country"]) > 10
+    assert register["known-worst"] < 4
+
+
 def test_recorded_audit(book):
     audit = book["audit"]
     for source in studies.SOURCES:
@@ -84,6 +104,15 @@ def test_another_municipality(run, place, dates):
     assert table["mean of draws"].sum() == pytest.approx(results["population"], abs=1)
     assert results["worst-standard-error"] < 6
     assert results["alone-day"] >= results["alone-month"] >= results["alone-year"]
+
+
+def test_registers_of_another_population(run, towns):
+    counts = pd.read_csv(towns, dtype={"place": str})
+    results = run("register", population=str(towns), place=counts["place"].iloc[0], persons=2_000, registers=3)
+    assert results["sample-size"] == results["sample-table"]["realised"].sum() == 2_000
+    assert results["coverage-table"].columns.tolist() == ["k", "expected", "sd", "inside, of 3"]
+    everybody = run("register", population=str(towns), place=counts["place"].iloc[0], registers=2)
+    assert everybody["sample-size"] == min(counts["persons"].sum(), 1_000_000)
 
 
 @pytest.mark.parametrize("dates", sorted(PERIODS))

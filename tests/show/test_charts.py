@@ -173,6 +173,7 @@ def microdata(survey, risks, protections, perturbations, costs, subsamples):
 def made(counts, grid, microdata):
     audit = pd.DataFrame({"table": ["Cuadro 1", "Cuadro 1", "Cuadro 2"], "figures": [80, 1, 220]})
     sizes = pd.DataFrame({"rank": [1, 2, 3], "real": [30, 20, 10], "reconstructed": [30, 21, 10]})
+    z = pd.DataFrame({"register": [*"mmm", "one", "all"], "k": [*"112", "1", "2"], "z": [0.5, -2.5, 1, 4.2, -0.1]})
     by_age, pooled = (alone_by_age(counts.assign(age_group=list(pair) * 1_200)) for pair in AGES)
     return microdata | {
         "figura_1": spain_figures.figura_1(anonymity(counts, ranges="1", by="municipality"), named=["01000", "02001"]),
@@ -180,6 +181,7 @@ def made(counts, grid, microdata):
         "provinces": spain_figures.provinces(anonymity(counts, ranges="1", by="province")),
         "alone": spain_figures.alone(alone_by_cell_size([1, 10, 100, 1_000])),
         "ages": spain_figures.ages(by_age, pooled=pooled, name="two places"),
+        "deviations": spain_figures.deviations(z, half_width=1.96),
         "audit_overview": audit_figures.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "audit_evidence": audit_figures.audit_evidence(
             pd.DataFrame(
@@ -249,6 +251,7 @@ ROWS = {
     "provinces": 156,
     "alone": 13,
     "ages": 9,
+    "deviations": 6,
     "audit_overview": 3,
     "audit_evidence": 3,
     "reconstruction": 3,
@@ -308,6 +311,12 @@ def test_ages_draw_the_open_group_from_its_first_age_to_the_oldest(made):
     assert {(row["age"], row["end"]) for row in level} == {(85, 100)}
     assert {row["dates"] for row in level} == {"day", "month", "year"}
     assert "85 and over as one group" in spec["description"]
+
+
+def test_deviations_count_what_lies_outside_and_reach_the_farthest(made):
+    spec = made["deviations"].to_dict()
+    assert spec["description"].endswith("Outside the 95 % interval lie: m, 1 of 3; one, 1 of 1; all, 0 of 1.")
+    assert spec["layer"][1]["encoding"]["x"]["scale"]["domain"] == [-5, 5]
 
 
 def test_audit_overview_puts_disagreement_first(made):
@@ -392,6 +401,12 @@ def outcomes(names, persons):
         (lambda c, g: spain_figures.distribution(anonymity(c, by="province")), "shows one place"),
         (lambda c, g: spain_figures.distribution(anonymity(c.assign(persons=0))), "the place has none"),
         (lambda c, g: spain_figures.provinces(anonymity(c, dates={"week": 260}, ranges="1")), "not 'week'"),
+        (
+            lambda c, g: spain_figures.deviations(
+                pd.DataFrame({"register": list("aabcd"), "k": "1", "z": 0.0}), half_width=2
+            ),
+            "room for 2 registers",
+        ),
         (lambda c, g: spain_figures.alone(pd.DataFrame({"n": [1]})), "needs the column 'dates'"),
         (
             lambda c, g: spain_figures.ages(pd.DataFrame({"dates": ["day"]}), pooled=c),
