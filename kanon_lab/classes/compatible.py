@@ -7,35 +7,91 @@ sum over the patterns compatible with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from kanon_lab.columns import distinct_rows, pack
+from kanon_lab.columns import distinct_rows, grouped, pack
 
 # Rough costs in nanoseconds, measured: they only choose the faster of two exact ways.
-_PER_JOIN, _PER_JOINED_ROW = 60_000, 60
-_PER_WORD, _PER_PAIR = 0.7, 60
+_PER_JOIN, _PER_JOINED_ROW = 60_000, 20
+_PER_WORD, _PER_PAIR, _PER_BIT, _PER_LOOK_UP = 0.7, 60, 1, 35
 # Words of 64 rows each that are compared at a time, and values that are told apart before rows are looked up.
 _WORDS, _BUCKETS = 2**16, 255
+# Rows by which costs are judged.
+_SOME = 2**10
 # Numbers held at a time in counts by many values, and pairs of rows.
 _MOST_DENSE, _MOST_PAIRS = 2**25, 2**26
 
 
-def compatible_sums(codes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For every row of codes, the sum of `values` over all rows compatible with it, itself included.
+class _Mask(NamedTuple):
+    """Rows that miss the same keys."""
+
+    known: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+
+
+class Patterns:
+    """Rows of codes, shape (P, keys), from 0 on or -1 where missing, that are matched several times."""
+
+    def __init__(self, codes: np.ndarray):
+        self.codes = codes
+
+    @cached_property
+    def masks(self) -> list[_Mask]:
+        """The rows by the keys that they miss."""
+        mask_of_row, some = distinct_rows((self.codes < 0).astype(np.int8))
+        order = np.argsort(mask_of_row.astype(np.min_scalar_type(len(some))), kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(mask_of_row))[:-1])
+        known = self.codes[some] >= 0
+        return [_Mask(has, rows, self.codes.T[:, rows]) for has, rows in zip(known, parts, strict=True)]
+
+
+def compatible_sums(
+    codes: np.ndarray | Patterns,
+    values: np.ndarray,
+    queries: np.ndarray | Patterns | None = None,
+    *,
+    without: Sequence[int] | None = None,
+) -> np.ndarray:
+    """For every row of queries, by default of codes, the sum of `values` over all rows of codes compatible with it.
 
     Codes, shape (P, keys), are from 0 on, or -1 where missing. Two rows are compatible when no key has two different
     codes that are both known. They should be distinct: equal rows are right too, but cost more. `values`, shape (P,) or
-    (P, c), are summed exactly up to 2^53 if they are whole numbers; the sums have their shape and dtype.
+    (P, c), are summed exactly up to 2^53 if they are whole numbers; the sums have their dtype. With some keys `without`
+    which queries are asked in turn, the sums have a column for each; they are 0 for queries that miss it.
     """
     values = np.asarray(values)
-    numbers = values.reshape(len(values), -1).astype(np.float64)
-    missing = codes < 0
-    sums = _by_masks(codes, numbers, missing) if missing.any() else _sums_of_equal(codes, numbers)
+    numbers = (values if values.ndim > 1 else values[:, None]).astype(np.float64)
+    data = codes if isinstance(codes, Patterns) else Patterns(codes)
+    asked = data if queries is None else queries if isinstance(queries, Patterns) else Patterns(queries)
+    turns = [[]] if without is None else [[key] for key in without]
+    sums = np.zeros((len(asked.codes), len(turns), numbers.shape[1]))
+    if len(data.codes) and len(asked.codes):
+        for i, blank in enumerate(turns):
+            _add_sums(sums[:, i], data, numbers, asked, blank)
     if values.dtype.kind in "iu":
         sums = np.rint(sums)
-    return sums.astype(values.dtype).reshape(values.shape)
+    shape = values.shape[1:] if without is None else [len(turns)]
+    return sums.astype(values.dtype).reshape(len(sums), *shape)
+
+
+def _add_sums(sums: np.ndarray, data: Patterns, numbers: np.ndarray, asked: Patterns, blank: list[int]) -> None:
+    """Add to the sums of the queries that know the `blank` keys, asked as if they did not."""
+    joining = len(data.masks) * len(asked.masks) * _PER_JOIN
+    joining += (len(data.masks) * len(asked.codes) + len(asked.masks) * len(data.codes)) * _PER_JOINED_ROW
+    if _cost_of_comparing(data.codes, asked.codes, blank) > joining:
+        _join_masks(sums, data.masks, numbers, asked.masks, blank)
+        return
+    rows = np.flatnonzero((asked.codes[:, blank] >= 0).all(axis=1))
+    if not len(rows):
+        return
+    queries = asked.codes[rows]
+    queries[:, blank] = -1
+    sums[rows] = _compared(data.codes, numbers, queries)
 
 
 def compatible_counts(
@@ -56,7 +112,7 @@ def compatible_counts(
         blocks = [own[:, start : start + step].toarray() for start in range(0, m, step)]
         sums = sparse.hstack([sparse.csr_array(compatible_sums(codes, block)) for block in blocks])
     else:
-        found = [(row, other) for _, _, row, other in _compatible_pairs(codes)]
+        found = [(row, other) for _, _, row, other in _compatible_pairs(codes, codes)]
         row, other = (np.concatenate(parts) for parts in zip(*found, strict=True))
         sums = sparse.csr_array((np.ones(len(row), own.dtype), (row, other)), shape=(rows, rows)) @ own
     sums = sums.tocoo()
@@ -64,95 +120,122 @@ def compatible_counts(
     return sums.row[order], sums.col[order], sums.data[order]
 
 
-def _sums_of_equal(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    group, some = distinct_rows(codes)
-    return _totals(group, numbers, len(some))[group]
+def _join_masks(sums: np.ndarray, data: list[_Mask], numbers: np.ndarray, asked: list[_Mask], blank: list[int]) -> None:
+    """Add the sums by joining those who miss the same keys with all with whom they share the same known ones."""
+    values = np.max([mask.columns.max(axis=1) for mask in (*data, *asked)], axis=0) + 1
+    by_values = np.argsort(-values, kind="stable")
+    numbers_of = [numbers[mask.rows] for mask in data]
+    for mask in asked:
+        if not mask.known[blank].all():
+            continue
+        known = mask.known.copy()
+        known[blank] = False
+        alike: dict[bytes, list[int]] = {}
+        for i, other in enumerate(data):
+            alike.setdefault((known & other.known).tobytes(), []).append(i)
+        found = np.zeros((len(mask.rows), numbers.shape[1]))
+        for shared, members in alike.items():
+            columns = by_values[np.frombuffer(shared, dtype=bool)[by_values]]
+            theirs = [_together([data[i].columns[column] for i in members]) for column in columns]
+            ours = [mask.columns[column] for column in columns]
+            _add_matches(found, ours, theirs, _together([numbers_of[i] for i in members]), values[columns])
+        sums[mask.rows] = found
 
 
-def _by_masks(codes: np.ndarray, numbers: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Rows that miss the same keys come together; two such groups are joined on the keys that both know."""
-    mask_of_row, masks = distinct_rows(missing.astype(np.int8))
-    rows_of_mask = np.split(np.argsort(mask_of_row, kind="stable"), np.cumsum(np.bincount(mask_of_row))[:-1])
-    sizes = np.array([len(rows) for rows in rows_of_mask])
-    joins = len(masks) * (len(masks) - 1) / 2
-    joining = joins * _PER_JOIN + len(masks) * sizes.sum() * _PER_JOINED_ROW
-    if _cost_of_comparing(codes, missing) < joining:
-        return _compared(codes, numbers)
-    known = [~missing[rows[0]] for rows in rows_of_mask]
-    sums = np.empty_like(numbers)
-    for rows, columns in zip(rows_of_mask, known, strict=True):
-        sums[rows] = _sums_of_equal(codes[rows][:, columns], numbers[rows])
-    largest_first = np.argsort(-sizes, kind="stable")
-    for i, large in enumerate(largest_first):
-        for small in largest_first[i + 1 :]:
-            _join_groups(codes, numbers, sums, rows_of_mask[large], rows_of_mask[small], known[large] & known[small])
-    return sums
+def _together(parts: list[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _join_groups(
-    codes: np.ndarray, numbers: np.ndarray, sums: np.ndarray, large: np.ndarray, small: np.ndarray, shared: np.ndarray
+def _add_matches(
+    sums: np.ndarray, ours: list[np.ndarray], theirs: list[np.ndarray], numbers: np.ndarray, values: np.ndarray
 ) -> None:
-    """Add to the sums of each of two groups the values of the other's rows that agree on the `shared` keys."""
-    if not shared.any():
-        sums[large] += numbers[small].sum(axis=0)
-        sums[small] += numbers[large].sum(axis=0)
+    """Add to each of our rows the numbers of all their rows that have the same codes, of which there are `values`."""
+    if not ours:
+        sums += numbers.sum(axis=0)
         return
-    columns = np.flatnonzero(shared)
-    few = codes[small[:, None], columns]
-    # Only rows of the large group whose every shared code some row of the small one has can match.
-    near = np.ones(len(large), dtype=bool)
-    parts = []
-    for j, column in enumerate(columns):
-        of_large = codes[large, column]
-        has = np.zeros(max(of_large.max(), few[:, j].max()) + 1, dtype=bool)
-        has[few[:, j]] = True
-        near &= has[of_large]
-        parts.append(of_large)
-    if not near.any():
+    swapped = len(ours[0]) > len(theirs[0])
+    few, many = (theirs, ours) if swapped else (ours, theirs)
+    # Only rows whose every code some row of the fewer has can match.
+    size, near = len(few[0]), None
+    for one, other, n in zip(few, many, values, strict=True):
+        if size < 4 * n:
+            has = np.zeros(n, dtype=bool)
+            has[one] = True
+            near = np.flatnonzero(has[other]) if near is None else near[has[other[near]]]
+    near = np.arange(len(many[0])) if near is None else near
+    if not len(near):
         return
-    candidates = large[near]
-    radices = [int(max(part.max(), few[:, j].max())) + 1 for j, part in enumerate(parts)]
-    stacked = [np.concatenate([few[:, j], part[near]]) for j, part in enumerate(parts)]
-    packed, _ = pack(stacked, radices)
-    keys, group = np.unique(packed[: len(small)], return_inverse=True)
-    place = np.searchsorted(keys, packed[len(small) :])
-    place[place == len(keys)] = 0
-    match = keys[place] == packed[len(small) :]
-    candidates, place = candidates[match], place[match]
-    of_candidates = _totals(place, numbers[candidates], len(keys))
-    sums[candidates] += _totals(group, numbers[small], len(keys))[place]
-    sums[small] += of_candidates[group]
+    many = [other[near] for other in many] if len(near) < len(many[0]) else many
+    packed, bound = pack([np.concatenate(pair) for pair in zip(few, many, strict=True)], [int(n) for n in values])
+    one, other, far = packed[:size], packed[size:], np.arange(size)
+    if bound > 4 * len(packed):
+        if len(packed) > _FILTERED:
+            met = _met(one, other)
+            near, other = near[met], other[met]
+            met = _met(other, one)
+            far, one = far[met], one[met]
+        packed, distinct = grouped(np.concatenate([one, other]), bound)
+        one, other, bound = packed[: len(one)], packed[len(one) :], len(distinct)
+    if swapped:
+        sums[near] += _totals(one, numbers[far], bound)[other]
+    else:
+        sums[far] += _totals(other, numbers[near], bound)[one]
 
 
-def _cost_of_comparing(codes: np.ndarray, missing: np.ndarray) -> float:
-    """Rough cost of `_compared`, as if keys were independent."""
-    rows, keys = codes.shape
-    match = 1.0
-    for column, absent in zip(codes.T, missing.T, strict=True):
-        shares = np.bincount(column[~absent]) / rows
-        match *= 1 - (1 - absent.mean()) ** 2 + (shares**2).sum()
-    return rows**2 * (keys / 64 * _PER_WORD + match * _PER_PAIR)
+# Rows from which on those without a match are filtered out.
+_FILTERED = 2**12
 
 
-def _compared(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """The sums by comparing every row with every other."""
-    sums = np.empty_like(numbers)
-    for start, stop, row, other in _compatible_pairs(codes):
-        sums[start:stop] = _totals(row - start, numbers[other], stop - start)
+def _met(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Whether each of the others may be among the ones: all that are, and few that are not."""
+    bits = max(10, (8 * len(one)).bit_length())
+    place = [((each.view(np.uint64) * _ODD) >> np.uint64(64 - bits)).view(np.int64) for each in (one, other)]
+    has = np.zeros(2**bits, dtype=bool)
+    has[place[0]] = True
+    return has[place[1]]
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _cost_of_comparing(codes: np.ndarray, queries: np.ndarray, blank: list[int]) -> float:
+    """Rough cost of `_compared`, as if keys were independent, by some of the rows."""
+    some, others = (each[:: max(1, len(each) // _SOME)] for each in (codes, queries))
+    match, bits = 1.0, 0
+    for i, (column, asked) in enumerate(zip(some.T, others.T, strict=True)):
+        size = int(max(column.max(), asked.max(), 0)) + 1
+        share, of = (np.bincount(each[each >= 0], minlength=size) / len(each) for each in (column, asked))
+        match *= 1 if i in blank else 1 - share.sum() * of.sum() + (share * of).sum()
+        bits += min(size, _BUCKETS) + 1
+    fewer, more = sorted((len(codes), len(queries)))
+    pair = codes.shape[1] / 64 * _PER_WORD + match * _PER_PAIR
+    return fewer * more * pair + fewer * bits * _PER_BIT + more * codes.shape[1] * _PER_LOOK_UP
+
+
+def _compared(codes: np.ndarray, numbers: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """The sums by comparing every row with every other, in blocks of the more."""
+    sums = np.zeros((len(queries), numbers.shape[1]))
+    if len(codes) > len(queries):
+        for start, stop, row, other in _compatible_pairs(queries, codes):
+            sums += _totals(other, numbers[start:stop][row - start], len(sums))
+    else:
+        for start, stop, row, other in _compatible_pairs(codes, queries):
+            sums[start:stop] = _totals(row - start, numbers[other], stop - start)
     return sums
 
 
-def _compatible_pairs(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """All pairs of compatible rows, in blocks: the rows from one to another, and for each pair these and those.
+def _compatible_pairs(codes: np.ndarray, queries: np.ndarray) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """All pairs of compatible rows, in blocks of queries: these from one to another, and of each pair the two rows.
 
     Every row is compared with 64 others at a time: one bit each, set while no key speaks against the pair.
     """
-    near = [_near(column) for column in codes.T]
-    wide = [column for column in codes.T if column.max() >= _BUCKETS]
+    values = np.maximum(codes.max(axis=0), queries.max(axis=0)) + 1
+    near = [_near(column, min(int(n), _BUCKETS)) for column, n in zip(codes.T, values, strict=True)]
+    wide = np.flatnonzero(values > _BUCKETS)
     words = near[0].shape[1]
     step = max(1, _WORDS // words)
-    for start in range(0, len(codes), step):
-        block = codes[start : start + step]
+    for start in range(0, len(queries), step):
+        block = queries[start : start + step]
         bits = np.full((len(block), words), ~np.uint64(0))
         for column, of_value in zip(block.T, near, strict=True):
             bits &= of_value[np.where(column < 0, -1, column % _BUCKETS)]
@@ -160,15 +243,15 @@ def _compatible_pairs(codes: np.ndarray) -> Iterator[tuple[int, int, np.ndarray,
         which, bit = np.nonzero(np.unpackbits(bits[row, word, None].view(np.uint8), axis=1, bitorder="little"))
         row, other = start + row[which], word[which] * 64 + bit
         for column in wide:
-            one, two = column[row], column[other]
+            one, two = queries[row, column], codes[other, column]
             same = (one == two) | (one < 0) | (two < 0)
             row, other = row[same], other[same]
         yield start, start + len(block), row, other
 
 
-def _near(column: np.ndarray) -> np.ndarray:
+def _near(column: np.ndarray, buckets: int) -> np.ndarray:
     """For each bucket of values the rows that it does not rule out, as bits in words; the last, for a gap, has all."""
-    values = np.append(np.arange(min(int(column.max()) + 1, _BUCKETS)), -1)[:, None]
+    values = np.append(np.arange(buckets), -1)[:, None]
     match = (column % _BUCKETS == values) | (column < 0) | (values < 0)
     padded = np.zeros((len(values), -(-len(column) // 64) * 64), dtype=bool)
     padded[:, : len(column)] = match

@@ -8,16 +8,28 @@ from itertools import combinations, islice
 import numpy as np
 from tqdm import tqdm
 
-from kanon_lab.classes.compatible import compatible_sums
+from kanon_lab.classes.compatible import Patterns, compatible_sums
 from kanon_lab.columns import distinct_rows
 
 
 def compatible_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
     """For each row of `queries`, the records (or weights) of all classes compatible with it."""
-    rows = np.concatenate([codes, queries])
-    group, some = distinct_rows(rows)
-    own = np.bincount(group[: len(codes)], weights=records, minlength=len(some)).astype(records.dtype)
-    return compatible_sums(rows[some], own)[group[len(codes) :]]
+    if _repeats(codes):
+        group, some = distinct_rows(codes)
+        codes, records = codes[some], np.bincount(group, weights=records).astype(records.dtype)
+    if _repeats(queries):
+        group, some = distinct_rows(queries)
+        return compatible_sums(codes, records, queries[some])[group]
+    return compatible_sums(codes, records, queries)
+
+
+def _repeats(codes: np.ndarray) -> bool:
+    """Whether there are so few patterns that the distinct ones are quickly found and well fewer."""
+    patterns = 1
+    for column in codes.T:
+        if patterns < len(codes):
+            patterns *= int(column.max()) + 2
+    return patterns < len(codes)
 
 
 def equal_records(queries: np.ndarray, codes: np.ndarray, records: np.ndarray) -> np.ndarray:
@@ -92,70 +104,111 @@ def _suppressed_as_wildcards(
     later classes gain from what earlier ones lost, and what is enough stays so: suppression of a value never takes a
     compatible record away. At last, values that are not needed any more come back.
     """
-    start, codes, rows = codes, codes.copy(), np.flatnonzero(violating)
+    # Codes lie column by column, as they are matched.
+    start, codes, rows = codes, codes.copy(order="F"), np.flatnonzero(violating)
     bar = tqdm(total=len(rows) * len(tiers), desc="classes", disable=None, leave=False, delay=2)
     for i, tier in enumerate(tiers):
-        lower = [column for later in tiers[i + 1 :] for column in later]
-        while True:
-            trial = codes[rows]
-            trial[:, lower] = -1
-            need = compatible_records(trial, codes, records) < k
-            bar.update(len(rows) * (i + 1) - int(need.sum()) - bar.n)
-            if not need.any():
-                break
-            _take_one_key(codes, records, k, tier, rows[need], trial[need])
+        _take_keys(codes, records, k, tier, [column for later in tiers[i + 1 :] for column in later], rows, bar)
     # Who only gained from what others lost would still stand out: the least important known value goes.
     unchanged = rows[(codes[rows] == start[rows]).all(axis=1)]
     for column in (column for tier in reversed(tiers) for column in tier):
         codes[unchanged, column] = -1
         unchanged = unchanged[start[unchanged, column] < 0]
+    counts = compatible_records(codes, codes, records)
     for parts in _PARTS:
         for column in (column for tier in tiers for column in tier[::-1]):
-            codes = _with_values_back(codes, start, records, k, column, parts)
+            _give_back(codes, counts, start, records, k, column, parts)
     bar.close()
     return codes
 
 
-def _take_one_key(
-    codes: np.ndarray, records: np.ndarray, k: int, tier: np.ndarray, rows: np.ndarray, trial: np.ndarray
+def _take_keys(
+    codes: np.ndarray, records: np.ndarray, k: int, tier: np.ndarray, lower: list[int], rows: np.ndarray, bar: tqdm
 ) -> None:
-    """Suppress one key of the tier in some of the rows, at least in one."""
-    tried = np.repeat(trial[None], len(tier), axis=0)
-    tried[np.arange(len(tier)), :, tier] = -1
-    counts = compatible_records(tried.reshape(-1, codes.shape[1]), codes, records).reshape(len(tier), len(rows))
-    counts[(trial[:, tier] < 0).T] = -1
-    enough = counts >= k
-    some = enough.any(axis=0)
-    choice = enough.argmax(axis=0)
-    if not some.any():
-        best = counts.max(axis=0)
-        some, choice = best == best.min(), counts.argmax(axis=0)
-    codes[rows[some], tier[choice[some]]] = -1
+    """Suppress keys of the tier in some rows until each has k compatible records when it misses the `lower` keys too.
+
+    What every row would have without each of the keys is counted once; then only what changed with the last round.
+    """
+    trial = codes[rows]
+    trial[:, lower] = -1
+    own = compatible_records(trial, codes, records)
+    bar.update(int((own >= k).sum()))
+    rows, trial, own = (each[own < k] for each in (rows, trial, own))
+    counts = compatible_sums(codes, records, trial, without=tier)
+    while len(rows):
+        counts[trial[:, tier] < 0] = -1
+        enough = counts >= k
+        some, choice = enough.any(axis=1), enough.argmax(axis=1)
+        if not some.any():
+            best, choice = counts.max(axis=1), counts.argmax(axis=1)
+            some = best == best.min()
+        lose, taken = rows[some], choice[some]
+        own[some] = counts[some, taken]
+        before = codes[lose]
+        codes[lose, tier[taken]] = trial[some, tier[taken]] = -1
+        changed, change = np.concatenate([codes[lose], before]), np.concatenate([records[lose], -records[lose]])
+        # Only who differs from none of them in two keys can gain.
+        near = (own < k) & (_differences(trial, codes[lose]) <= 1)
+        own[near] += compatible_records(trial[near], changed, change)
+        left = own < k
+        bar.update(int((~left).sum()))
+        rows, trial, own, counts, near, some = (each[left] for each in (rows, trial, own, counts, near, some))
+        near &= ~some
+        counts[near] += compatible_sums(changed, change, trial[near], without=tier)
+        counts[some] = compatible_sums(codes, records, trial[some], without=tier)
 
 
-def _with_values_back(
-    codes: np.ndarray, start: np.ndarray, records: np.ndarray, k: int, column: int, parts: int
-) -> np.ndarray:
-    """Codes with values of one column back in classes that lost more than one, where every class keeps k."""
+def _differences(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """In how many keys, at least, each row is compatible with none of the others."""
+    least = np.zeros(len(rows), dtype=np.int16)
+    for column, other in zip(rows.T, others.T, strict=True):
+        if len(column) and len(other) and (other >= 0).all():
+            # The last is for a missing value.
+            has = np.zeros(max(column.max(), other.max()) + 2, dtype=bool)
+            has[other] = has[-1] = True
+            least += ~has[column]
+    return least
+
+
+def _give_back(
+    codes: np.ndarray, counts: np.ndarray, start: np.ndarray, records: np.ndarray, k: int, column: int, parts: int
+) -> None:
+    """Values of one column back in classes that lost more than one, where every class keeps k compatible records.
+
+    `counts` are these of every class. Both are changed.
+    """
     lost = (codes < 0) & (start >= 0)
     rows = np.flatnonzero(lost[:, column] & (lost.sum(axis=1) > 1))
     trial = codes[rows]
     trial[:, column] = start[rows, column]
-    enough = compatible_records(trial, codes, records) >= k
-    for back in np.array_split(rows[enough], parts):
+    met = compatible_records(trial, codes, records)
+    rows = rows[met >= k]
+    # Every class as it would be with its value back; only who knows the value then can lose company.
+    then, of_then = codes.copy(order="F"), counts.copy()
+    then[rows, column], of_then[rows] = start[rows, column], met[met >= k]
+    known = np.flatnonzero(then[:, column] >= 0)
+    asked = Patterns(then[known])
+    for back in np.array_split(rows, parts):
+        reached = known[compatible_sums(codes[back], records[back], asked) > 0]
         while len(back):
-            trial = codes.copy()
-            trial[back, column] = start[back, column]
-            short = compatible_records(trial, trial, records) < k
-            if not short.any():
-                codes = trial
+            loss = compatible_records(then[reached], codes[back], records[back])
+            loss -= compatible_records(then[reached], then[back], records[back])
+            left = of_then.copy()
+            left[reached] -= loss
+            out = codes[:, column] >= 0
+            out[back] = True
+            short = np.flatnonzero((left < k) & out)
+            if not len(short):
+                codes[back, column] = start[back, column]
+                of_then = left
                 break
             # Whoever a class that is now short has lost, or is short itself, stays as it was.
-            ones = np.ones(int(short.sum()), dtype=np.int64)
-            met, meets = (compatible_records(each[back], trial[short], ones) for each in (codes, trial))
-            keep = (met == meets) & ~short[back]
+            ones = np.ones(len(short), dtype=np.int64)
+            kept, meets = (compatible_records(each[back], then[short], ones) for each in (codes, then))
+            keep = (kept == meets) & (left[back] >= k)
             back = back[keep] if not keep.all() else back[:0]
-    return codes
+    known = codes[:, column] >= 0
+    counts[known] = of_then[known]
 
 
 # Sets of keys that are tried before all keys are suppressed at once; up to 12 keys that is every set.

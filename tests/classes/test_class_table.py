@@ -135,7 +135,8 @@ def test_the_table_of_classes_reads_as_the_file(file):
 
 
 @pytest.mark.parametrize(
-    "n,keys,share,values", [(300, 12, 0.5, 4), (3000, 3, 0.3, 4), (900, 2, 0.2, 700), (2000, 6, 0.02, 4)]
+    "n,keys,share,values",
+    [(300, 12, 0.5, 4), (3000, 3, 0.3, 4), (900, 2, 0.2, 700), (2000, 6, 0.02, 4), (6000, 5, 0.3, 9000)],
 )
 def test_both_ways_of_matching_agree(n, keys, share, values, monkeypatch):
     """Joins and comparison of all pairs are chosen by cost, and give the same."""
@@ -151,6 +152,21 @@ def test_both_ways_of_matching_agree(n, keys, share, values, monkeypatch):
     some = rng.integers(0, n, 20)
     near = [[all(a == b or a < 0 or b < 0 for a, b in zip(codes[i], other)) for other in codes.tolist()] for i in some]
     assert (np.array(near) @ numbers == compared[some]).all()
+
+
+@pytest.mark.parametrize("cost", [0, np.inf])
+@pytest.mark.parametrize("rows,queries", [(40, 7), (7, 40), (30, 30), (0, 4), (4, 0)])
+def test_others_than_the_rows_may_ask_and_not_say_a_key(cost, rows, queries, monkeypatch):
+    """Queries may have values that no row has; asked without a key, they are as if they missed it."""
+    monkeypatch.setattr("kanon_lab.classes.compatible._cost_of_comparing", lambda *_: cost)
+    rng = np.random.default_rng(rows)
+    codes, asked = (rng.integers(-1, most, (n, 3)) for n, most in ((rows, 3), (queries, 5)))
+    numbers = rng.integers(-9, 9, rows)
+    pairs = (codes == asked[:, None]) | (codes < 0) | (asked[:, None] < 0)
+    assert (compatible_sums(codes, numbers, asked) == pairs.all(axis=2) @ numbers).all()
+    for key, sums in zip([2, 0], compatible_sums(codes, numbers, asked, without=[2, 0]).T, strict=True):
+        alike = np.delete(pairs, key, axis=2).all(axis=2) & (asked[:, key, None] >= 0)
+        assert (sums == alike @ numbers).all()
 
 
 def test_many_wide_keys_do_not_overflow():
