@@ -1,6 +1,8 @@
 # Two commands do everything: "make book" and "make test". Both begin by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make test   make book, then every test
+#   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 15 minutes on a quiet
+#               machine); options for it: make bench ARGS=--quick
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
 #               options for it: make lab ARGS="--port 9000 --allow-root"
 #   make clean  remove what was built (not .venv, not workspace/)
@@ -12,7 +14,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: book test lab clean
+.PHONY: book test bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -32,6 +34,11 @@ book: $(STAMP)
 
 test: book
 	@$(PY) -m pytest -n auto --dist worksteal
+
+bench: $(STAMP)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]' || \
+	    echo 'Without what is not installed:' >&2
+	@$(PY) benchmarks/run.py $(ARGS)
 
 lab: $(STAMP)
 	@$(PY) scripts/working_copy.py

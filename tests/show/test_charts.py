@@ -20,6 +20,7 @@ from kanon_lab.figures import diversity as diversity_figures
 from kanon_lab.figures import perturbation as perturbation_figures
 from kanon_lab.figures import risk as risk_figures
 from kanon_lab.figures import spain as spain_figures
+from kanon_lab.figures import speed as speed_figures
 from kanon_lab.figures import suppression as suppression_figures
 from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
@@ -195,12 +196,19 @@ def made(counts, grid, microdata):
         ),
         "reconstruction": audit_figures.reconstruction(sizes, name="Benalmádena"),
         "explorer": show.explorer(grid),
+        "seconds_by_size": speed_figures.seconds_by_size(
+            pd.DataFrame(
+                {"task": list("aaabbb"), "size": [10, 100, 1_000] * 2, "median": [0.1, 0.3, 1, 0.2, 2, 20]}
+            ).assign(low=lambda runs: runs["median"] / 2, high=lambda runs: runs["median"] * 2),
+            question="The sum of so many numbers",
+            unit="records",
+        ),
     }
 
 
 AGES = (("85-89", "100+"), ("0-4", "85+"))
 CHAPTERS = (audit_figures, detail_figures, diversity_figures, perturbation_figures, risk_figures, spain_figures)
-CHAPTERS += (suppression_figures, uniques_figures, cost_figures, detail_explorer)
+CHAPTERS += (speed_figures, suppression_figures, uniques_figures, cost_figures, detail_explorer)
 NOT_CHARTS = {"Explorer", "Figure", "Listing", "enable", "figure", "scrolling_table"}
 NAMES = [name for name in show.__all__ if name not in NOT_CHARTS and not re.match("explore(_|$)", name)]
 NAMES += [
@@ -279,6 +287,7 @@ ROWS = {
     "area_threshold": 4,
     "detail_explorer": 5,
     "estimates_against_truth": 4,
+    "seconds_by_size": 6,
     "fraction_effect": 11,
     "scenario_risks": 4,
     "uniqueness_curve": 19,
