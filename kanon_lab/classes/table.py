@@ -326,7 +326,11 @@ def _table(
     class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
     del distinct
-    records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
+    if records_of_row is not None and classes == len(class_of_row):  # each row is a class
+        records = np.empty(classes, dtype=np.int64)
+        records[class_of_row] = records_of_row
+    else:
+        records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
     own = None if weights is None else sums_by_group(class_of_row, weights, classes)
     others = frame[[name for name in spec.variables if name not in spec.key_variables and name in frame]]
     f_k, F_k = records, records.astype(float) if own is None else own.rounded

@@ -32,6 +32,8 @@ from kanon_lab.roles import KeySpec
 _LARGEST = 2**63 - 1
 # Of the memory that is allowed, the part that the engine gets; the counts take the rest.
 _SHARE = 0.5
+# Combinations that are unpacked at a time.
+_BLOCK = 2**18
 
 
 class Engine(Protocol):
@@ -341,7 +343,8 @@ def _grouped(
     for place in range(len(parts[0])):
         columns.append(np.concatenate([part[place] for part in parts]))
         for part in parts:  # a file's worth of memory, column by column
-            part[place] = columns[-1][:0]
+            part[place] = None
+    del parts
     # In the order of classes, so that nothing need be sorted again.
     if len(words) == 1:
         order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
@@ -352,7 +355,7 @@ def _grouped(
         columns[place] = columns[place][order]
     del order
     codes = _unpacked(columns[: len(words)], words, missing)
-    return codes, columns[len(words)], columns[len(words) + 1 :]
+    return codes, columns[len(words)].astype(np.int64), columns[len(words) + 1 :]
 
 
 def _sql(positions: list[int], words: list[list[tuple[int, int]]], weighed: _Weighed | None) -> str:
@@ -375,7 +378,7 @@ def _sql(positions: list[int], words: list[list[tuple[int, int]]], weighed: _Wei
         rows = f"SELECT *, floor({_times(f'r{i}', up)}) AS q{i} FROM ({rows}) AS t"
         rows = f"SELECT *, r{i} - {_times(f'q{i}', down)} AS r{i + 1} FROM ({rows}) AS t"
         sums.append(f"CAST(sum(CAST(q{i} AS BIGINT)) AS BIGINT) AS s{i}")
-    every = ", ".join([*names, "count(*) AS records", *sums])
+    every = ", ".join([*names, "CAST(count(*) AS INTEGER) AS records", *sums])
     return f"SELECT {every} FROM ({rows}) AS t GROUP BY {', '.join(names)}"
 
 
@@ -397,10 +400,14 @@ def _words(radices: list[int]) -> list[list[tuple[int, int]]]:
 
 def _unpacked(arrays: list[np.ndarray], words: list[list[tuple[int, int]]], missing: list[int]) -> list[np.ndarray]:
     """The numbers of values, -1 where missing, in as few bytes as they need."""
-    codes = {}
-    for packed, word in zip(arrays, words, strict=False):
-        for at, radix in reversed(word):
-            packed, code = np.divmod(packed, radix)
-            code[code == missing[at]] = -1
-            codes[at] = code.astype(np.min_scalar_type(-radix))
-    return [codes[at] for at in range(len(missing))]
+    codes = [np.empty(len(arrays[0]), dtype=np.min_scalar_type(-each - 1)) for each in missing]
+    for start in range(0, len(arrays[0]), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        for packed, word in zip(arrays, words, strict=True):
+            left = packed[rows]
+            for at, radix in reversed(word):
+                rest = left // radix
+                code = left - rest * radix
+                code[code == missing[at]] = -1
+                codes[at][rows], left = code, rest
+    return codes

@@ -26,28 +26,29 @@ class Spark:
 
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
             raise MissingPackageError("--engine spark needs Java 17 or newer: install it, or take --engine duckdb")
-        warnings.filterwarnings(
-            "ignore", "PySpark does not yet fully support pandas", FutureWarning
-        )  # collected by Arrow
+        # What is collected comes through Arrow, without pandas.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
 
         self._spill = spill
         self._own = SparkSession.getActiveSession() is None
-        builder = SparkSession.builder.appName("kanon-lab")
-        if self._own and "spark.master" not in os.environ.get("PYSPARK_SUBMIT_ARGS", ""):
-            builder = builder.config("spark.driver.memory", f"{max(memory // 2**20, 512)}m")
         settings = {
-            "spark.local.dir": str(spill),
-            "spark.sql.warehouse.dir": str(spill / "warehouse"),
-            "spark.ui.enabled": "false",
             "spark.driver.maxResultSize": "0",
-            "spark.sql.csv.parser.columnPruning.enabled": "false",
+            "spark.sql.csv.parser.columnPruning.enabled": "false",  # else a row of too many cells would pass
             "spark.sql.session.timeZone": "UTC",
-            "spark.sql.shuffle.partitions": "32",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file://{_quiet(spill)}",
         }
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:  # begun here, not by spark-submit, whose settings hold
+            settings |= {
+                "spark.driver.memory": f"{max(memory // 2**20, 512)}m",
+                "spark.local.dir": str(spill),
+                "spark.sql.warehouse.dir": str(spill / "warehouse"),
+                "spark.sql.shuffle.partitions": "32",
+                "spark.ui.enabled": "false",
+                "spark.ui.showConsoleProgress": "false",
+                "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file://{_quiet(spill)}",
+            }
+        builder = SparkSession.builder.appName("kanon-lab")
         for name, value in settings.items():
             builder = builder.config(name, value)
         try:

@@ -206,7 +206,8 @@ def mdav(
 ) -> np.ndarray:
     """The group of each record, numbered as formed; `order`: who begins one, not those farthest from the centroid."""
     records = Records(points, weights)
-    begin = _outermost(records) if order is None else (row for row in order.tolist() if records.there[row])
+    outermost, rough = _Outermost(records), order is None and records.left > MOST_EXACT
+    begin = iter(outermost) if order is None else (row for row in order.tolist() if records.there[row])
     groups: list[np.ndarray] = []
 
     def take(row: int) -> None:
@@ -218,7 +219,7 @@ def mdav(
         opposite, row = records.left >= 3 * k, next(begin)
         take(row)
         if opposite:
-            take(records.farthest(points[:, row]))
+            take((outermost if rough else records).farthest(points[:, row]))
     tell(records.left)
     group = np.full(points.shape[1], len(groups))
     for number, members in enumerate(groups):
@@ -226,34 +227,57 @@ def mdav(
     return group
 
 
-def _outermost(records: Records) -> Iterator[int]:
+class _Outermost:
     """Time and again the record that is farthest from the centroid of those left.
 
     The centroid moves little from one time to the next: only records that were far out a while ago need be looked at,
     as long as one of them is farther than all others can have become. Those are a ring, and a ring in it.
     """
-    points, weights = records.points, records.weights
-    size = [round(4 * records.left**power) for power in (1, 0.65, 0.4)]
-    rings = [np.arange(records.left)] + 2 * [np.empty(0, dtype=np.intp)]
-    centres, reaches = 3 * [points[:, 0]], [0.0, math.inf, math.inf]
-    while True:
-        mean = records.total / records.left
-        for level in (2, 1, 0):
-            ring = rings[level] = rings[level][records.there[rings[level]]]
-            distance = squared(points[:, ring], mean, weights)
-            reach = reaches[level] + math.sqrt(squared(centres[level][:, None], mean, weights)[0])
-            if level == 0 or distance.max(initial=0) > (reach * (1 + _SLACK)) ** 2:
-                break
-        row, reach = int(ring[distance.argmax()]), reach if level else 0.0
-        for inner in range(level + 1, 3):
-            most = min(size[inner], len(ring))
-            outer = distance >= np.partition(distance, -most)[-most]
-            reach = max(reach, math.sqrt(distance[~outer].max(initial=0)))
-            ring, distance = ring[outer], distance[outer]
-            rings[inner], centres[inner], reaches[inner] = ring, mean, reach
-        yield row
+
+    def __init__(self, records: Records):
+        self.records = records
+        self.size = [round(4 * records.left**power) for power in (1, 0.65, 0.4)]
+        self.rings = [np.arange(records.left)] + 2 * [np.empty(0, dtype=np.intp)]
+        self._far = self.rings[1]
+
+    def __iter__(self) -> Iterator[int]:
+        records, points, weights, rings = self.records, self.records.points, self.records.weights, self.rings
+        centres, reaches = 3 * [points[:, 0]], [0.0, math.inf, math.inf]
+        while True:
+            mean = records.total / records.left
+            for level in (2, 1, 0):
+                ring = rings[level] = rings[level][records.there[rings[level]]]
+                distance = squared(points[:, ring], mean, weights)
+                reach = reaches[level] + math.sqrt(squared(centres[level][:, None], mean, weights)[0])
+                if level == 0 or distance.max(initial=0) > (reach * (1 + _SLACK)) ** 2:
+                    break
+            row, reach = int(ring[distance.argmax()]), reach if level else 0.0
+            for inner in range(level + 1, 3):
+                most = min(self.size[inner], len(ring))
+                outer = distance >= np.partition(distance, -most)[-most]
+                reach = max(reach, math.sqrt(distance[~outer].max(initial=0)))
+                ring, distance = ring[outer], distance[outer]
+                rings[inner], centres[inner], reaches[inner] = ring, mean, reach
+            yield row
+
+    def farthest(self, centre: np.ndarray) -> int:
+        """Of the outermost records the one farthest from a point: as far as the farthest of all, or nearly so."""
+        points, weights, there = self.records.points, self.records.weights, self.records.there
+        self._far = self._far[there[self._far]]
+        if len(self._far) < min(_FEW, self.records.left):
+            ring = self.rings[1][there[self.rings[1]]]
+            if len(ring) < _FEW:
+                ring = there.nonzero()[0]
+            distance = squared(points[:, ring], self.records.total / self.records.left, weights)
+            most = min(self.size[2], len(ring))
+            self._far = ring[distance >= np.partition(distance, -most)[-most]]
+        return int(self._far[squared(points[:, self._far], centre, weights).argmax()])
 
 
+#: Records up to which MDAV is exact. Of more, the record farthest from another is sought among the outermost only.
+MOST_EXACT = 200_000
+# Records, at least, among which it is sought.
+_FEW = 64
 # Costs of groups that are reckoned at a time.
 _AT_A_TIME = 2**20
 

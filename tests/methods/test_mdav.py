@@ -123,3 +123,21 @@ def test_by_hand():
     assert groups([[x] for x in (10, 1, 11, 2, 12, 3, 13)], 3)[0] == [1, 0, 1, 0, 1, 0, 1]
     # 0 and 7 are equally far from 3.5: the earlier, 7, begins; 0 is farthest from it.
     assert groups([[x] for x in (7, 0, 1, 2, 3, 4, 5, 6)], 2)[0] == [0, 1, 1, 2, 2, 3, 3, 0]
+
+
+@pytest.mark.parametrize("kind", ["lognormal", "uniform", "ties"])
+@pytest.mark.parametrize("k", [3, 10])
+def test_the_way_of_large_files_loses_no_more_than_a_hundredth(monkeypatch, kind, k):
+    rng = np.random.default_rng(5)
+    draw = {"lognormal": rng.lognormal, "uniform": rng.random, "ties": lambda size: np.round(rng.lognormal(1, 1, size))}
+    points, weights = grouping.on_grid(draw[kind](size=(6000, 3)))
+    spread = []
+    for most in (grouping.MOST_EXACT, 0):
+        monkeypatch.setattr(grouping, "MOST_EXACT", most)
+        group = grouping.mdav(points, weights, k)
+        sizes = np.bincount(group)
+        assert k <= sizes.min() and sizes.max() < 2 * k
+        means = [np.bincount(group, row) / sizes for row in points]
+        apart = [weight * (row - mean[group]) ** 2 for row, mean, weight in zip(points, means, weights, strict=True)]
+        spread.append(float(np.sum(apart)))
+    assert spread[1] <= 1.01 * spread[0]
