@@ -254,9 +254,11 @@ def _in_utf_8(part: Path, encoding: str, declared: bool, copy: Path) -> Path:
 @contextmanager
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
     """A folder of this process for what does not fit into memory. It goes in the end, and what killed ones left too."""
-    root = Path(tempfile.gettempdir() if where is None else where)
+    root = Path(tempfile.gettempdir() if where is None else where).absolute()
     if not root.is_dir():
-        raise StorageError(f"{root}: is no folder; name one with free space (--spill)")
+        raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")
+    if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs
+        raise StorageError(f"{root}: has blanks, quotes or signs of patterns in its path; name a plain one (--spill)")
     _remove_left(root)
     folder = root / f"kanon-lab-{os.getpid()}-{secrets.token_hex(8)}"
     with files.storage_errors(folder):
