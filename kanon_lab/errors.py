@@ -70,6 +70,10 @@ class AbsentFileError(DataError):
     """A file that is not there."""
 
 
+class SizeError(DataError):
+    """A file that would take more memory than it may."""
+
+
 class OptionError(KanonLabError):
     """An option, argument or configuration value that cannot be used."""
 

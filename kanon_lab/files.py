@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_lab.errors import AbsentFileError, DataError, OptionError, StorageError, about
+from kanon_lab.errors import AbsentFileError, DataError, OptionError, SizeError, StorageError, about
 
 if TYPE_CHECKING:
     import pandas
@@ -80,7 +80,7 @@ def fits(size: int) -> bool:
 def check_size(size: int) -> None:
     """Raise a `DataError` where reading a file takes more bytes than it may."""
     if not fits(size):
-        raise DataError(
+        raise SizeError(
             f"reading it would take more than {_most():,} bytes of memory; read fewer columns, or raise "
             "the limit (--memory, in Python and configurations max_bytes)"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -25,7 +25,7 @@ from kanon_lab.data.delimited import Dialect, as_values
 from kanon_lab.data.microdata import as_column, located, read_file
 from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled, wanting
 from kanon_lab.engines.source import Source, check_engine, find_source, spill_folder
-from kanon_lab.errors import DataError, about, shortened
+from kanon_lab.errors import DataError, SizeError, about, shortened
 from kanon_lab.roles import KeySpec
 
 # What is packed into one number must fit 63 bits.
@@ -53,6 +53,9 @@ class Engine(Protocol):
 
     #: Whether it writes a folder of parts, or one file in the order of the records once it was told to keep it.
     writes_folders: bool
+
+    def rest(self) -> None:
+        """Give its memory back until it is asked again."""
 
     def keep_order(self) -> None:
         """Keep the order of the records from now on."""
@@ -220,9 +223,7 @@ def _diagnosed(source: Source, spec: KeySpec, reading: _Reading, progress: bool)
     except DataError:
         parts = tqdm(source.parts, desc="looking for the fault", disable=None if progress else True, leave=False)
         for part in parts:
-            if part.stat().st_size * 5 > (files.limit() or files.MAX_BYTES):
-                continue
-            with about(source.part_name(part)):
+            with suppress(SizeError), about(source.part_name(part)):
                 read = read_file(
                     part, columns=spec.variables, text=reading.text, na=reading.na, missing_codes=reading.codes.codes
                 )

@@ -27,10 +27,10 @@ class DuckDB:
 
     def __init__(self, memory: int, spill: Path):
         need("duckdb", "duckdb")
-        import duckdb
+        from duckdb import Error
 
-        self._error = duckdb.Error
-        settings = {
+        self._error = Error
+        self._settings = {
             "memory_limit": f"{memory // 1_000_000}MB",
             "temp_directory": str(spill / "duckdb"),
             "preserve_insertion_order": False,
@@ -38,7 +38,21 @@ class DuckDB:
             "autoload_known_extensions": False,
         }
         self._spill, self._thread = spill, ThreadPoolExecutor(1)
-        self._connection = duckdb.connect(str(spill / "records.duckdb"), config=settings)
+        self._connect()
+
+    def _connect(self) -> None:
+        import duckdb
+
+        self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
+
+    def rest(self) -> None:
+        """Give its memory back until it is asked again; what it knows is in the folder."""
+        self._connection.close()
+        self._connection = None
+
+    def _awake(self) -> None:
+        if self._connection is None:
+            self._connect()
 
     def open(self, source: Source) -> None:
         """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
@@ -59,8 +73,9 @@ class DuckDB:
 
     def put(self, name: str, table: pa.Table) -> None:
         """Make a small table known."""
+        self._awake()
         self._connection.register("arriving", table)
-        self._run(f"CREATE TEMP TABLE {name} AS SELECT * FROM arriving")
+        self._run(f"CREATE TABLE {name} AS SELECT * FROM arriving")
         self._connection.unregister("arriving")
 
     def query(self, sql: str) -> pa.Table:
@@ -75,8 +90,9 @@ class DuckDB:
 
     def keep_order(self) -> None:
         """Keep the order of the records from now on: small tables are looked up, the source is read through."""
-        self._run("SET preserve_insertion_order = true")
-        self._run("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+        self._settings["preserve_insertion_order"] = True
+        self._settings["disabled_optimizers"] = "join_order,build_side_probe_side"
+        self.rest()
 
     def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
         """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
@@ -93,6 +109,7 @@ class DuckDB:
 
     def _wait(self, work: Callable[[], _Result]) -> _Result:
         """Let another thread do it, so that an interrupt is heard at once, and DuckDB told to stop."""
+        self._awake()
         future = self._thread.submit(work)
         try:
             while not future.done():
@@ -107,7 +124,8 @@ class DuckDB:
     def close(self) -> None:
         """Free its memory."""
         self._thread.shutdown()
-        self._connection.close()
+        if self._connection is not None:
+            self._connection.close()
 
 
 class _errors:

@@ -265,6 +265,7 @@ def opened_records(
                 indices = {name: counted.frame[name].cat.categories for name in counted.frame}
                 for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                     indices[name] = counting._numbered(opened, source, name, reading).values
+                opened.rest()
                 yield Records(counted, tuple(columns), *_in_order(indices, reading), source, opened, reading)
         finally:
             opened.close()

@@ -110,6 +110,9 @@ class Spark:
         """The rows of a large result, some at a time."""
         yield from self.query(sql).to_batches()
 
+    def rest(self) -> None:
+        """Give its memory back until it is asked again; what Spark holds is another program's."""
+
     def keep_order(self) -> None:
         """Parts have an order of their own."""
 
