@@ -22,7 +22,7 @@ from kanon_lab.classes import ClassTable, class_table, table_of_counts
 from kanon_lab.classes.sums import Pieces, Sums, sums_by_group
 from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers, sorted_rows
 from kanon_lab.data.delimited import Dialect, as_values
-from kanon_lab.data.microdata import as_column, located, read_file
+from kanon_lab.data.microdata import MicrodataFile, as_column, located, read_file
 from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled, wanting
 from kanon_lab.engines.source import Source, check_engine, find_source, spill_folder
 from kanon_lab.errors import DataError, SizeError, about, shortened
@@ -32,6 +32,8 @@ from kanon_lab.roles import KeySpec
 _LARGEST = 2**63 - 1
 # Of the memory that is allowed, the part that the engine gets; the counts take the rest.
 _SHARE = 0.5
+# Pieces of a weight: what an engine is asked for grows with two to this power. Weights as of surveys have two to four.
+_MOST_PIECES = 6
 # Combinations that are unpacked at a time.
 _BLOCK = 2**18
 
@@ -78,6 +80,7 @@ class CountedFile:
     weights : the sum of their weights; None without a weight variable
     values, times : by column that an engine counted, its different values, and how many records have each
     notes : as `kanon_lab.data.MicrodataFile` has them
+    spelled : columns of decimals in csv: in another part a number may be spelled otherwise, and be another value then
     """
 
     spec: KeySpec
@@ -87,6 +90,7 @@ class CountedFile:
     values: dict[str, pd.Series] = field(repr=False)
     times: dict[str, np.ndarray] = field(repr=False)
     notes: tuple[str, ...]
+    spelled: tuple[str, ...] = ()
 
     def table(self, spec: KeySpec | None = None) -> ClassTable:
         """Its class table; of some of the keys, or with another meaning of missing ones, where a spec says so."""
@@ -103,6 +107,7 @@ class _Reading:
     values: dict[str, pd.Series] = field(default_factory=dict)
     times: dict[str, np.ndarray] = field(default_factory=dict)
     decimals: set[str] = field(default_factory=set)
+    spelled: list[str] = field(default_factory=list)
 
 
 def count_records(
@@ -147,7 +152,7 @@ def count_records(
     if check_engine(engine) == "memory":
         read = read_file(path, columns=spec.variables, text=text, na=na, missing_codes=missing_codes, max_bytes=memory)
         with about(str(path)):
-            return count_frame(read.numbered, spec, notes=read.notes)
+            return replace(count_frame(read.numbered, spec, notes=read.notes), spelled=spelled_columns(path, read))
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
@@ -157,8 +162,8 @@ def count_records(
         opened = _opened(engine, int(memory * _SHARE), folder)
         try:
             with _diagnosed(source, spec, reading, progress):
-                if source.unclosed:
-                    raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
+                if source.faulty:
+                    raise DataError(source.faulty)
                 opened.open(source)
                 found = _counted(opened, source, spec, reading, progress)
                 if spec.missing == "error":
@@ -166,6 +171,14 @@ def count_records(
                 return found
         finally:
             opened.close()
+
+
+def spelled_columns(path: str | Path, read: MicrodataFile) -> tuple[str, ...]:
+    """The columns of decimals in a csv file that was read in memory."""
+    if read.found["format"] != "csv" or read.found["decimal"] is None:
+        return ()
+    numbers = [name for name, column in read.frame.items() if holds_numbers(column)]
+    return tuple(name for name in numbers if read_file(path, columns=name).found["decimal"] is not None)
 
 
 def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()) -> CountedFile:
@@ -250,7 +263,9 @@ def _counted(engine: Engine, source: Source, spec: KeySpec, reading: _Reading, p
         notes += [found.note] if found.note else []
     notes += reading.codes.notes(spec.variables)
     weights = None if weighed is None else weighed.pieces.added(sums)
-    return CountedFile(spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, tuple(notes))
+    return CountedFile(
+        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, tuple(notes), tuple(reading.spelled)
+    )
 
 
 def _numbered(engine: Engine, source: Source, name: str, reading: _Reading) -> Coded:
@@ -277,12 +292,14 @@ def _different(engine: Engine, source: Source, at: int, reading: _Reading) -> tu
             typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
         )
         reading.decimals.update({decimal} - {None})
+        reading.spelled.extend([name] * (decimal is not None))
     else:
         kind = source.types[at] if source.types else typed.type
         if pa.types.is_null(kind):  # a column without any value, which an engine takes for numbers
             typed = pa.chunked_array([pa.nulls(len(cells))])
         else:
-            typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
+            with files.damaged(f"column {shortened(name)} is of a type that this engine cannot read; take another"):
+                typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
         values = as_column(typed, name)
     values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
     reading.values[name], reading.times[name] = values, found.column("records").to_numpy()
@@ -321,7 +338,10 @@ def _weighed(engine: Engine, source: Source, name: str, reading: _Reading) -> _W
         sound = not np.isnan(numbers).any()
     if not sound or not 0 < least <= most < np.inf or most * n * n == np.inf:
         raise DataError(f"column {shortened(name)} holds a weight that is missing, or not finite and above 0; mend it")
-    return _Weighed(Pieces.of(least, most, n), join, number)
+    pieces = Pieces.of(least, most, n)
+    if pieces.count > _MOST_PIECES:
+        raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; take --engine memory")
+    return _Weighed(pieces, join, number)
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -253,8 +253,8 @@ def opened_records(
                 raise wanting(name, list(named), sure=True)
         columns = [name for name in named if name not in set(map(composed, without))]
         source = find_source(path, columns, engine, dialect or Dialect(), folder)
-        if source.unclosed:
-            raise DataError(f"{source.unclosed}: a quotation mark is never closed; close it")
+        if source.faulty:
+            raise DataError(source.faulty)
         opened = counting._opened(engine, int(memory * counting._SHARE), folder)
         try:
             with counting._diagnosed(source, spec, reading, progress):

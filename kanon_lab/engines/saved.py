@@ -53,7 +53,7 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
     columns[_RECORDS] = pa.array(counted.records)
     if counted.weights is not None:
         columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}
-    says = {"version": _VERSION, **{role: getattr(spec, role) for role in _ROLES}}
+    says = {"version": _VERSION, **{role: getattr(spec, role) for role in _ROLES}, "spelled": counted.spelled}
     table = pa.table(columns).replace_schema_metadata({_SAYS: json.dumps(says)})
     with files.atomic_path(path, ending=".parquet") as draft:
         parquet.write_table(table, draft)
@@ -77,12 +77,17 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
         with about(str(path)):
             parts.append(_read(Path(path)))
     spec = parts[0][0]
-    for path, (other, _) in zip(paths, parts, strict=True):
+    for path, (other, _, spelled) in zip(paths, parts, strict=True):
         if other != spec:
             raise DataError(f"{path}: counts other variables, or in other roles, than {paths[0]}; count all alike")
+        if len(parts) > 1 and (spelled := [name for name in spelled if name != spec.weight]):
+            raise DataError(
+                f"{path}: column {shortened(spelled[0])} has decimals of a csv file, such as 1.0, which another part "
+                "may spell otherwise; count it in bands, or parts in .parquet"
+            )
     names = [name for name in spec.variables if name != spec.weight]
-    frame = pd.DataFrame({name: _joined(name, [part[name] for _, part in parts]) for name in names})
-    rest = pd.concat([part.drop(columns=names) for _, part in parts], ignore_index=True)
+    frame = pd.DataFrame({name: _joined(name, [part[name] for _, part, _ in parts]) for name in names})
+    rest = pd.concat([part.drop(columns=names) for _, part, _ in parts], ignore_index=True)
     weights = None if spec.weight is None else Sums(rest[_SUM].to_numpy(), rest[_REST].to_numpy())
     return counted_rows(frame, spec, rest[_RECORDS].to_numpy(), weights)
 
@@ -95,7 +100,7 @@ def _plain(counted: CountedFile) -> dict[str, pd.Series]:
     }
 
 
-def _read(path: Path) -> tuple[KeySpec, pd.DataFrame]:
+def _read(path: Path) -> tuple[KeySpec, pd.DataFrame, list[str]]:
     from pyarrow import parquet
 
     files.check_file(path)
@@ -116,7 +121,7 @@ def _read(path: Path) -> tuple[KeySpec, pd.DataFrame]:
     records = frame[_RECORDS]
     if records.isna().any() or records.dtype.kind != "i" or (records < 1).any():
         raise DataError("is damaged: a count is no whole number from 1 on; count the records again")
-    return spec, frame
+    return spec, frame, list(says.get("spelled", ()))
 
 
 def _joined(name: str, columns: list[pd.Series]) -> pd.Series:

@@ -49,7 +49,7 @@ class Source:
     types : of the chosen columns of a Parquet file, those of Arrow
     positions, width : of a csv file, where the chosen columns stand, and among how many
     dialect, quoted : of a csv file, and whether a cell may hold lines
-    unclosed : what messages call a part with a quotation mark that is never closed, which an engine may pass over
+    faulty : what is wrong with a csv file that an engine would pass over, and in which part
     """
 
     name: str
@@ -63,11 +63,12 @@ class Source:
     width: int = 0
     dialect: Dialect | None = None
     quoted: bool = False
-    unclosed: str | None = None
+    faulty: str | None = None
 
     def part_name(self, part: Path) -> str:
         """A part as messages call it."""
-        return self.name if len(self.parts) == 1 else f"{self.name}/{part.name}"
+        inside = part.is_relative_to(self.name) and part != Path(self.name)
+        return f"{self.name}/{part.relative_to(self.name)}" if inside else self.name
 
 
 def choose_engine(path: str | Path) -> str:
@@ -126,7 +127,9 @@ def _parts(path: Path, name: str) -> list[Path]:
     if not path.is_dir():
         files.check_file(path)
         return [path]
-    found = sorted(each for each in path.rglob("*") if each.is_file() and each.name[0] not in "._")
+    every = [each for each in path.rglob("*") if each.is_file()]
+    # Hidden files and folders are those of programs: what they have not finished, or were stopped at.
+    found = sorted(each for each in every if not any(name[0] in "._" for name in each.relative_to(path).parts))
     if not found:
         raise DataError(f"{name}: the folder holds no file; give one with parts in .parquet or .csv")
     forms = {files.file_format(each) for each in found}
@@ -145,8 +148,15 @@ def _parquet_source(source: Source, wanted: list[str], dialect: Dialect, spill: 
     for part in source.parts:
         with about(source.part_name(part)):
             with files.reading_errors(part), files.damaged(NO_PARQUET):
-                schema = parquet.read_schema(part)
+                footer = parquet.read_metadata(part)
+                schema = footer.schema.to_arrow_schema()
             written = chosen(schema.names, wanted, in_row_1=False)
+            _refuse_alike(schema.names)
+            physical = {
+                footer.schema.column(i).name: footer.schema.column(i).physical_type for i in range(len(footer.schema))
+            }
+            if old := [each for each in written if physical.get(each) == "INT96"]:
+                raise DataError(f"column {old[0]} has times of the old kind (INT96), which engines cut; write it again")
             types = tuple(schema.field(each).type for each in written)
             for each, kind in zip(wanted, types, strict=True):
                 if pa.types.is_nested(kind):
@@ -163,24 +173,27 @@ def _parquet_source(source: Source, wanted: list[str], dialect: Dialect, spill: 
 def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path) -> Source:
     from kanon_lab.data.delimited import read_head
 
-    heads, parts, quoted, unclosed = [], [], False, None
+    heads, parts, quoted, faulty = [], [], False, None
     for number, part in enumerate(source.parts):
         with about(source.part_name(part)):
             head = read_head(_first_lines(part), dialect)
             written = chosen(head.names, wanted, in_row_1=True)
             positions = tuple(head.names.index(each) for each in written)
             heads.append((positions, len(head.names), head.dialect.separator, head.dialect.encoding))
+            if len(head.names) == 1:
+                raise DataError("has one column, of which engines take blank lines for records; take --engine memory")
             if heads[-1][:3] != heads[0][:3]:
                 raise DataError("its columns or separator are others than those of the first part; write all alike")
             if head.dialect.encoding != "utf-8" or head.declared:
                 part = _in_utf_8(part, head.dialect.encoding, head.declared, spill / f"utf-8-{number:06}.csv")
         parts.append(part)
-        marks = _quotation_marks(part)
-        quoted, unclosed = quoted or marks > 0, source.part_name(source.parts[number]) if marks % 2 else unclosed
+        with about(source.part_name(source.parts[number])):
+            fault, marks = _fault(part, head.dialect.separator, len(head.names))
+        quoted, faulty = quoted or marks, faulty or (fault and f"{source.part_name(source.parts[number])}: {fault}")
     found = {
         "dialect": head.dialect,
         "quoted": quoted,
-        "unclosed": unclosed,
+        "faulty": faulty,
         "positions": heads[0][0],
         "width": heads[0][1],
     }
@@ -220,13 +233,41 @@ def _first_lines(part: Path) -> bytes:
     return content[: content.rfind(line) + len(line)]
 
 
-def _quotation_marks(part: Path) -> int:
-    """How many quotation marks a csv file in UTF-8 has."""
+def _refuse_alike(names: list[str]) -> None:
+    """Refuse names that differ in case only, which engines take for one."""
+    first: dict[str, str] = {}
+    for name in names:
+        if first.setdefault(name.casefold(), name) != name:
+            raise DataError(f"columns {first[name.casefold()]} and {name} are one to an engine; rename one of them")
+
+
+def _fault(part: Path, separator: str, width: int) -> tuple[str | None, bool]:
+    """What an engine would pass over in a csv file in UTF-8, if anything; and whether it has quotation marks."""
     import pyarrow as pa
 
+    sign = re.escape(separator).encode()
+    beside = re.compile(rb'[%b\n][ \t]+"|"[ \t]+[%b\r\n]' % (sign, sign))
+    marks = lines = signs = 0
+    blank, end = False, b"\n"
     with files.reading_errors(part), part.open("rb") as file:
         stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if part.suffix.lower() == ".gz" else file
-        return sum(block.count(b'"') for block in iter(lambda: stream.read(_HEAD), b""))
+        for block in iter(lambda: stream.read(_HEAD), b""):
+            if b"\0" in block:
+                return "zero bytes: wrong encoding, or damaged; save the file as UTF-8", marks > 0
+            marks += block.count(b'"')
+            lines, signs = (
+                lines + block.count(b"\n"),
+                signs + block.count(sign if len(sign) == 1 else separator.encode()),
+            )
+            blank = blank or (marks > 0 and beside.search(end + block) is not None)
+            end = block[-64:]
+    if marks % 2:
+        return "a quotation mark is never closed; close it", True
+    if blank:
+        return "blanks stand beside a quotation mark; take them out, or take --engine memory", True
+    if not marks and signs > (lines + (not end.endswith(b"\n"))) * (width - 1):
+        return "a row has more cells than the header; mend it", False
+    return None, marks > 0
 
 
 def _in_utf_8(part: Path, encoding: str, declared: bool, copy: Path) -> Path:

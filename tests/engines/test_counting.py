@@ -265,3 +265,54 @@ def test_codes_that_are_text_in_one_part_only(tmp_path):
     merged = load_counts([tmp_path / "0.parquet", tmp_path / "1.parquet"]).table()
     assert merged.classes["code"].tolist() == ["03", "1", "2"]
     assert merged.f_k.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n3,4,\n", "more cells"),
+        ('a,b\n1, "x"\n', "blanks stand beside a quotation mark"),
+        ('a,b\n1,"x" \n', "after a closing quotation mark|blanks stand beside"),
+        ("a,b\n1,2\0\n", "zero bytes"),
+        ("a\n1\n\n2\n", "has one column"),
+        ("a,b\n1,1e-300\n2,1\n", "too far apart for an engine"),
+    ],
+)
+def test_what_an_engine_would_pass_over_is_refused(tmp_path, text, said):
+    (tmp_path / "f.csv").write_text(text)
+    weight = "b" if "far" in said else None
+    with pytest.raises(DataError, match=said):
+        count_records(tmp_path / "f.csv", KeySpec("a", weight=weight), engine="duckdb")
+
+
+def test_columns_that_differ_in_case_only_are_refused(tmp_path):
+    pd.DataFrame({"Age": [1, 2], "age": [1, 1]}).to_parquet(tmp_path / "f.parquet")
+    with pytest.raises(DataError, match="columns Age and age are one to an engine"):
+        count_records(tmp_path / "f.parquet", KeySpec("age"), engine="duckdb")
+
+
+def test_times_of_the_old_kind_are_refused(tmp_path):
+    table = pa.table({"t": pa.array([1, 2], pa.timestamp("ns"))})
+    parquet.write_table(table, tmp_path / "f.parquet", use_deprecated_int96_timestamps=True)
+    with pytest.raises(DataError, match="times of the old kind"):
+        count_records(tmp_path / "f.parquet", KeySpec("t"), engine="duckdb")
+
+
+def test_parts_in_hidden_folders_are_passed_over(tmp_path):
+    for name in ("1.parquet", ".tmp/2.parquet", "_temporary/0/3.parquet"):
+        (tmp_path / "f" / name).parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "f" / name)
+    assert count_records(tmp_path / "f", KeySpec("a"), engine="duckdb").table().n == 1
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_decimals_of_csv_are_not_put_together(tmp_path, engine):
+    """As cells of one file 1.10 and 1.1 would be two values; who has the counts of parts no longer sees that."""
+    paths = []
+    for i, cell in enumerate(("1.10", "1.1")):
+        (tmp_path / f"{i}.csv").write_text(f"a,b\n{cell},1\n")
+        paths.append(tmp_path / f"{i}.parquet")
+        save_counts(count_records(tmp_path / f"{i}.csv", KeySpec(["a", "b"]), engine=engine), paths[-1])
+    assert load_counts(paths[:1]).table().n == 1
+    with pytest.raises(DataError, match="column a has decimals of a csv file"):
+        load_counts(paths)
