@@ -1,7 +1,7 @@
 # Two commands do everything: "make book" and "make test". Both begin by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make test   make book, then every test
-#   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 15 minutes on a quiet
+#   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
 #               machine); options for it: make bench ARGS=--quick
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
 #               options for it: make lab ARGS="--port 9000 --allow-root"
