@@ -1,6 +1,5 @@
 """``kanon-lab measure`` and ``kanon-lab subsample``: what a microdata file shows as it is, and as a sample."""
 
-from dataclasses import replace
 from functools import partial
 
 import click
@@ -190,9 +189,8 @@ def measure(
 def _grouped(source, spec, save_classes):
     """What was read of FILE, and its class table; the counts are saved where that is asked for."""
     from kanon_lab.classes import class_table
-    from kanon_lab.data.microdata import located
-    from kanon_lab.engines import count_frame, save_counts
-    from kanon_lab.engines.counting import spelled_columns
+    from kanon_lab.engines import save_counts
+    from kanon_lab.engines.counting import counted_in_memory
 
     if source.counted_by != "memory":
         read = counted = source.count(spec)
@@ -201,9 +199,7 @@ def _grouped(source, spec, save_classes):
         read = source.read(columns=spec.variables)
         with about(source.file):
             table = class_table(read.numbered, spec)
-            counted = count_frame(read.numbered, spec) if save_classes else None
-            if counted is not None:
-                counted = replace(counted, spelled=spelled_columns(located(source.file)[0], read))
+            counted = counted_in_memory(source.file, read, spec) if save_classes else None
     if save_classes:
         save_counts(counted, save_classes)
     return read, table

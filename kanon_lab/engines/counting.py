@@ -152,7 +152,7 @@ def count_records(
     if check_engine(engine) == "memory":
         read = read_file(path, columns=spec.variables, text=text, na=na, missing_codes=missing_codes, max_bytes=memory)
         with about(str(path)):
-            return replace(count_frame(read.numbered, spec, notes=read.notes), spelled=spelled_columns(path, read))
+            return counted_in_memory(path, read, spec)
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
@@ -173,12 +173,14 @@ def count_records(
             opened.close()
 
 
-def spelled_columns(path: str | Path, read: MicrodataFile) -> tuple[str, ...]:
-    """The columns of decimals in a csv file that was read in memory."""
+def counted_in_memory(path: str | Path, read: MicrodataFile, spec: KeySpec) -> CountedFile:
+    """The records of a file that was read in memory, counted; of csv with the columns of decimals."""
+    counted = count_frame(read.numbered, spec, notes=read.notes)
     if read.found["format"] != "csv" or read.found["decimal"] is None:
-        return ()
+        return counted
     numbers = [name for name, column in read.frame.items() if holds_numbers(column)]
-    return tuple(name for name in numbers if read_file(path, columns=name).found["decimal"] is not None)
+    spelled = [name for name in numbers if read_file(path, columns=name).found["decimal"] is not None]
+    return replace(counted, spelled=tuple(spelled))
 
 
 def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()) -> CountedFile:
@@ -233,6 +235,8 @@ def _diagnosed(source: Source, spec: KeySpec, reading: _Reading, progress: bool)
 
     try:
         yield
+    except SizeError:  # nothing is wrong with the file
+        raise
     except DataError:
         parts = tqdm(source.parts, desc="looking for the fault", disable=None if progress else True, leave=False)
         for part in parts:

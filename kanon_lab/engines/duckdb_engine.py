@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kanon_lab.engines.source import Source, need
-from kanon_lab.errors import DataError, StorageError
+from kanon_lab.errors import DataError, SizeError, StorageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,21 +129,15 @@ class DuckDB:
             self._connection.close()
 
 
-class _errors:
-    """Turns what DuckDB says into an error of ours; its own texts may quote cells."""
-
-    def __init__(self, kind: type[Exception]):
-        self.kind = kind
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        if error is None or not isinstance(error, (self.kind, RuntimeError)):
-            return
+@contextmanager
+def _errors(kind: type[Exception]) -> Iterator[None]:
+    """Turn what DuckDB says into an error of ours; its own texts may quote cells."""
+    try:
+        yield
+    except (kind, RuntimeError) as error:
         text, name = str(error), type(error).__name__
         if name == "OutOfMemoryException" or "Out of Memory" in text:
-            raise DataError(
+            raise SizeError(
                 "duckdb needs more memory for it; allow more (--memory), or free space in --spill"
             ) from None
         if "No space left" in text or "Could not write" in text:

@@ -255,10 +255,8 @@ def _fault(part: Path, separator: str, width: int) -> tuple[str | None, bool]:
             if b"\0" in block:
                 return "zero bytes: wrong encoding, or damaged; save the file as UTF-8", marks > 0
             marks += block.count(b'"')
-            lines, signs = (
-                lines + block.count(b"\n"),
-                signs + block.count(sign if len(sign) == 1 else separator.encode()),
-            )
+            lines += block.count(b"\n")
+            signs += block.count(separator.encode())
             blank = blank or (marks > 0 and beside.search(end + block) is not None)
             end = block[-64:]
     if marks % 2:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_lab.engines.source import Source, need
-from kanon_lab.errors import DataError, MissingPackageError
+from kanon_lab.errors import DataError, MissingPackageError, SizeError, StorageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,27 +151,21 @@ def _on_disk():
     return StorageLevel.DISK_ONLY
 
 
-class _errors:
-    """Turns what Spark says into an error of ours; its own texts may quote cells."""
+@contextmanager
+def _errors(kind: type[Exception]) -> Iterator[None]:
+    """Turn what Spark says into an error of ours; its own texts may quote cells."""
+    from py4j.protocol import Py4JError
 
-    def __init__(self, kind: type[Exception]):
-        self.kind = kind
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind, error, trace) -> None:
-        from py4j.protocol import Py4JError
-
-        if error is None or not isinstance(error, (self.kind, Py4JError, ConnectionError, EOFError)):
-            return
+    try:
+        yield
+    except (kind, Py4JError, ConnectionError, EOFError) as error:
         text = str(error)
         if "MALFORMED" in text or "Malformed" in text:
             raise DataError("cannot be split into rows and cells by spark; mend the row or the file") from None
         if "OutOfMemoryError" in text:
-            raise DataError("spark needs more memory for it; allow more (--memory)") from None
+            raise SizeError("spark needs more memory for it; allow more (--memory)") from None
         if "No space left" in text:
-            raise DataError("no space left in the folder of --spill; free some, or name another") from None
+            raise StorageError("no space left in the folder of --spill; free some, or name another") from None
         if "TABLE_OR_VIEW_NOT_FOUND" in text or "PATH_NOT_FOUND" in text:
             raise DataError("neither a file nor a table that spark knows; check the name") from None
         if "UNRESOLVED_COLUMN" in text:
