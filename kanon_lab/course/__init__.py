@@ -7,6 +7,8 @@ __getattr__, __dir__, __all__ = exports(
     {
         "files": "Exercise chapters exercises_of find_exercises read_exercises",
         "judging": "readings",
-        "solving": "Solved faults solve",
+        "lab": "check hint progress solution",
+        "solving": "Solved faults solve solved_file",
+        "workbook": "workbook",
     },
 )
