@@ -1,7 +1,7 @@
 // Exercises of a page: answers checked by the rule of judging.py, and what was done kept in the browser. SAID are its words.
 const KEPT = "kanon-lab-progress";
 const PERCENT = /^(%|per ?cent)/i;
-const GROUPED = /^[0-9]{1,3}([,. '])[0-9]{3}(?:\1[0-9]{3})*(?:([.,])([0-9]+))?$/;
+const GROUPED = /^[1-9][0-9]{0,2}([,. '])[0-9]{3}(?:\1[0-9]{3})*(?:([.,])([0-9]+))?$/;
 const PLAIN = /^(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]{1,3})?$/i;
 
 function plainReadings(text) {
@@ -55,6 +55,8 @@ function judge(task, values) {
   return { right: false, known: values[0] > task.answer ? "high" : "low" };
 }
 
+const filled = (words, parts) => words.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+
 let kept = {};
 let keeps = true;
 try {
@@ -88,12 +90,12 @@ function tellCounts() {
   for (const place of document.querySelectorAll("[data-chapter][data-exercises]")) {
     const total = Number(place.dataset.exercises);
     const here = Math.min(solvedIn(place.dataset.chapter), total);
-    place.textContent = `${here} ${SAID.of} ${total} ${place.closest(".kanon-bar") ? `${SAID.done}.` : ""}`.trim();
+    place.textContent = filled(place.closest(".kanon-bar") ? SAID.count : SAID.share, { right: here, all: total });
     if (!seen.has(place.dataset.chapter)) [right, all] = [right + here, all + total];
     seen.add(place.dataset.chapter);
   }
-  for (const place of document.querySelectorAll(".kanon-progress > p")) {
-    place.textContent = `${right} ${SAID.of} ${all} ${SAID.done}. ${keeps ? SAID.kept : SAID.not_kept}`;
+  for (const place of document.querySelectorAll(".kanon-progress > p[role=status]")) {
+    place.textContent = `${filled(SAID.count, { right, all })} ${keeps ? SAID.kept : SAID.not_kept}`;
   }
   for (const form of document.querySelectorAll(".kanon-exercise")) mark(form);
 }
@@ -137,7 +139,7 @@ function checkNumber(form, task) {
   const shown = `${task.shown} ${task.unit}`.trim();
   if (form.classList.contains("kanon-guess")) {
     const near = right ? "guess_close" : values[0] > task.answer ? "guess_high" : "guess_low";
-    say(form, null, `${SAID.answer} ${shown}. ${SAID[near]}`, form.querySelector(".kanon-explained"));
+    say(form, null, `${filled(SAID.it_is, { answer: shown })} ${SAID[near]}`, form.querySelector(".kanon-explained"));
     reveal(form);
   } else if (right) say(form, true, `${SAID.right} ${shown}`);
   else if (known in SAID) say(form, false, `${SAID.wrong} ${SAID[known]}`);
@@ -214,6 +216,9 @@ function forPaper() {
   const page = document.querySelector("article, main, body");
   const list = document.createElement("section");
   list.className = "kanon-solutions";
+  const heading = document.createElement("h2");
+  heading.textContent = SAID.solutions;
+  list.append(heading);
   for (const form of document.querySelectorAll(".kanon-exercise")) {
     const title = document.createElement("p");
     title.append(...[...form.querySelector("legend").childNodes].map((one) => one.cloneNode(true)));
@@ -221,12 +226,12 @@ function forPaper() {
     copy.open = true;
     list.append(title, copy);
   }
-  if (list.childNodes.length) page.append(list);
+  if (list.childNodes.length > 1) page.append(list);
 }
 
 function start() {
   document.querySelectorAll(".kanon-exercise").forEach(begin);
-  document.querySelectorAll(".kanon-progress").forEach(controls);
+  document.querySelectorAll(".kanon-progress:not([data-chapter])").forEach(controls);
   tellCounts();
   window.addEventListener("beforeprint", forPaper);
   window.addEventListener("afterprint", () => document.querySelector(".kanon-solutions")?.remove());

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, chapters, exercise_named, exercises_of, find_exercises
+from kanon_lab.course.files import DEPTHS, chapter_numbers, exercise_named, exercises_of, find_exercises
 from kanon_lab.course.judging import SAID, judge, read_answer
 from kanon_lab.course.markdown import without_roles
 from kanon_lab.course.solving import Solved, solve
@@ -130,7 +130,7 @@ def solution(name: object) -> Told:
     if solved.solution:
         parts.append(f"```python\n{solved.solution.strip()}\n```")
     parts.append(solved.explain)
-    parts += [f"*{wrong['answer']:.6g}*: {wrong['says']}" for wrong in solved.wrong]
+    parts += [f"*{wrong['shown']}*: {wrong['says']}" for wrong in solved.wrong]
     return _told("\n\n".join(part for part in parts if part))
 
 
@@ -154,7 +154,7 @@ def progress(*, reset: bool = False) -> Told:
     rows = []
     for chapter in find_exercises():
         total = sum(count for depth, count in exercises_of(chapter).items() if depth != DEPTHS[-1])
-        rows.append((chapters().get(chapter, ""), chapter, min(done.count(chapter), total), total))
+        rows.append((chapter_numbers().get(chapter, ""), chapter, min(done.count(chapter), total), total))
     solved, total = sum(row[2] for row in rows), sum(row[3] for row in rows)
     lines = [
         f"{solved} of {total} exercises are solved. They are kept in `{PROGRESS}`, in this folder and nowhere else."

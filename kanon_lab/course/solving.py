@@ -32,7 +32,7 @@ class Solved:
     low, high : float or None
         Between which a number is right.
     wrong : list of dict
-        Of each wrong number ``answer``, ``low``, ``high`` and ``says``.
+        Of each wrong number ``answer``, ``shown``, ``low``, ``high`` and ``says``.
     options : list of dict
         ``text`` and ``says`` of each.
     """
@@ -184,7 +184,8 @@ def _wrong(exercise: Exercise, place: int, names: dict[str, Any], filled: Callab
     low, high = _around(value, exercise.within)
     if not value.is_integer():
         low, high = min(low, value - _ROUNDED * abs(value)), max(high, value + _ROUNDED * abs(value))
-    return {"answer": value, "low": low, "high": high, "says": filled(exercise.wrong[place].says, f"{part}, says")}
+    says = filled(exercise.wrong[place].says, f"{part}, says")
+    return {"answer": value, "shown": _written(value, low, high), "low": low, "high": high, "says": says}
 
 
 def _praised(option: Option, says: str) -> str:

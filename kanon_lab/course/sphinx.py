@@ -18,11 +18,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from kanon_lab import __version__
 from kanon_lab.course.files import DEPTHS, find_exercises, numbers
-from kanon_lab.course.judging import SAID
 from kanon_lab.course.solving import Solved
 from kanon_lab.course.workbook import workbook
 from kanon_lab.notebooks import recorded
 from kanon_lab.show.page import embedded_json
+from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -34,13 +34,19 @@ _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
 _LETTERS = "abcde"
 
 
+def _words(language: str) -> dict[str, str]:
+    return texts("course/said.csv", language)
+
+
 class html(nodes.General, nodes.Element):  # noqa: N801 - nodes are named so
     """An element of HTML; elsewhere what is in it stands alone."""
 
 
 def element(tag: str, attributes: dict[str, Any] | None = None, *children: nodes.Node | str) -> html:
     """A node of a tag, its attributes by name, and what is in it."""
-    made = html("", tag=tag, attributes_of_tag=attributes or {})
+    # The classes too, by which other extensions know it.
+    attributes = attributes or {}
+    made = html("", tag=tag, attributes_of_tag=attributes, classes=attributes.get("class", "").split())
     made += [nodes.Text(child) if isinstance(child, str) else child for child in children]
     return made
 
@@ -74,6 +80,10 @@ def solved_of(folder: str | Path, chapter: str) -> list[Solved] | None:
 class Tasks(SphinxDirective):
     """What the three directives share."""
 
+    @property
+    def words(self) -> dict[str, str]:
+        return _words(self.config.language)
+
     def solved(self, chapter: str) -> list[Solved]:
         """The exercises of a chapter; none where it has no file of them."""
         if chapter not in find_exercises():
@@ -96,14 +106,15 @@ class Tasks(SphinxDirective):
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
         """An exercise as a form; `again` where it is one of an earlier chapter."""
-        number = element("span", {"class": "kanon-number"}, f"Exercise {numbers()[key]}")
-        depth = element("span", {"class": "kanon-depth"}, solved.depth)
+        number = element("span", {"class": "kanon-number"}, self.words["exercise"].format(number=numbers()[key]))
+        depth = element("span", {"class": "kanon-depth"}, self.words[solved.depth])
         legend = element("legend", {}, number, " ", *self.inline(solved.title), " ", depth)
-        asked = self.choices(solved) if solved.options else [self.field("Your answer", solved)]
-        check = element("button", {"type": "submit"}, "Check")
+        asked = self.choices(solved) if solved.options else [self.field(solved, "answer_field")]
+        check = element("button", {"type": "submit"}, self.words["check"])
         parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.said()]
         for place, text in enumerate(solved.hints, start=1):
-            summary = element("summary", {}, f"Hint {place} of {len(solved.hints)}")
+            said = self.words["hint"].format(place=place, count=len(solved.hints))
+            summary = element("summary", {}, said)
             parts.append(element("details", {"class": "kanon-hint"}, summary, *self.parse_text_to_nodes(text)))
         parts.append(self.solution(solved))
         name = f"{'review' if again else 'exercise'}-{key.replace('.', '-')}"
@@ -117,12 +128,12 @@ class Tasks(SphinxDirective):
         """The place where a screen reader hears what is said of an answer."""
         return element("div", {"class": "kanon-said", "role": "status"})
 
-    def field(self, label: str, solved: Solved) -> html:
+    def field(self, solved: Solved, label: str) -> html:
         entry = {"type": "text", "inputmode": "decimal", "autocomplete": "off", "size": "12", "name": "answer"}
         return element(
             "p",
             {"class": "kanon-answer"},
-            element("label", {}, f"{label} ", element("input", entry), f" {solved.unit}"),
+            element("label", {}, f"{self.words[label]} ", element("input", entry), f" {solved.unit}"),
         )
 
     def choices(self, solved: Solved) -> list[html]:
@@ -133,20 +144,21 @@ class Tasks(SphinxDirective):
             found.append(element("label", {"class": "kanon-option"}, entry, " ", words))
         return found
 
-    def solution(self, solved: Solved, summary: str = "Solution") -> html:
+    def solution(self, solved: Solved, summary: str = "solution") -> html:
         """The answer, in words and by code, and what is said of every other one."""
-        parts = [element("summary", {}, summary)]
+        parts = [element("summary", {}, self.words[summary])]
         if solved.options:
             reasons = [self.reason(f"{letter})", each) for letter, each in zip(_LETTERS, solved.options, strict=False)]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
             parts.append(element("p", {}, element("strong", {}, f"{solved.shown} {solved.unit}".strip())))
         parts.append(element("div", {"class": "kanon-explained"}, *self.parse_text_to_nodes(solved.explain)))
-        if code := "\n".join(part.strip("\n") for part in (solved.given, solved.solution) if solved.solution.strip()):
-            parts.append(nodes.literal_block(code, code.strip(), language="python"))
+        if solved.solution.strip():
+            code = f"{solved.given.strip()}\n{solved.solution.strip()}".strip()
+            parts.append(nodes.literal_block(code, code, language="python"))
         if solved.wrong:
-            parts.append(element("p", {}, "Other answers, and what they reveal:"))
-            reasons = [self.reason(f"{each['answer']:.6g}:", each) for each in solved.wrong]
+            parts.append(element("p", {}, self.words["others"]))
+            reasons = [self.reason(f"{each['shown']}:", each) for each in solved.wrong]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         return element("details", {"class": "kanon-solution"}, *parts)
 
@@ -172,9 +184,9 @@ class Exercises(Tasks):
         if not asked:
             return []
         up = "../" * self.env.docname.count("/")
-        link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, "a notebook for JupyterLab")
+        link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, self.words["notebook_link"])
         count = element("span", {"data-chapter": chapter, "data-exercises": len(asked)})
-        bar = element("p", {"class": "kanon-bar"}, count, " The same exercises are in ", link, ".")
+        bar = element("p", {"class": "kanon-bar"}, count, f" {self.words['notebook']} ", link, ".")
         return [bar, *(self.form(f"{chapter}.{each.id}", each) for each in asked)]
 
 
@@ -189,7 +201,7 @@ class Review(Tasks):
         for key in self.arguments[0].split():
             if (solved := self.named(key)) is not None:
                 chapter = key.rpartition(".")[0]
-                found += self.parse_text_to_nodes(f"From {{doc}}`/book/{chapter}`:")
+                found += self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
                 found.append(self.form(key, solved, again=True))
         return found
 
@@ -206,17 +218,21 @@ class Predict(Tasks):
         if (solved := self.named(key)) is None:
             return inside
         legend = element(
-            "legend", {}, element("span", {"class": "kanon-number"}, "Guess first:"), " ", *self.inline(solved.title)
+            "legend",
+            {},
+            element("span", {"class": "kanon-number"}, self.words["guess"]),
+            " ",
+            *self.inline(solved.title),
         )
         buttons = element(
             "p",
             {"class": "kanon-actions"},
-            element("button", {"type": "submit"}, "Compare"),
+            element("button", {"type": "submit"}, self.words["compare"]),
             " ",
-            element("button", {"type": "button", "class": "kanon-reveal"}, "Show it without a guess"),
+            element("button", {"type": "button", "class": "kanon-reveal"}, self.words["skip"]),
         )
-        field = self.field("Your guess", solved)
-        parts = [legend, self.statement(solved), field, buttons, self.said(), self.solution(solved, "Answer")]
+        field = self.field(solved, "guess_field")
+        parts = [legend, self.statement(solved), field, buttons, self.said(), self.solution(solved, "guess_answer")]
         name = f"guess-{key.replace('.', '-')}"
         attributes = {"class": "kanon-exercise kanon-guess", "id": name, "data-exercise": _task(key, solved)}
         shown = element("div", {"class": "kanon-guessed", "data-guess": name}, *inside)
@@ -227,9 +243,9 @@ def _asset(name: str) -> str:
     return (files(__package__) / name).read_text("utf-8")
 
 
-def script() -> str:
+def script(language: str = "en") -> str:
     """JavaScript that checks the answers of a page, with the words it says."""
-    return f"(() => {{\nconst SAID = {embedded_json(SAID)};\n{_asset('course.js')}}})();\n"
+    return f"(() => {{\nconst SAID = {embedded_json(_words(language))};\n{_asset('course.js')}}})();\n"
 
 
 def write_assets(app: Sphinx) -> None:
@@ -237,7 +253,7 @@ def write_assets(app: Sphinx) -> None:
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         static.mkdir(parents=True, exist_ok=True)
-        (static / SCRIPT).write_text(script(), "utf-8")
+        (static / SCRIPT).write_text(script(app.config.language), "utf-8")
         (static / STYLE).write_text(_asset("course.css"), "utf-8")
 
 

@@ -13,10 +13,10 @@ _BOOK = Path(__file__).resolve().parents[2] / "book"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _WORDS = """# Exercises: {title}
 
-Write your answer in place of the dots of a cell, and run it. It may be a number, or a text such as `"42 %"`; of a choice
-it is the letter, such as `"a"`. Take away the sign # before `hint` to see a hint; `solution("{first}")` shows how it is
-done, and `progress()` what you have done. That is kept in a file beside this notebook, `kanon-lab-progress.json`. It goes
-nowhere else, and `progress(reset=True)` deletes it."""
+Write your answer in place of the dots of a cell, and run it. It may be a number, or a text such as `"42 %"`; of a
+choice it is the letter, such as `"a"`. Take away the sign # before `hint` to see a hint; `solution("{first}")` shows
+how it is done, and `progress()` what you have done. That is kept in a file beside this notebook, which is called
+`kanon-lab-progress.json`. It goes nowhere else, and `progress(reset=True)` deletes it."""
 
 
 def workbook(chapter: str, solved: list[Solved] | None = None) -> str:
