@@ -9,6 +9,6 @@ __getattr__, __dir__, __all__ = exports(
         "judging": "readings",
         "lab": "check hint progress solution",
         "solving": "Solved faults solve solved_file",
-        "workbook": "workbook",
+        "learner": "workbook",
     },
 )

@@ -90,7 +90,7 @@ function tellCounts() {
   for (const place of document.querySelectorAll("[data-chapter][data-exercises]")) {
     const total = Number(place.dataset.exercises);
     const here = Math.min(solvedIn(place.dataset.chapter), total);
-    place.textContent = filled(place.closest(".kanon-bar") ? SAID.count : SAID.share, { right: here, all: total });
+    place.textContent = total === 0 ? "" : filled(place.closest(".kanon-bar") ? SAID.count : SAID.share, { right: here, all: total });
     if (!seen.has(place.dataset.chapter)) [right, all] = [right + here, all + total];
     seen.add(place.dataset.chapter);
   }

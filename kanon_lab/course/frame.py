@@ -17,6 +17,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.files import exercises_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
 from kanon_lab.show.page import VEGALITE_MIME
@@ -220,7 +221,9 @@ class Frame(SphinxPostTransform):
         cells = [about.read, about.practise or "", needs, escape(self.words[f"map_{about.track}"])]
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
-        done = f'<td class="kanon-progress" data-chapter="{about.chapter.name}"></td>'
+        name = about.chapter.name
+        asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
+        done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
         return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
 
     def _total(self, track: str) -> str:

@@ -62,6 +62,12 @@ def check(name: object, answer: Any) -> Told:
     -------
     Told
         A text that JupyterLab shows; its attribute ``right`` says whether the answer is.
+
+    Examples
+    --------
+    >>> told = kanon_lab.course.check("1.1", "-1")
+    >>> told.right, str(told).startswith("Not yet.")
+    (False, True)
     """
     key, solved = _known(name)
     if answer is None or answer is ...:
@@ -98,6 +104,11 @@ def hint(name: object) -> Told:
     ----------
     name : str
         As `check` takes it.
+
+    Examples
+    --------
+    >>> print(kanon_lab.course.hint("1.1"))  # doctest: +ELLIPSIS
+    Hint 1 of ...
     """
     key, solved = _known(name)
     seen, count = _read().get(key, {}).get("hints", 0), len(solved.hints)
@@ -117,6 +128,11 @@ def solution(name: object) -> Told:
     ----------
     name : str
         As `check` takes it.
+
+    Examples
+    --------
+    >>> "```python" in kanon_lab.course.solution("1.1")
+    True
     """
     _, solved = _known(name)
     parts = []

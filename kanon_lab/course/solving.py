@@ -258,7 +258,14 @@ def _misjudged(solved: Solved) -> Iterable[str]:
 
 
 def solved_file(path: str | Path) -> list[Solved]:
-    """All exercises of a file solved; a `DataError` that names file and exercise where one cannot be."""
+    """All exercises of a file solved; a `DataError` that names file and exercise where one cannot be.
+
+    Examples
+    --------
+    >>> path = kanon_lab.course.find_exercises()["what-identifies"]
+    >>> all(each.statement for each in kanon_lab.course.solved_file(path))
+    True
+    """
     found = []
     for exercise in read_exercises(path):
         try:

@@ -18,8 +18,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from kanon_lab import __version__
 from kanon_lab.course.files import DEPTHS, find_exercises, numbers
+from kanon_lab.course.learner import workbook
 from kanon_lab.course.solving import Solved
-from kanon_lab.course.workbook import workbook
 from kanon_lab.notebooks import recorded
 from kanon_lab.show.page import embedded_json
 from kanon_lab.terms import texts
