@@ -79,13 +79,25 @@ class Map(SphinxDirective):
         return [course_map()]
 
 
+class course_hours(nodes.General, nodes.Element):  # noqa: N801
+    """Stands where the hours of a track will."""
+
+
+class Hours(SphinxDirective):
+    """How many chapters and hours a track has, in words."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return [course_hours(track=directives.choice(self.arguments[0], TRACKS))]
+
+
 class Minutes(SphinxDirective):
     """The rule by which minutes are counted, in words."""
 
     def run(self) -> list[nodes.Node]:
         words = texts("course/words.csv", self.config.language)
-        target = nodes.paragraph("", words["rule"].format(**READING, **PRACTICE), ids=[MINUTES_ANCHOR])
-        return [target]
+        return [nodes.paragraph("", words["rule"].format(**READING, **PRACTICE))]
 
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:
@@ -152,6 +164,8 @@ class Frame(SphinxPostTransform):
         self.about: dict[str, About] = getattr(self.env, "kanon_about", {})
         for node in list(self.document.findall(course_map)):
             node.replace_self(nodes.raw("", self._map(), format="html"))
+        for node in list(self.document.findall(course_hours)):
+            node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
@@ -198,7 +212,7 @@ class Frame(SphinxPostTransform):
     def _map(self) -> str:
         by_name = {about.chapter.name: about for about in self.about.values()}
         parts = dict.fromkeys(about.chapter.part for about in by_name.values())
-        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "track", "done")]
+        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "done")]
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
         bodies = []
         for part in parts:
@@ -216,9 +230,11 @@ class Frame(SphinxPostTransform):
 
         named = [by_name[name] for name in about.needs if name in by_name]
         needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
-        cells = [about.read, about.practise or "", needs, escape(self.words[f"map_{about.track}"])]
+        cells = [about.read, about.practise or "", needs]
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
+        if about.track != TRACKS[0]:
+            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
         done = f'<td class="kanon-progress" data-chapter="{about.chapter.name}"></td>'
         return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
 
@@ -260,6 +276,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for language in SOURCES:
         app.add_role(language, Foreign())
     app.add_node(course_map)
+    app.add_node(course_hours)
+    app.add_directive("hours", Hours)
     app.add_directive("map", Map)
     app.add_directive("minutes", Minutes)
     app.add_directive("terms", Terms)
