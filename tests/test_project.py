@@ -21,7 +21,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
 ROOMS = """errors digits terms files loading arguments roles settings columns rules data population classes engines
-measures methods sample recipes show figures studies notebooks report cli""".split()
+measures methods sample recipes show figures studies notebooks course report cli""".split()
 HEAVY = {
     "altair",
     "IPython",
