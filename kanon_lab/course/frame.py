@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
+from kanon_lab.course.order import Chapter, chapters
+from kanon_lab.show.page import VEGALITE_MIME
+from kanon_lab.terms import TERMS, texts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+LOGGER = logging.getLogger(__name__)
 
 #: Languages that words of the sources stand in, by the role that marks them: {es}`clave`.
 SOURCES = ("es", "ca")
+#: Where the page says how minutes are counted, and what each term means.
+MINUTES_ANCHOR, GLOSSARY = "minutes", "book/glossary"
+STYLE = "kanon-frame.css"
+TRACKS = ("practitioner", "complete")
+_MOST_TERMS, _ROUNDED = 5, 5
+# What is no reading: the exercises, and what folds.
+_PASSED = ("kanon-exercises", "kanon-exercise")
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a chapter: its place, what it says of itself, and how many minutes it takes."""
+
+    chapter: Chapter
+    title: str
+    track: str
+    needs: tuple[str, ...]
+    terms: tuple[str, ...]
+    read: int
+    practise: int
 
 
 class Foreign(SphinxRole):
@@ -36,6 +71,172 @@ class Absent(SphinxDirective):
         return self.parse_content_to_nodes()
 
 
+class course_map(nodes.General, nodes.Element):  # noqa: N801
+    """Stands where the map of chapters will."""
+
+
+class Map(SphinxDirective):
+    """The chapters by part, with minutes, what each builds on and its track; above it the totals of both tracks."""
+
+    def run(self) -> list[nodes.Node]:
+        return [course_map()]
+
+
+class Minutes(SphinxDirective):
+    """The rule by which minutes are counted, in words."""
+
+    def run(self) -> list[nodes.Node]:
+        words = texts("course/words.csv", self.config.language)
+        target = nodes.paragraph("", words["rule"].format(**READING, **PRACTICE), ids=[MINUTES_ANCHOR])
+        return [target]
+
+
+def gather(app: Sphinx, env: BuildEnvironment) -> None:
+    """Once all pages have been read: what is known of each chapter, by the name of its document."""
+    toc = Path(app.confdir) / "_toc.yml"
+    env.kanon_about = {each.document: _about(env, each) for each in (chapters(toc) if toc.exists() else [])}
+    names = [about.chapter.name for about in env.kanon_about.values()]
+    for number, (document, about) in enumerate(env.kanon_about.items()):
+        for name in about.needs:
+            if name not in names[:number]:
+                LOGGER.warning("needs: no chapter before this one is called %s", name, location=document)
+        for name in [each for each in about.terms if each not in TERMS]:
+            LOGGER.warning("terms: %s is no key of kanon_lab/terms.csv", name, location=document)
+        if len(about.terms) > _MOST_TERMS:
+            LOGGER.warning("terms: %s, at most %s", len(about.terms), _MOST_TERMS, location=document)
+        if about.track not in TRACKS:
+            LOGGER.warning("track: %s, must be one of %s", about.track, ", ".join(TRACKS), location=document)
+
+
+def _about(env: BuildEnvironment, chapter: Chapter) -> About:
+    said = env.metadata[chapter.document]
+    document = env.get_doctree(chapter.document)
+    reading = reading_minutes(count(document, lambda node: _inserted(env, node), _PASSED))
+    return About(
+        chapter,
+        env.titles[chapter.document].astext(),
+        said.get("track", TRACKS[-1]),
+        _list(said.get("needs")),
+        _list(said.get("terms")),
+        _rounded(reading),
+        _rounded(practice_minutes(chapter.name)),
+    )
+
+
+def _list(said: Any) -> tuple[str, ...]:
+    """A list of the front matter, which MyST gives as JSON."""
+    return tuple(json.loads(said)) if said else ()
+
+
+def _rounded(minutes: float) -> int:
+    return _ROUNDED * max(1, round(minutes / _ROUNDED)) if minutes else 0
+
+
+def _inserted(env: BuildEnvironment, node: nodes.Element) -> str:
+    """What a notebook inserts in a page."""
+    from myst_nb.ext.glue.crossref import read_glue_cache
+
+    if node.get("inline") or node.get("gtype") == "text":
+        return "word"
+    data = read_glue_cache(env.mystnb_config.output_folder, node["refdoc"]).get(node["key"], {}).get("data", {})
+    return "figure" if VEGALITE_MIME in data or any(kind.startswith("image/") for kind in data) else "table"
+
+
+class Frame(SphinxPostTransform):
+    """Insert the line under the title of each chapter, and the map."""
+
+    # Before references are resolved, so that links of ours are.
+    default_priority = 4
+
+    def run(self, **kwargs: Any) -> None:
+        self.words = texts("course/words.csv", self.config.language)
+        self.about: dict[str, About] = getattr(self.env, "kanon_about", {})
+        for node in list(self.document.findall(course_map)):
+            node.replace_self(nodes.raw("", self._map(), format="html"))
+        if here := self.about.get(self.env.docname):
+            title = next(self.document.findall(nodes.title))
+            title.parent.insert(title.parent.index(title) + 1, self._line(here))
+
+    def _uri(self, document: str, anchor: str = "") -> str:
+        uri = self.app.builder.get_relative_uri(self.env.docname, document)
+        return f"{uri}#{anchor}" if anchor else uri
+
+    def _link(self, text: str, document: str, anchor: str = "") -> nodes.reference:
+        return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
+
+    def _line(self, here: About) -> nodes.container:
+        """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
+        words, order = self.words, [*self.about]
+        by_name = {about.chapter.name: about for about in self.about.values()}
+        place = here.chapter
+        times = [words["read"].format(minutes=here.read)]
+        times += [words["practise"].format(minutes=here.practise)] if here.practise else []
+        first = nodes.paragraph("", words["where"].format(part=place.part, place=place.place, places=place.places))
+        first += [
+            nodes.Text(f" · {', '.join(times)} ("),
+            self._link(words["how"], self.config.root_doc, MINUTES_ANCHOR),
+        ]
+        first += nodes.Text(f") · {words[here.track]}")
+        needs = [
+            self._link(by_name[name].title, by_name[name].chapter.document) for name in here.needs if name in by_name
+        ]
+        terms = [self._link(TERMS[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in TERMS]
+        at = order.index(place.document)
+        around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
+        links = {"needs": needs, "terms": terms}
+        links |= {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        rest = [self._listed(words[name], found) for name, found in links.items() if found]
+        line = nodes.container("", first, *rest, classes=["kanon-line"])
+        return line
+
+    @staticmethod
+    def _listed(word: str, links: Iterable[nodes.reference]) -> nodes.paragraph:
+        paragraph = nodes.paragraph("", f"{word}: ")
+        for number, link in enumerate(links):
+            paragraph += [nodes.Text(", "), link] if number else [link]
+        return paragraph
+
+    def _map(self) -> str:
+        by_name = {about.chapter.name: about for about in self.about.values()}
+        parts = dict.fromkeys(about.chapter.part for about in by_name.values())
+        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "track", "done")]
+        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+        bodies = []
+        for part in parts:
+            rows = [self._row(about, by_name) for about in by_name.values() if about.chapter.part == part]
+            title = f'<tr><th colspan="{len(heads)}" scope="rowgroup">{escape(part)}</th></tr>'
+            bodies.append(f"<tbody>{title}{''.join(rows)}</tbody>")
+        totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
+        table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+        region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
+        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>'
+
+    def _row(self, about: About, by_name: dict[str, About]) -> str:
+        def link(other: About, text: str, extra: str = "") -> str:
+            return f'<a href="{escape(self._uri(other.chapter.document))}"{extra}>{escape(text)}</a>'
+
+        named = [by_name[name] for name in about.needs if name in by_name]
+        needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
+        cells = [about.read, about.practise or "", needs, escape(self.words[f"map_{about.track}"])]
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        title = f"{about.chapter.number}. {link(about, about.title)}"
+        done = f'<td class="kanon-progress" data-chapter="{about.chapter.name}"></td>'
+        return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
+
+    def _total(self, track: str) -> str:
+        """A track's chapters and hours, in words; those of practitioners are in both."""
+        inside = [about for about in self.about.values() if track == TRACKS[-1] or about.track == track]
+        hours = {name: round(sum(getattr(about, name) for about in inside) / 60) for name in ("read", "practise")}
+        text = self.words[f"total_{track}"].format(chapters=len(inside), **hours)
+        before, strong, after = escape(text).split("**")
+        return f"{before}<strong>{strong}</strong>{after}"
+
+
+def anchor_of(key: str) -> str:
+    """Where the glossary has a term."""
+    return f"term-{key.replace('_', '-')}"
+
+
 def stand_in(app: Sphinx, config: Any) -> None:
     """Once every extension has registered what it has."""
     for name in ("exercises", "review", "predict"):
@@ -43,9 +244,24 @@ def stand_in(app: Sphinx, config: Any) -> None:
             app.add_directive(name, Absent)
 
 
+def write_assets(app: Sphinx) -> None:
+    """Write the style sheet before any page is made: Sphinx puts a checksum of it into the pages."""
+    if app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        static.mkdir(parents=True, exist_ok=True)
+        (static / STYLE).write_text((files(__package__) / "frame.css").read_text("utf-8"), "utf-8")
+        app.add_css_file(STYLE)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.course.frame`` in ``_config.yml``)."""
     for language in SOURCES:
         app.add_role(language, Foreign())
+    app.add_node(course_map)
+    app.add_directive("map", Map)
+    app.add_directive("minutes", Minutes)
+    app.add_post_transform(Frame)
     app.connect("config-inited", stand_in, priority=900)
+    app.connect("builder-inited", write_assets)
+    app.connect("env-updated", gather)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}
