@@ -54,7 +54,7 @@ def test_recorded_perturbations_of_quantities(book):
     assert noise.to_numpy() == pytest.approx(0.1, rel=0.1)
     assert results["seed-linked"] == pytest.approx(results["linked-before"])
     assert results["person-averaged"] < 0.6 * results["person-noise"]
-    measured = results["measured-risk"].merge(results["measured-loss"], on="method").set_index("method")
+    measured = results["measured"].set_index("method")
     kept = measured["mean moved (%)"].round(9) == 0
     assert kept.tolist() == [True, True, True, False, False, True, False, True, True]
     assert measured.loc["grouped, k = 3", "of the 15 largest (%)"] > 100 / 3
