@@ -59,7 +59,7 @@ def test_recorded_perturbations_of_quantities(book):
     assert kept.tolist() == [True, True, True, False, False, True, False, True, True]
     assert measured.loc["grouped, k = 3", "of the 15 largest (%)"] > 100 / 3
     noise = results["explorer"].set_index("method").loc["noise", "of the 15 largest (%)"]
-    assert noise.min() > 100 * results["goal"]
+    assert noise.min() > 10  # no strength of the explorer hides the largest
     assert results["swap-intersected"] > results["swap-linked"]
     assert measured.iloc[1:]["IL1s"].idxmax() == measured.iloc[1:]["right links (%)"].idxmin() == "shuffling"
     assert measured.iloc[1:]["IL1s"].idxmin() == measured.iloc[1:]["right links (%)"].idxmax()
