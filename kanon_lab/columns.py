@@ -165,7 +165,7 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
 
 def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
     if codes.dtype.itemsize == 1 and len(values) <= _FEW:
-        used = np.flatnonzero([(codes == code).any() for code in range(len(values))])
+        used = np.flatnonzero([code in codes[:_SAMPLE] or code in codes for code in range(len(values))])
     else:
         used = np.flatnonzero(
             np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
@@ -201,24 +201,30 @@ def _rank(value: object) -> tuple:
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
     """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
-    packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    packed, size = np.zeros(len(columns[0]), dtype=np.int32), 1
     for column, radix in zip(columns, radices, strict=True):
         if size > _LARGEST_PACKED // radix:
-            group, used = grouped(packed, size)
-            packed, size = group.astype(np.int64), len(used)
+            packed, used = grouped(packed, size)
+            size = len(used)
+        size *= radix
+        packed = packed.astype(whole_type(size), copy=False)
         packed *= radix
         packed += column
         if column.dtype.kind == "i" and len(column) and column.min() < 0:
             packed += radix * (column < 0)
-        size *= radix
-    return packed, size
+    return packed.astype(np.int64, copy=False), size
+
+
+def whole_type(size: int) -> type:
+    """The type of whole numbers from 0 to size - 1: with half the bytes they are added and sorted in half the time."""
+    return np.int32 if size < 2**31 else np.int64
 
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
     if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
         return np.arange(len(packed), dtype=np.int32), packed
-    if size <= min(max(8 * len(packed), 2**20), _LARGEST_TABLE):
+    if size <= min(max(4 * len(packed), 2**20), _LARGEST_TABLE):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
         distinct = np.flatnonzero(seen)
@@ -236,11 +242,28 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return number.take(group), distinct[order]
 
 
+def tallied(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of `packed`, sorted, and how many rows have each; all in 0 to size - 1."""
+    if size <= len(packed):
+        count = np.bincount(packed)
+        distinct = np.flatnonzero(count)
+        return distinct, count[distinct]
+    values = np.sort(packed)
+    start = np.flatnonzero(firsts(values))
+    return values[start], np.diff(start, append=len(values))
+
+
+def firsts(values: np.ndarray) -> np.ndarray:
+    """Whether each of sorted values is the first of its kind."""
+    first = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
 def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
     order, values = sorted_rows(packed, size)
-    first = np.ones(len(packed), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=first[1:])
+    first = firsts(values)
     distinct = values[first]
     del values
     number = np.cumsum(first, dtype=np.int32)
