@@ -17,6 +17,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.files import exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
@@ -235,7 +236,9 @@ class Frame(SphinxPostTransform):
         title = f"{about.chapter.number}. {link(about, about.title)}"
         if about.track != TRACKS[0]:
             title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
-        done = f'<td class="kanon-progress" data-chapter="{about.chapter.name}"></td>'
+        name = about.chapter.name
+        asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
+        done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
         return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
 
     def _total(self, track: str) -> str:
