@@ -17,6 +17,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.edition import add_edition, write_redirects
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
@@ -284,6 +285,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(Frame)
     app.add_post_transform(LinkTerms)
     app.connect("config-inited", stand_in, priority=900)
+    app.connect("config-inited", add_edition)
+    app.connect("build-finished", write_redirects)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
     app.connect("html-page-context", add_assets)

@@ -30,7 +30,7 @@ PAGES = {
         "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
     "two": (
-        "---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nWords.\n\n"
+        "---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nA cell, a pattern.\n\n"
         "::::{predict} guess\nInside.\n::::\n\n```{exercises}\n```\n\n```{review} one.first one.second\n```\n"
     ),
 }
@@ -166,6 +166,10 @@ def test_the_first_use_of_each_term_leads_to_the_glossary(built):
     assert glossary.select(".kanon-term, script[src*='kanon-frame.js']") == []
     # What a search finds is what the page says.
     assert "which no other record" not in page.text
+
+
+def test_ordinary_words_are_terms_where_a_chapter_builds_on_them(built):
+    assert [link.text for link in built("two").select("a.kanon-term")] == ["cell"]
 
 
 @pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
