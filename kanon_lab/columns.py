@@ -110,7 +110,7 @@ def as_text(value: object) -> str:
 
 
 # Keys packed into one number must fit 63 bits.
-_LARGEST_PACKED = 2**63 - 1
+LARGEST_PACKED = 2**63 - 1
 # Whole numbers in a range up to this are coded by position alone, those that do not occur too.
 _NARROW = 2**16
 # Codes of one byte, up to so many, are sooner looked for one by one than counted.
@@ -148,7 +148,7 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         return None
     numbers = column.to_numpy()
     low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= _LARGEST_PACKED:
+    if high - low >= LARGEST_PACKED:
         return None
     # The distance from -100 to 100 would not fit 8 bits.
     wide = numbers if low >= 0 else numbers.astype(np.int64)
@@ -158,7 +158,7 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         return distance, pd.Index((places.astype(wide.dtype) + wide.dtype.type(low)).astype(numbers.dtype))
     if distance.dtype.itemsize == 8:  # more than the codes need
         distance = distance.astype(np.int32)
-    if high > _LARGEST_PACKED:  # of such numbers arange would make floats
+    if high > LARGEST_PACKED:  # of such numbers arange would make floats
         return distance, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return distance, pd.Index(np.arange(low, high + 1))
 
@@ -203,7 +203,7 @@ def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndar
     """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
     packed, size = np.zeros(len(columns[0]), dtype=np.int32), 1
     for column, radix in zip(columns, radices, strict=True):
-        if size > _LARGEST_PACKED // radix:
+        if size > LARGEST_PACKED // radix:
             packed, used = grouped(packed, size)
             size = len(used)
         size *= radix
@@ -276,7 +276,7 @@ def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions that sort values from 0 to size - 1, and these in order."""
     bits = len(packed).bit_length()
-    if size > _LARGEST_PACKED >> bits:
+    if size > LARGEST_PACKED >> bits:
         order = np.argsort(packed)
         return order, packed[order]
     # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.

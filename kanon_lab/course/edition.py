@@ -64,13 +64,14 @@ def commit_of(folder: Path) -> tuple[str, str] | None:
 
 
 def add_edition(app: Sphinx, config: Config) -> None:
-    """Version, commit and date at the foot of every page, after what the configuration has there."""
+    """Version, commit and date at the foot of every page, after what the configuration has there (themes differ)."""
+    if "extra_footer" not in config.html_theme_options:
+        return
     words = texts("course/words.csv", config.language)
     told = words["version"].format(version=__version__)
     if found := commit_of(Path(app.confdir)):
         told += ", " + words["commit"].format(commit=found[0], date=found[1])
-    before = config.html_theme_options.get("extra_footer", "")
-    config.html_theme_options["extra_footer"] = f'{before}<p class="kanon-edition">{escape(told)}</p>'
+    config.html_theme_options["extra_footer"] += f'<p class="kanon-edition">{escape(told)}</p>'
 
 
 def write_redirects(app: Sphinx, failed: Exception | None) -> None:

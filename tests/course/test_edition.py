@@ -43,7 +43,7 @@ def test_without_a_checkout_the_version_alone(tmp_path, checkout):
     """Nor is the commit of another project ours, inside whose checkout this one was unpacked."""
     (checkout / "_toc.yml").unlink()
     assert edition.commit_of(checkout) is None
-    given = config()
+    given = config(extra_footer="")
     edition.add_edition(SimpleNamespace(confdir=checkout), given)
     assert given.html_theme_options["extra_footer"] == f'<p class="kanon-edition">Version {__version__}</p>'
 
