@@ -5,8 +5,10 @@ from kanon_lab.loading import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "files": "Exercise chapters exercises_of find_exercises read_exercises",
+        "files": "Exercise chapter_numbers exercises_of find_exercises read_exercises",
         "judging": "readings",
-        "solving": "Solved faults solve",
+        "lab": "check hint progress solution",
+        "solving": "Solved faults solve solved_file",
+        "learner": "workbook",
     },
 )

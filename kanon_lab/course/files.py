@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.arguments import is_number
+from kanon_lab.course.order import chapters
 from kanon_lab.errors import DataError, OptionError, inside, meant, shortened
 from kanon_lab.recipes.yaml_file import read_yaml
 from kanon_lab.settings import LIST, TEXT, Settings, checked, one_of, read
@@ -16,8 +17,6 @@ from kanon_lab.settings import LIST, TEXT, Settings, checked, one_of, read
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: What an exercise asks for: a calculation, a reason with evidence, a decision; or a guess before an explorer moves.
 DEPTHS = ("compute", "explain", "decide", "predict")
-#: Parts of the book whose chapters have exercises, and numbers.
-PARTS = 6
 LEAST, MOST = 4, 6
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LETTERS = "abcde"
@@ -168,6 +167,12 @@ class _File(_Part):
         self.needs("exercises")
 
 
+def _place(name: str) -> Path:
+    """Of a file or folder that stands beside the package in a checkout, and inside it in a wheel."""
+    installed = _PACKAGE / f"_{name.removeprefix('_')}"
+    return installed if installed.exists() else _PACKAGE.parent / name
+
+
 def find_exercises() -> dict[str, Path]:
     """Return the path of every file of exercises by its chapter, in the order of the book; others stand last.
 
@@ -176,29 +181,23 @@ def find_exercises() -> dict[str, Path]:
     >>> all(path.stem == chapter for chapter, path in kanon_lab.course.find_exercises().items())
     True
     """
-    inside_wheel = _PACKAGE / "_exercises"
-    folder = inside_wheel if inside_wheel.is_dir() else _PACKAGE.parent / "exercises"
-    order = chapters()
-    paths = sorted(folder.glob("*.yml"), key=lambda path: (order.get(path.stem, len(order) + 1), path.stem))
+    order = chapter_numbers()
+    paths = sorted(
+        _place("exercises").glob("*.yml"), key=lambda path: (order.get(path.stem, len(order) + 1), path.stem)
+    )
     return {path.stem: path for path in paths}
 
 
 @cache
-def chapters() -> dict[str, int]:
-    """Number of each chapter of the first parts of the book, by its name, in their order.
+def chapter_numbers() -> dict[str, int]:
+    """Number of each chapter of the book, by its name, in their order.
 
     Examples
     --------
-    >>> next(iter(kanon_lab.course.chapters().items()))
+    >>> next(iter(kanon_lab.course.chapter_numbers().items()))
     ('what-identifies', 1)
     """
-    import yaml
-
-    inside_wheel = _PACKAGE / "_toc.yml"
-    path = inside_wheel if inside_wheel.is_file() else _PACKAGE.parent / "_toc.yml"
-    parts = yaml.safe_load(path.read_text("utf-8"))["parts"][:PARTS]
-    names = [Path(each["file"]).name for part in parts for each in part["chapters"]]
-    return {name: number for number, name in enumerate(names, start=1)}
+    return {chapter.name: chapter.number for chapter in chapters(_place("_toc.yml"))}
 
 
 def read_exercises(path: str | Path) -> tuple[Exercise, ...]:
@@ -247,7 +246,7 @@ def numbers() -> dict[str, str]:
     found = {}
     for chapter, path in find_exercises().items():
         asked = [exercise for exercise in read_exercises(path) if exercise.depth != "predict"]
-        before = chapters().get(chapter, chapter)
+        before = chapter_numbers().get(chapter, chapter)
         found |= {f"{chapter}.{each.id}": f"{before}.{place}" for place, each in enumerate(asked, start=1)}
     return found
 

@@ -17,10 +17,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.files import exercises_of
+from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
 from kanon_lab.show.page import VEGALITE_MIME
-from kanon_lab.terms import TERMS, texts
+from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -28,15 +30,11 @@ if TYPE_CHECKING:
 
 LOGGER = logging.getLogger(__name__)
 
-#: Languages that words of the sources stand in, by the role that marks them: {es}`clave`.
-SOURCES = ("es", "ca")
-#: Where the page says how minutes are counted, and what each term means.
-MINUTES_ANCHOR, GLOSSARY = "minutes", "book/glossary"
-STYLE = "kanon-frame.css"
+#: Where the first page says how minutes are counted.
+MINUTES_ANCHOR = "minutes"
+STYLE, SCRIPT = "kanon-frame.css", "kanon-frame.js"
 TRACKS = ("practitioner", "complete")
 _MOST_TERMS, _ROUNDED = 5, 5
-# What is no reading: the exercises, and what folds.
-_PASSED = ("kanon-exercises", "kanon-exercise")
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,25 @@ class Map(SphinxDirective):
         return [course_map()]
 
 
+class course_hours(nodes.General, nodes.Element):  # noqa: N801
+    """Stands where the hours of a track will."""
+
+
+class Hours(SphinxDirective):
+    """How many chapters and hours a track has, in words."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return [course_hours(track=directives.choice(self.arguments[0], TRACKS))]
+
+
 class Minutes(SphinxDirective):
     """The rule by which minutes are counted, in words."""
 
     def run(self) -> list[nodes.Node]:
         words = texts("course/words.csv", self.config.language)
-        target = nodes.paragraph("", words["rule"].format(**READING, **PRACTICE), ids=[MINUTES_ANCHOR])
-        return [target]
+        return [nodes.paragraph("", words["rule"].format(**READING, **PRACTICE))]
 
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:
@@ -100,8 +110,10 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
         for name in about.needs:
             if name not in names[:number]:
                 LOGGER.warning("needs: no chapter before this one is called %s", name, location=document)
-        for name in [each for each in about.terms if each not in TERMS]:
-            LOGGER.warning("terms: %s is no key of kanon_lab/terms.csv", name, location=document)
+        for name in [each for each in about.terms if each not in GLOSSED]:
+            LOGGER.warning(
+                "terms: %s is no key of a term of the glossary in kanon_lab/terms.csv", name, location=document
+            )
         if len(about.terms) > _MOST_TERMS:
             LOGGER.warning("terms: %s, at most %s", len(about.terms), _MOST_TERMS, location=document)
         if about.track not in TRACKS:
@@ -111,7 +123,7 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
 def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     said = env.metadata[chapter.document]
     document = env.get_doctree(chapter.document)
-    reading = reading_minutes(count(document, lambda node: _inserted(env, node), _PASSED))
+    reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES))
     return About(
         chapter,
         env.titles[chapter.document].astext(),
@@ -153,6 +165,8 @@ class Frame(SphinxPostTransform):
         self.about: dict[str, About] = getattr(self.env, "kanon_about", {})
         for node in list(self.document.findall(course_map)):
             node.replace_self(nodes.raw("", self._map(), format="html"))
+        for node in list(self.document.findall(course_hours)):
+            node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
@@ -180,7 +194,7 @@ class Frame(SphinxPostTransform):
         needs = [
             self._link(by_name[name].title, by_name[name].chapter.document) for name in here.needs if name in by_name
         ]
-        terms = [self._link(TERMS[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in TERMS]
+        terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
         links = {"needs": needs, "terms": terms}
@@ -199,7 +213,7 @@ class Frame(SphinxPostTransform):
     def _map(self) -> str:
         by_name = {about.chapter.name: about for about in self.about.values()}
         parts = dict.fromkeys(about.chapter.part for about in by_name.values())
-        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "track", "done")]
+        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "done")]
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
         bodies = []
         for part in parts:
@@ -217,10 +231,14 @@ class Frame(SphinxPostTransform):
 
         named = [by_name[name] for name in about.needs if name in by_name]
         needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
-        cells = [about.read, about.practise or "", needs, escape(self.words[f"map_{about.track}"])]
+        cells = [about.read, about.practise or "", needs]
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
-        done = f'<td class="kanon-progress" data-chapter="{about.chapter.name}"></td>'
+        if about.track != TRACKS[0]:
+            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
+        name = about.chapter.name
+        asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
+        done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
         return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
 
     def _total(self, track: str) -> str:
@@ -232,11 +250,6 @@ class Frame(SphinxPostTransform):
         return f"{before}<strong>{strong}</strong>{after}"
 
 
-def anchor_of(key: str) -> str:
-    """Where the glossary has a term."""
-    return f"term-{key.replace('_', '-')}"
-
-
 def stand_in(app: Sphinx, config: Any) -> None:
     """Once every extension has registered what it has."""
     for name in ("exercises", "review", "predict"):
@@ -245,12 +258,20 @@ def stand_in(app: Sphinx, config: Any) -> None:
 
 
 def write_assets(app: Sphinx) -> None:
-    """Write the style sheet before any page is made: Sphinx puts a checksum of it into the pages."""
+    """Write them before any page is made: Sphinx puts a checksum of them into the pages."""
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         static.mkdir(parents=True, exist_ok=True)
-        (static / STYLE).write_text((files(__package__) / "frame.css").read_text("utf-8"), "utf-8")
-        app.add_css_file(STYLE)
+        for name in (STYLE, SCRIPT):
+            own = files(__package__) / name.removeprefix("kanon-")
+            (static / name).write_text(own.read_text("utf-8"), "utf-8")
+
+
+def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The style sheet everywhere, the script where there are terms."""
+    app.add_css_file(STYLE)
+    if 'class="kanon-term"' in context.get("body", ""):
+        app.add_js_file(SCRIPT, loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -258,10 +279,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
     for language in SOURCES:
         app.add_role(language, Foreign())
     app.add_node(course_map)
+    app.add_node(course_hours)
+    app.add_directive("hours", Hours)
     app.add_directive("map", Map)
     app.add_directive("minutes", Minutes)
+    app.add_directive("terms", Terms)
     app.add_post_transform(Frame)
+    app.add_post_transform(LinkTerms)
     app.connect("config-inited", stand_in, priority=900)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
+    app.connect("html-page-context", add_assets)
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,10 +7,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kanon_lab.terms import texts
+
 _PERCENT = re.compile(r"%|per ?cent", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
+#: What is said of an answer, in the page and in JupyterLab.
+SAID = texts("course/said.csv", "en")
 # Of a number: the groups of thousands, with one sign between them, and decimals after another.
-_GROUPED = re.compile(r"[0-9]{1,3}(?:([,. '])[0-9]{3})(?:\1[0-9]{3})*(?:([.,])([0-9]+))?")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:([,. '])[0-9]{3})(?:\1[0-9]{3})*(?:([.,])([0-9]+))?")
 _PLAIN = re.compile(r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 
@@ -50,11 +54,12 @@ def readings(text: str, unit: str = "") -> list[float]:
     found = _plain_readings(above.strip())
     if line:
         found = [a / b for a in found for b in _plain_readings(below.strip()) if b]
-    return [value / 100 for value in found] if shares else found
+    return [value / 100 if shares else value for value in found if math.isfinite(value)]
 
 
 def _plain_readings(text: str) -> list[float]:
-    negative, text = text.startswith("-"), text.lstrip("+-").strip() if text[:1] in ("+", "-") else text
+    negative = text.startswith("-")
+    text = text[1:].strip() if text[:1] in ("+", "-") else text
     found = []
     if _PLAIN.fullmatch(text):
         found.append(float(text.replace(",", ".")))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
+
+from kanon_lab.course.files import exercises_of
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -31,13 +33,10 @@ def reading_minutes(counts: Mapping[str, int]) -> float:
 
 def practice_minutes(chapter: str) -> float:
     """Minutes that the exercises of a chapter take; none where it has none."""
-    from kanon_lab import course
-
-    depths = course.exercises_of(chapter) if hasattr(course, "exercises_of") else {}
-    return sum(PRACTICE[depth] * number for depth, number in depths.items())
+    return sum(PRACTICE[depth] * number for depth, number in exercises_of(chapter).items())
 
 
-def count(document: nodes.document, kind_of: Callable[[nodes.Element], str], passed: tuple[str, ...] = ()) -> Counter:
+def count(document: nodes.document, kind_of: Callable[[nodes.Element], str], passed: Collection[str] = ()) -> Counter:
     """Words, displayed formulas, tables, figures and lines of code of a page.
 
     Parameters
@@ -46,7 +45,7 @@ def count(document: nodes.document, kind_of: Callable[[nodes.Element], str], pas
         As it was read; what notebooks insert is not there yet.
     kind_of : callable
         Of what a notebook inserts: ``word``, ``table`` or ``figure``.
-    passed : tuple of str
+    passed : collection of str
         Classes of what is no reading, such as exercises.
     """
     from docutils import nodes

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, LEAST, MOST, Exercise, read_exercises
-from kanon_lab.course.judging import in_percent, judge, read_answer, readings
+from kanon_lab.course.files import DEPTHS, LEAST, MOST, Exercise, Option, read_exercises
+from kanon_lab.course.judging import SAID, in_percent, judge, read_answer, readings
 from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 
 # An expression to be inserted: {=answer:.2f}. One pair of braces may stand in it.
@@ -32,7 +32,7 @@ class Solved:
     low, high : float or None
         Between which a number is right.
     wrong : list of dict
-        Of each wrong number ``answer``, ``low``, ``high`` and ``says``.
+        Of each wrong number ``answer``, ``shown``, ``low``, ``high`` and ``says``.
     options : list of dict
         ``text`` and ``says`` of each.
     """
@@ -94,7 +94,10 @@ def solve(exercise: Exercise) -> Solved:
         **{"answer": answer, "shown": shown, "low": low, "high": high},
         wrong=[_wrong(exercise, place, names, filled) for place in range(len(exercise.wrong))],
         options=[
-            {"text": filled(each.text, f"option {place}"), "says": filled(each.says, f"option {place}, says")}
+            {
+                "text": filled(each.text, f"option {place}"),
+                "says": _praised(each, filled(each.says, f"option {place}, says")),
+            }
             for place, each in enumerate(exercise.options, start=1)
         ],
         hints=[filled(each, f"hint {place}") for place, each in enumerate(exercise.hints, start=1)],
@@ -181,7 +184,13 @@ def _wrong(exercise: Exercise, place: int, names: dict[str, Any], filled: Callab
     low, high = _around(value, exercise.within)
     if not value.is_integer():
         low, high = min(low, value - _ROUNDED * abs(value)), max(high, value + _ROUNDED * abs(value))
-    return {"answer": value, "low": low, "high": high, "says": filled(exercise.wrong[place].says, f"{part}, says")}
+    says = filled(exercise.wrong[place].says, f"{part}, says")
+    return {"answer": value, "shown": _written(value, low, high), "low": low, "high": high, "says": says}
+
+
+def _praised(option: Option, says: str) -> str:
+    """What is said of an option: that it is right first, unless the words begin so."""
+    return says if option.right is False or says.startswith("Right") else f"{SAID['right']} {says}"
 
 
 def _right_option(exercise: Exercise, names: dict[str, Any]) -> int:
@@ -249,7 +258,14 @@ def _misjudged(solved: Solved) -> Iterable[str]:
 
 
 def solved_file(path: str | Path) -> list[Solved]:
-    """All exercises of a file solved; a `DataError` that names file and exercise where one cannot be."""
+    """All exercises of a file solved; a `DataError` that names file and exercise where one cannot be.
+
+    Examples
+    --------
+    >>> path = kanon_lab.course.find_exercises()["what-identifies"]
+    >>> all(each.statement for each in kanon_lab.course.solved_file(path))
+    True
+    """
     found = []
     for exercise in read_exercises(path):
         try:

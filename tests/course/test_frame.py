@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import fit_minutes
@@ -12,15 +13,21 @@ from sphinx.application import Sphinx
 from sphinx.errors import SphinxWarning
 from sphinx.util.docutils import docutils_namespace
 
+from kanon_lab.course.glossary import GLOSSED, forms
 from kanon_lab.course.minutes import READING, count, reading_minutes
-from kanon_lab.terms import _table
+from kanon_lab.terms import TERMS, _table
 
 PAGES = {
-    "glossary": "# Glossary\n",
-    "preface": "# First screen\n\n```{map}\n```\n\n```{minutes}\n```\n",
+    "glossary": "# Glossary\n\nA key.\n\n```{terms}\n```\n",
+    "preface": (
+        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n"
+    ),
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
-        "The word {es}`clave`, the word {ca}`clau`.\n"
+        "The word {es}`clave`, the word {ca}`clau`. An *equivalence class* (*clase de equivalencia*, "
+        "*classe d'equivalència*).\n\n"
+        "## A sample unique\n\nData protection has `sample unique`, [sample unique](two.md), Sample Uniques <b>.\n\n"
+        "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
     "two": (
         "---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nWords.\n\n"
@@ -64,8 +71,8 @@ def built(tmp_path_factory):
 
 @pytest.mark.parametrize(("language", "word"), [("es", "clave"), ("ca", "clau")])
 def test_words_of_a_source_say_their_language(built, language, word):
-    (found,) = built("one").select(f"em[lang={language}]")
-    assert found.text == word
+    found = built("one").select(f"em[lang={language}]")
+    assert found[0].text == word
 
 
 def test_the_line_under_the_title_says_where_one_is(built):
@@ -89,9 +96,9 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
     rows = [[cell.text for cell in row.select("th, td")] for row in page.select(".kanon-map tbody tr")]
     assert rows == [
         ["Part 1: First"],
-        ["1. One", "5", "", "", "both", ""],
+        ["1. One", "5", "", "", ""],
         ["Part 2: Second"],
-        ["2. Two", "5", "", "1", "complete", ""],
+        ["2. Two complete track only", "5", "", "1", ""],
     ]
     practitioner, complete = (item.text for item in page.select(".kanon-totals li"))
     assert "practitioner track: 1 chapters" in practitioner
@@ -100,7 +107,7 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
 
 
 def test_the_rule_of_minutes_stands_on_the_page(built):
-    told = built("preface").select_one("#minutes").text
+    told = built("preface").select_one("#minutes").parent.text
     for seconds in READING.values():
         assert f" {seconds}" in told
 
@@ -128,7 +135,7 @@ def test_minutes_are_counted_from_what_stands_on_the_page():
         ("needs: [nowhere]", "no chapter before this one is called nowhere"),
         ("needs: [two]", "no chapter before this one is called two"),
         ("terms: [nothing]", "nothing is no key"),
-        ("terms: [key, cell, day, month, year, pattern]", "6, at most 5"),
+        ("terms: [key, cell, periods, recipe, seed, pattern]", "6, at most 5"),
         ("track: both", "both, must be one of practitioner, complete"),
     ],
 )
@@ -141,3 +148,41 @@ def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
     page = build(tmp_path, PAGES, language="es")("two")
     assert "capítulo 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
     assert all(text for row in _table("course/words.csv").values() for text in row.values())
+
+
+def test_the_first_use_of_each_term_leads_to_the_glossary(built):
+    page = built("one")
+    links = page.select("a.kanon-term")
+    assert [(link.text, link["href"]) for link in links] == [
+        ("equivalence class", "glossary.html#term-equivalence-class"),
+        ("Sample Uniques", "glossary.html#term-sample-unique"),
+        ("key variables", "glossary.html#term-key-variables"),
+        ("key", "glossary.html#term-key"),
+    ]
+    assert links[1]["data-definition"] == TERMS["sample_unique"].meaning
+    glossary = built("glossary")
+    assert {link["href"].partition("#")[2] for link in links} <= {term["id"] for term in glossary.select("dt[id]")}
+    assert page.select('script[src*="kanon-frame.js"]')
+    assert glossary.select(".kanon-term, script[src*='kanon-frame.js']") == []
+    # What a search finds is what the page says.
+    assert "which no other record" not in page.text
+
+
+@pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
+def test_names_of_terms_in_other_languages_say_which(built, language, name):
+    assert name in [found.text.replace("\u2019", "'") for found in built("one").select(f"em[lang={language}]")]
+
+
+def test_the_glossary_has_every_term_once_and_in_order(built):
+    page = built("glossary")
+    names = [next(term.strings).strip() for term in page.select(".kanon-terms dt")]
+    assert names == sorted(names, key=lambda name: name.lower().lstrip("("))
+    assert len(names) == len({term["id"] for term in page.select("dt[id]")}) == len(GLOSSED)
+    text = page.select_one("#term-pattern + dd")
+    assert [name["lang"] for name in text.select("em")] == ["es", "ca"]
+    assert page.select_one("#term-tau-1 .math")
+
+
+def test_a_name_that_two_terms_have_would_lead_to_one_of_them():
+    shared = [form for form, number in Counter(f for t in GLOSSED.values() for f in forms(t.en)).items() if number > 1]
+    assert shared == []
