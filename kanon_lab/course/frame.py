@@ -223,7 +223,8 @@ class Frame(SphinxPostTransform):
         totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
         table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
         region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
-        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>'
+        kept = '<div class="kanon-progress"></div>'  # what was solved, to be saved or forgotten
+        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>{kept}'
 
     def _row(self, about: About, by_name: dict[str, About]) -> str:
         def link(other: About, text: str, extra: str = "") -> str:

@@ -269,3 +269,14 @@ def test_an_answer_is_right_exactly_within_its_bounds(answer, within, other):
     assert judge(task, [answer])[0]
     assert judge(task, readings(solved.shown))[0]
     assert judge(task, [other])[0] == (solved.low <= other <= solved.high)
+
+
+def test_the_example_of_contributing_is_an_exercise(tmp_path):
+    (block,) = re.findall(
+        r"```yaml\n(exercises:.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), flags=re.DOTALL
+    )
+    path = tmp_path / "example.yml"
+    path.write_text(block, "utf-8")
+    (solved,) = solved_file(path)
+    assert solved.explain == "One of 6 is, 16.7 per cent."
+    assert [fault for fault in faults(path) if "alone" in fault] == []

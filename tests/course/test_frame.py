@@ -103,7 +103,7 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
     practitioner, complete = (item.text for item in page.select(".kanon-totals li"))
     assert "practitioner track: 1 chapters" in practitioner
     assert "all 2 chapters" in complete
-    assert [cell["data-chapter"] for cell in page.select(".kanon-progress")] == ["one", "two"]
+    assert [cell["data-chapter"] for cell in page.select("td.kanon-progress")] == ["one", "two"]
 
 
 def test_the_rule_of_minutes_stands_on_the_page(built):
