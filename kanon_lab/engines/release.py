@@ -50,17 +50,26 @@ class Hidden:
 class Records:
     """The records of a file that an engine holds open: counted, and still to be written.
 
-    `columns` are those of the file but the direct identifiers; `values` the different values of those that were
-    counted, in their order and a missing one last, and `times` how many records have each.
+    `named` are the columns of the file, `columns` those but the direct identifiers; `values` the different values of
+    those that were counted, in their order and a missing one last, and `times` how many records have each.
     """
 
     counted: CountedFile
+    named: tuple[str, ...]
     columns: tuple[str, ...]
     values: dict[str, pd.Series] = field(repr=False)
     times: dict[str, np.ndarray] = field(repr=False)
     _source: Source = field(repr=False)
     _engine: Engine = field(repr=False)
     _reading: Any = field(repr=False)
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """As of a `kanon_lab.data.MicrodataFile`, but for the bytes and hash of the file."""
+        dialect = vars(self._source.dialect or Dialect())
+        decimals = "".join(sorted(self._reading.decimals)) or None
+        facts = {"format": self._source.form, **dialect, "decimal": decimals}
+        return {**facts, "records": int(self.counted.records.sum()), "columns": len(self.named)}
 
     def write(
         self,
@@ -266,7 +275,9 @@ def opened_records(
                 for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                     indices[name] = counting._numbered(opened, source, name, reading).values
                 opened.rest()
-                yield Records(counted, tuple(columns), *_in_order(indices, reading), source, opened, reading)
+                yield Records(
+                    counted, tuple(named), tuple(columns), *_in_order(indices, reading), source, opened, reading
+                )
         finally:
             opened.close()
 
