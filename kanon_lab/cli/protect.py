@@ -131,7 +131,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
 
 def is_streamed(source, recipe, out, *, neutralise=False):
     """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
-    from kanon_lab.recipes.counted import check_streamed
+    from kanon_lab.recipes.streamed import check_streamed
 
     if source.engine == "memory":
         return False
@@ -148,7 +148,7 @@ def is_streamed(source, recipe, out, *, neutralise=False):
 
 def _opened(source, recipe):
     """The records of the file, counted by an engine as the recipe needs them."""
-    from kanon_lab.recipes.counted import counting
+    from kanon_lab.recipes.streamed import counting
 
     return source.opened(**counting(recipe))
 

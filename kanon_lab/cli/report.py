@@ -279,7 +279,7 @@ def _engines(source, wanted, kept):
 
 def _uncounted(report):
     """What is to be known of a report by counts."""
-    from kanon_lab.recipes.counted import not_known
+    from kanon_lab.recipes.streamed import not_known
 
     if report.engine == "memory":
         return

@@ -261,15 +261,20 @@ def _counted(engine: Engine, source: Source, spec: KeySpec, reading: _Reading, p
         bar.update(spec.weight is not None)
         columns, records, sums = _grouped(engine, source, grouping, keys, weighed)
     frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
+    notes = _notes(source, reading, spec.variables)
+    weights = None if weighed is None else weighed.pieces.added(sums)
+    return CountedFile(
+        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, notes, tuple(reading.spelled)
+    )
+
+
+def _notes(source: Source, reading: _Reading, variables: Iterable[str]) -> tuple[str, ...]:
+    """What is to be known of how the file was read, as far as it was."""
     notes = []
     if source.dialect is not None:
         found = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [found.note] if found.note else []
-    notes += reading.codes.notes(spec.variables)
-    weights = None if weighed is None else weighed.pieces.added(sums)
-    return CountedFile(
-        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, tuple(notes), tuple(reading.spelled)
-    )
+    return (*notes, *reading.codes.notes(variables))
 
 
 def _numbered(engine: Engine, source: Source, name: str, reading: _Reading) -> Coded:

@@ -11,7 +11,7 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +274,7 @@ def opened_records(
                 indices = {name: counted.frame[name].cat.categories for name in counted.frame}
                 for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                     indices[name] = counting._numbered(opened, source, name, reading).values
+                counted = replace(counted, notes=counting._notes(source, reading, columns))
                 opened.rest()
                 yield Records(
                     counted, tuple(named), tuple(columns), *_in_order(indices, reading), source, opened, reading

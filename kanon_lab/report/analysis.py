@@ -175,7 +175,6 @@ def analyse(
     progress("indicators")
     indicators, lost = tables.indicators(protection, least=least)
     progress("the map of recipes")
-    seeds = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
     return Analysis(
         title=config.title or Words(config.language).say("usual_title", name=found["name"]),
         file=found,
@@ -202,7 +201,7 @@ def analyse(
         notes=protection.notes,
         left_out=_left_out(protection, config),
         parameters=shown_settings(config.shown),
-        seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
+        seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
         office=Internal.of(protection, config.shown, of_risk) if internal else None,
@@ -320,6 +319,11 @@ def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> 
     found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
+
+
+def _seeds(protection: Protection) -> pd.DataFrame:
+    rows = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
+    return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
 def _versions() -> dict[str, str]:

@@ -18,14 +18,14 @@ from threading import Event, Thread
 from typing import Any
 
 from kanon_lab import files
-from kanon_lab.engines.source import check_engine, need, spill_root
+from kanon_lab.engines.source import check_engine
 from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, inside, shortened, visible
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.notebooks.running import in_one_line, without_values
-from kanon_lab.recipes.counted import check_streamed
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.config import RELEASE, STEPS, ReportConfig, names_only
+from kanon_lab.report.large import draft_folder, engine_options
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
@@ -202,7 +202,8 @@ def make_report(
     request = {**_asked(file, by_engine), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
     request |= {"internal": internal, "protected": None if target is None else target.name}
     if by_engine:
-        request["counted"] = _counted(file, config, target, engine, spill)
+        with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
+            request["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
         request["reading"] = {"max_bytes": limit}
     check_out(out, [("the input", file), *_hierarchies(config)])
@@ -210,7 +211,7 @@ def make_report(
         check_protected(target, out, file, config)
     kept = _kept_beside(out)
     released = None if target is None else {"file": str(target), "sha256": None, "records": None}
-    with TemporaryDirectory(prefix="kanon-lab-") as folder, _beside(target if by_engine else None) as beside:
+    with TemporaryDirectory(prefix="kanon-lab-") as folder, draft_folder(target if by_engine else None) as beside:
         if beside is not None:
             request["beside"] = str(beside)
         executed = _executed(Path(folder), request, kept, progress)
@@ -231,17 +232,6 @@ def make_report(
             kept.unlink()
     parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
     return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"], released, engine)
-
-
-def _counted(
-    file: str | Path, config: ReportConfig, target: Path | None, engine: str, spill: str | Path | None
-) -> dict[str, Any]:
-    """How an engine is to count the file; an error, before minutes of work, where it cannot do what is asked for."""
-    need({"duckdb": "duckdb", "spark": "pyspark"}[engine], engine)
-    with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
-        check_streamed(config.recipe, file, target)
-    where = None if spill is None else spill_root(spill)
-    return {"engine": engine, "memory": files.limit(), "spill": where and str(where)}
 
 
 def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
@@ -352,21 +342,6 @@ def stripped(path: Path, message: str) -> str:
     import nbformat
 
     return nbformat.writes(without_values(read_notebook(path), message))
-
-
-@contextmanager
-def _beside(target: Path | None) -> Iterator[Path | None]:
-    """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
-    if target is None:
-        yield None
-        return
-    folder = files.new_path(target.absolute().parent, ".tmp")
-    with names_only(folder.parent), files.storage_errors(target.name):
-        folder.mkdir(mode=0o700)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

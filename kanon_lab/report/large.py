@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,9 +14,9 @@ from kanon_lab import files
 from kanon_lab.data.microdata import located, read_file
 from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.engines.release import opened_records
-from kanon_lab.engines.source import first_lines, first_part
+from kanon_lab.engines.source import first_lines, first_part, need, spill_root
 from kanon_lab.errors import KanonLabError
-from kanon_lab.recipes.counted import counting
+from kanon_lab.recipes.streamed import check_streamed, counting
 from kanon_lab.report.shapes import check_named
 
 if TYPE_CHECKING:
@@ -71,3 +72,28 @@ class LargeFile:
             except KanonLabError:  # the engine says what is wrong with a file, and where; here it may be cut in a cell
                 return
         check_named(read, self.name)
+
+
+def engine_options(
+    file: str | Path, plan: Plan, target: Path | None, engine: str, spill: str | Path | None
+) -> dict[str, Any]:
+    """Options of a `LargeFile`; an error, before minutes of work, where the engine cannot do what is asked for."""
+    need({"duckdb": "duckdb", "spark": "pyspark"}[engine], engine)
+    check_streamed(plan, file, target)
+    where = None if spill is None else str(spill_root(spill))
+    return {"engine": engine, "memory": files.limit(), "spill": where}
+
+
+@contextmanager
+def draft_folder(target: Path | None) -> Iterator[Path | None]:
+    """A folder beside the protected file, for its draft, which may be too large to be copied; None without a file."""
+    if target is None:
+        yield None
+        return
+    folder = files.new_path(target.absolute().parent, ".tmp")
+    with files.storage_errors(target.name):
+        folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
