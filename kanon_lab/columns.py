@@ -110,7 +110,7 @@ def as_text(value: object) -> str:
 
 
 # Keys packed into one number must fit 63 bits.
-_LARGEST_PACKED = 2**63 - 1
+LARGEST_PACKED = 2**63 - 1
 # Whole numbers in a range up to this are coded by position alone, those that do not occur too.
 _NARROW = 2**16
 # Codes of one byte, up to so many, are sooner looked for one by one than counted.
@@ -148,7 +148,7 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         return None
     numbers = column.to_numpy()
     low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= _LARGEST_PACKED:
+    if high - low >= LARGEST_PACKED:
         return None
     # The distance from -100 to 100 would not fit 8 bits.
     wide = numbers if low >= 0 else numbers.astype(np.int64)
@@ -158,14 +158,14 @@ def _whole(column: pd.Series) -> tuple[np.ndarray, pd.Index] | None:
         return distance, pd.Index((places.astype(wide.dtype) + wide.dtype.type(low)).astype(numbers.dtype))
     if distance.dtype.itemsize == 8:  # more than the codes need
         distance = distance.astype(np.int32)
-    if high > _LARGEST_PACKED:  # of such numbers arange would make floats
+    if high > LARGEST_PACKED:  # of such numbers arange would make floats
         return distance, pd.Index(np.arange(high - low + 1, dtype=np.uint64) + np.uint64(low))
     return distance, pd.Index(np.arange(low, high + 1))
 
 
 def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
     if codes.dtype.itemsize == 1 and len(values) <= _FEW:
-        used = np.flatnonzero([(codes == code).any() for code in range(len(values))])
+        used = np.flatnonzero([code in codes[:_SAMPLE] or code in codes for code in range(len(values))])
     else:
         used = np.flatnonzero(
             np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
@@ -201,24 +201,30 @@ def _rank(value: object) -> tuple:
 
 def pack(columns: Sequence[np.ndarray], radices: Sequence[int]) -> tuple[np.ndarray, int]:
     """Several columns of codes, from -1 or 0 on, as one number a row that sorts as the rows do; and a bound above."""
-    packed, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    packed, size = np.zeros(len(columns[0]), dtype=np.int32), 1
     for column, radix in zip(columns, radices, strict=True):
-        if size > _LARGEST_PACKED // radix:
-            group, used = grouped(packed, size)
-            packed, size = group.astype(np.int64), len(used)
+        if size > LARGEST_PACKED // radix:
+            packed, used = grouped(packed, size)
+            size = len(used)
+        size *= radix
+        packed = packed.astype(whole_type(size), copy=False)
         packed *= radix
         packed += column
         if column.dtype.kind == "i" and len(column) and column.min() < 0:
             packed += radix * (column < 0)
-        size *= radix
-    return packed, size
+    return packed.astype(np.int64, copy=False), size
+
+
+def whole_type(size: int) -> type:
+    """The type of whole numbers from 0 to size - 1: with half the bytes they are added and sorted in half the time."""
+    return np.int32 if size < 2**31 else np.int64
 
 
 def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The number of each row's value among the distinct values of `packed`, and these, sorted; all in 0 to size - 1."""
     if len(packed) < 2**31 and (packed[1:] > packed[:-1]).all():  # such as counts that come sorted
         return np.arange(len(packed), dtype=np.int32), packed
-    if size <= min(max(8 * len(packed), 2**20), _LARGEST_TABLE):
+    if size <= min(max(4 * len(packed), 2**20), _LARGEST_TABLE):
         seen = np.zeros(size, dtype=bool)
         seen[packed] = True
         distinct = np.flatnonzero(seen)
@@ -236,11 +242,28 @@ def grouped(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return number.take(group), distinct[order]
 
 
+def tallied(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct values of `packed`, sorted, and how many rows have each; all in 0 to size - 1."""
+    if size <= len(packed):
+        count = np.bincount(packed)
+        distinct = np.flatnonzero(count)
+        return distinct, count[distinct]
+    values = np.sort(packed)
+    start = np.flatnonzero(firsts(values))
+    return values[start], np.diff(start, append=len(values))
+
+
+def firsts(values: np.ndarray) -> np.ndarray:
+    """Whether each of sorted values is the first of its kind."""
+    first = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=first[1:])
+    return first
+
+
 def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """What `grouped` gives, by a sort: of many distinct values a hash table is several times as large and as slow."""
     order, values = sorted_rows(packed, size)
-    first = np.ones(len(packed), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=first[1:])
+    first = firsts(values)
     distinct = values[first]
     del values
     number = np.cumsum(first, dtype=np.int32)
@@ -253,7 +276,7 @@ def _sorted(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 def sorted_rows(packed: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions that sort values from 0 to size - 1, and these in order."""
     bits = len(packed).bit_length()
-    if size > _LARGEST_PACKED >> bits:
+    if size > LARGEST_PACKED >> bits:
         order = np.argsort(packed)
         return order, packed[order]
     # Value and row in one number: sorting numbers is twice as quick as sorting the positions of rows.

@@ -105,3 +105,15 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 def wordings() -> dict[str, dict[str, str]]:
     """Key of a note -> wording -> text."""
     return _table("notes.csv")
+
+
+def texts(table: str, language: str) -> dict[str, str]:
+    """Key -> text of a table of the package in a language; in English where it has none in that language.
+
+    Examples
+    --------
+    >>> from kanon_lab.terms import texts
+    >>> texts("course/words.csv", "es")["needs"]
+    'Se apoya en'
+    """
+    return {key: row.get(language) or row["en"] for key, row in _table(table).items()}

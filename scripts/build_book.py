@@ -63,7 +63,11 @@ def run_notebooks() -> None:
     for number, (name, source) in enumerate(notebooks.items(), start=1):
         target = executed / f"{name}.ipynb"
         stamp = STAMPS / f"{name}.notebook"
-        inputs = f"{package} {digest([source, ROOT / 'constraints.txt'])} {sys.version_info[:2]} parameters: defaults"
+        # What is computed for exercises is made of the files in the folder of that name too.
+        own = files_under(ROOT / name) if name == "exercises" else []
+        inputs = (
+            f"{package} {digest([source, *own, ROOT / 'constraints.txt'])} {sys.version_info[:2]} parameters: defaults"
+        )
         label = f"[{number}/{len(notebooks)}] notebooks/{name}.ipynb"
         if target.exists() and is_current(stamp, inputs):
             print(f"{label}: nothing changed", flush=True)
@@ -82,7 +86,7 @@ def build_pages() -> None:
     Always all of them: Sphinx would leave a chapter alone whose own text is the same but whose numbers, inserted from
     a notebook, are not.
     """
-    sources = [*files_under(ROOT / "book"), *(ROOT / name for name in CONFIGURATION)]
+    sources = [*files_under(ROOT / "book"), *files_under(ROOT / "exercises"), *(ROOT / name for name in CONFIGURATION)]
     own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", Path(__file__)]
     stamp = STAMPS / "pages"
     inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))}"

@@ -1,5 +1,7 @@
 """Columns coded and grouped: whichever way is quickest, the same numbers."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,15 @@ def test_long_columns_are_numbered_alike(size, values):
     group, distinct = columns.grouped(packed, size)
     expected, number = np.unique(packed, return_inverse=True)
     assert (distinct == expected).all() and (group == number).all()
+
+
+@given(rows=st.integers(1, 60), size=st.sampled_from([1, 7, 60, 2**31 - 1, 2**31, 2**62]), data=st.data())
+def test_values_are_tallied_in_their_order(rows, size, data):
+    ends = st.sampled_from(sorted({0, size // 2, size - 1}))
+    values = data.draw(st.lists(st.one_of(ends, st.integers(0, size - 1)), min_size=rows, max_size=rows))
+    distinct, count = columns.tallied(np.array(values, dtype=columns.whole_type(size)), size)
+    assert dict(zip(distinct.tolist(), count.tolist(), strict=True)) == Counter(values)
+    assert (np.diff(distinct) > 0).all()
 
 
 WHOLE = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")

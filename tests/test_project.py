@@ -21,7 +21,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # A room imports only itself and rooms before it.
 ROOMS = """errors digits terms files loading arguments roles settings columns rules data population classes engines
-measures methods sample recipes show figures studies notebooks report cli""".split()
+measures methods sample recipes show figures studies notebooks course report cli""".split()
 HEAVY = {
     "altair",
     "IPython",
@@ -137,7 +137,8 @@ def test_wheel_holds_notebooks_and_data(tmp_path):
     files = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
     assert notebooks
     assert figures
-    assert notebooks | figures | files <= inside
+    exercises = {f"kanon_lab/_exercises/{path.name}" for path in (ROOT / "exercises").glob("*.yml")}
+    assert notebooks | figures | files | exercises | {"kanon_lab/_toc.yml"} <= inside
     assert not [name for name in inside if not name.startswith(("kanon_lab/", "kanon_lab-"))]
 
 

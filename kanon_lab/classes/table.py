@@ -12,7 +12,7 @@ import pandas as pd
 from kanon_lab.arguments import is_number
 from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.classes.sums import Sums, sums_by_group
-from kanon_lab.columns import Coded, coded, grouped, holds_numbers, pack, rows_named
+from kanon_lab.columns import Coded, coded, firsts, grouped, holds_numbers, pack, rows_named, tallied, whole_type
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.roles import KeySpec, as_spec, check_k
 
@@ -44,20 +44,14 @@ class ValueCounts:
     # What several measures need, by row: of each class in which some value is known, in order.
 
     @cached_property
-    def _first(self) -> np.ndarray:
-        first = np.ones(len(self.class_), dtype=bool)
-        np.not_equal(self.class_[1:], self.class_[:-1], out=first[1:])
-        return first
-
-    @cached_property
     def start(self) -> np.ndarray:
         """Where the counts of each row's class begin."""
-        return np.flatnonzero(self._first)
+        return np.flatnonzero(firsts(self.class_))
 
     @cached_property
     def row(self) -> np.ndarray:
         """The row of each count."""
-        return np.cumsum(self._first) - 1
+        return np.cumsum(firsts(self.class_)) - 1
 
     @cached_property
     def known(self) -> np.ndarray:
@@ -93,9 +87,17 @@ def counted(
     class_: np.ndarray, value: np.ndarray, n_classes: int, m: int, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How often each of m values occurs in each class: class, value and count, as in `ValueCounts`."""
-    number, distinct = grouped(np.multiply(class_, m, dtype=np.int64) + value, n_classes * m)
+    size = n_classes * m
+    packed = np.multiply(class_, m, dtype=whole_type(size))
+    packed += value
+    if weights is None:
+        distinct, count = tallied(packed, size)
+    else:
+        number, distinct = grouped(packed, size)
+        count = np.bincount(number, weights, minlength=len(distinct)).astype(np.int64)
+    distinct = distinct.astype(np.int64, copy=False)
     rows = distinct // m  # quicker than divmod
-    return rows, distinct - rows * m, np.bincount(number, weights, minlength=len(distinct)).astype(np.int64)
+    return rows, distinct - rows * m, count
 
 
 @dataclass(frozen=True)
@@ -245,8 +247,9 @@ class ClassTable:
         if absent.all():
             raise DataError(f"column {shortened(str(column.name))} has no value; leave it out")
         m = len(values.values)
-        records = None if self.records_of_row is None else self.records_of_row[~absent]
-        own = counted(self.class_of_row[~absent], values.codes[~absent], self.n_classes, m, records)
+        known = ~absent if absent.any() else slice(None)
+        records = None if self.records_of_row is None else self.records_of_row[known]
+        own = counted(self.class_of_row[known], values.codes[known], self.n_classes, m, records)
         overall = np.bincount(own[1], weights=own[2], minlength=m).astype(np.int64)
         triplets = own if (self.f_k == self.records).all() else self._compatible_counts(*own, m)
         return ValueCounts(values.values, *triplets, overall, self.n_classes)

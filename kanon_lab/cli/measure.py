@@ -199,7 +199,7 @@ def _grouped(source, spec, save_classes):
         read = source.read(columns=spec.variables)
         with about(source.file):
             table = class_table(read.numbered, spec)
-            counted = counted_in_memory(source.file, read, spec) if save_classes else None
+            counted = counted_in_memory(source.file, read, table) if save_classes else None
     if save_classes:
         save_counts(counted, save_classes)
     return read, table

@@ -6,67 +6,28 @@ file is, numbered in the order that they have in a class table, and joined to th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.classes import ClassTable, class_table, table_of_counts
-from kanon_lab.classes.sums import Pieces, Sums, sums_by_group
-from kanon_lab.columns import Coded, coded, distinct_rows, holds_numbers, sorted_rows
-from kanon_lab.data.delimited import Dialect, as_values
-from kanon_lab.data.microdata import MicrodataFile, as_column, located, read_file
-from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled, wanting
+from kanon_lab.classes.sums import Sums, sums_by_group
+from kanon_lab.columns import coded, distinct_rows, holds_numbers
+from kanon_lab.data.delimited import Dialect
+from kanon_lab.data.microdata import MicrodataFile, located, read_file
+from kanon_lab.data.values import Code, wanting
+from kanon_lab.engines.queries import Engine, Reading, grouped_records, numbered, weights_of
 from kanon_lab.engines.source import Source, check_engine, find_source, spill_folder
-from kanon_lab.errors import DataError, SizeError, about, shortened
+from kanon_lab.errors import DataError, SizeError, about
 from kanon_lab.roles import KeySpec
 
-# What is packed into one number must fit 63 bits.
-_LARGEST = 2**63 - 1
 # Of the memory that is allowed, the part that the engine gets; the counts take the rest.
 _SHARE = 0.5
-# Pieces of a weight: what an engine is asked for grows with two to this power. Weights as of surveys have two to four.
-_MOST_PIECES = 6
-# Combinations that are unpacked at a time.
-_BLOCK = 2**18
-
-
-class Engine(Protocol):
-    """What an engine can do."""
-
-    def open(self, source: Source) -> None:
-        """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
-
-    def put(self, name: str, table: pa.Table) -> None:
-        """Make a small table known."""
-
-    def query(self, sql: str) -> pa.Table:
-        """The rows of a small result."""
-
-    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
-        """The rows of a large result, some at a time."""
-
-    #: Whether it writes a folder of parts, or one file in the order of the records once it was told to keep it.
-    writes_folders: bool
-
-    def rest(self) -> None:
-        """Give its memory back until it is asked again."""
-
-    def keep_order(self) -> None:
-        """Keep the order of the records from now on."""
-
-    def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
-        """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
-
-    def close(self) -> None:
-        """Free its memory."""
 
 
 @dataclass(frozen=True)
@@ -95,19 +56,6 @@ class CountedFile:
     def table(self, spec: KeySpec | None = None) -> ClassTable:
         """Its class table; of some of the keys, or with another meaning of missing ones, where a spec says so."""
         return table_of_counts(self.frame, spec or self.spec, records=self.records, weights=self.weights)
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """How cells are read, and what was found in them."""
-
-    text: list[str]
-    na: list[str]
-    codes: MissingCodes
-    values: dict[str, pd.Series] = field(default_factory=dict)
-    times: dict[str, np.ndarray] = field(default_factory=dict)
-    decimals: set[str] = field(default_factory=set)
-    spelled: list[str] = field(default_factory=list)
 
 
 def count_records(
@@ -148,34 +96,30 @@ def count_records(
     [2, 1]
     """
     memory = memory or files.limit() or files.MAX_BYTES
-    reading = _Reading(list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes))
+    reading = Reading.of(text, na, missing_codes)
     if check_engine(engine) == "memory":
         read = read_file(path, columns=spec.variables, text=text, na=na, missing_codes=missing_codes, max_bytes=memory)
         with about(str(path)):
-            return counted_in_memory(path, read, spec)
+            return counted_in_memory(path, read, class_table(read.numbered, spec))
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
         source = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder)
         if source.named and (absent := [name for name in reading.codes.codes if name not in source.named]):
             raise wanting(absent[0], list(source.named), sure=True)
-        opened = _opened(engine, int(memory * _SHARE), folder)
-        try:
-            with _diagnosed(source, spec, reading, progress):
-                if source.faulty:
-                    raise DataError(source.faulty)
-                opened.open(source)
-                found = _counted(opened, source, spec, reading, progress)
-                if spec.missing == "error":
-                    found.table()  # which refuses missing keys
-                return found
-        finally:
-            opened.close()
+        with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
+            if source.faulty:
+                raise DataError(source.faulty)
+            opened.open(source)
+            found = counted_by(opened, source, spec, reading, progress)
+            if spec.missing == "error":
+                found.table()  # which refuses missing keys
+            return found
 
 
-def counted_in_memory(path: str | Path, read: MicrodataFile, spec: KeySpec) -> CountedFile:
-    """The records of a file that was read in memory, counted; of csv with the columns of decimals."""
-    counted = count_frame(read.numbered, spec, notes=read.notes)
+def counted_in_memory(path: str | Path, read: MicrodataFile, table: ClassTable) -> CountedFile:
+    """The records of a file that was read in memory, of which this is the class table; of csv with its decimals."""
+    counted = replace(_counted_frame(read.numbered, table), notes=tuple(read.notes))
     if read.found["format"] != "csv" or read.found["decimal"] is None:
         return counted
     numbers = [name for name, column in read.frame.items() if holds_numbers(column)]
@@ -183,7 +127,7 @@ def counted_in_memory(path: str | Path, read: MicrodataFile, spec: KeySpec) -> C
     return replace(counted, spelled=tuple(spelled))
 
 
-def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()) -> CountedFile:
+def count_frame(frame: pd.DataFrame, spec: KeySpec) -> CountedFile:
     """The records of a frame counted in memory: what `count_records` gives of a file that holds them.
 
     Examples
@@ -192,17 +136,15 @@ def count_frame(frame: pd.DataFrame, spec: KeySpec, *, notes: Iterable[str] = ()
     >>> kanon_lab.engines.count_frame(ages, kanon_lab.KeySpec("age")).records.tolist()
     [2, 1]
     """
-    table = class_table(frame, spec)
-    return counted_rows(frame, spec, np.ones(table.n, dtype=np.int64), table.weight_of_record, notes=notes)
+    return _counted_frame(frame, class_table(frame, spec))
+
+
+def _counted_frame(frame: pd.DataFrame, table: ClassTable) -> CountedFile:
+    return counted_rows(frame, table.spec, np.ones(table.n, dtype=np.int64), table.weight_of_record)
 
 
 def counted_rows(
-    frame: pd.DataFrame,
-    spec: KeySpec,
-    records: np.ndarray,
-    weights: np.ndarray | Sums | None,
-    *,
-    notes: Iterable[str] = (),
+    frame: pd.DataFrame, spec: KeySpec, records: np.ndarray, weights: np.ndarray | Sums | None
 ) -> CountedFile:
     """The same of rows that are so many records each, whose weights add up to these sums."""
     grouping = [name for name in spec.variables if name != spec.weight]
@@ -211,14 +153,16 @@ def counted_rows(
     found = {name: _categorical(key.codes[some], key.values) for name, key in keys.items()}
     sums = None if weights is None else sums_by_group(row, weights, len(some))
     counts = np.bincount(row, records, minlength=len(some)).astype(np.int64)
-    return CountedFile(spec, pd.DataFrame(found), counts, sums, {}, {}, tuple(notes))
+    return CountedFile(spec, pd.DataFrame(found), counts, sums, {}, {}, ())
 
 
 def _categorical(codes: np.ndarray, values: pd.Index) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(values), validate=False)
 
 
-def _opened(engine: str, memory: int, folder: Path) -> Engine:
+def opened_engine(engine: str, memory: int, folder: Path) -> Engine:
+    """An engine that gets its share of the memory, and a folder for what does not fit."""
+    memory = int(memory * _SHARE)
     if engine == "spark":
         from kanon_lab.engines.spark_engine import Spark
 
@@ -229,7 +173,7 @@ def _opened(engine: str, memory: int, folder: Path) -> Engine:
 
 
 @contextmanager
-def _diagnosed(source: Source, spec: KeySpec, reading: _Reading, progress: bool) -> Iterator[None]:
+def diagnosed(source: Source, spec: KeySpec, reading: Reading, progress: bool) -> Iterator[None]:
     """Name the part and row of what is wrong: read part after part as a small file is, until one is refused."""
     from tqdm import tqdm
 
@@ -248,196 +192,31 @@ def _diagnosed(source: Source, spec: KeySpec, reading: _Reading, progress: bool)
         raise
 
 
-def _counted(engine: Engine, source: Source, spec: KeySpec, reading: _Reading, progress: bool) -> CountedFile:
+def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, progress: bool) -> CountedFile:
+    """The records of what an engine has opened, counted."""
     from tqdm import tqdm
 
     grouping = [name for name in spec.variables if name != spec.weight]
     with tqdm(total=len(spec.variables) + 1, desc="counting", disable=None if progress else True, leave=False) as bar:
         keys = []
         for name in grouping:
-            keys.append(_numbered(engine, source, name, reading))
+            keys.append(numbered(engine, source, name, reading))
             bar.update()
-        weighed = None if spec.weight is None else _weighed(engine, source, spec.weight, reading)
+        weighed = None if spec.weight is None else weights_of(engine, source, spec.weight, reading)
         bar.update(spec.weight is not None)
-        columns, records, sums = _grouped(engine, source, grouping, keys, weighed)
+        columns, records, sums = grouped_records(engine, source, grouping, keys, weighed)
     frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
-    notes = _notes(source, reading, spec.variables)
     weights = None if weighed is None else weighed.pieces.added(sums)
+    notes = notes_of(source, reading, spec.variables)
     return CountedFile(
         spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, notes, tuple(reading.spelled)
     )
 
 
-def _notes(source: Source, reading: _Reading, variables: Iterable[str]) -> tuple[str, ...]:
+def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tuple[str, ...]:
     """What is to be known of how the file was read, as far as it was."""
     notes = []
     if source.dialect is not None:
         found = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [found.note] if found.note else []
     return (*notes, *reading.codes.notes(variables))
-
-
-def _numbered(engine: Engine, source: Source, name: str, reading: _Reading) -> Coded:
-    """The values of a column; their numbers become a table of the engine."""
-    at = source.columns.index(composed(name))
-    cells, values = _different(engine, source, at, reading)
-    known = coded(values)
-    numbers = np.where(known.codes < 0, len(known.values), known.codes.astype(np.int64))
-    engine.put(f"label_{at}", pa.table({"value": cells, "code": numbers}))
-    return known
-
-
-def _different(engine: Engine, source: Source, at: int, reading: _Reading) -> tuple[pa.ChunkedArray, pd.Series]:
-    """The different cells of a column, and their values."""
-    found = engine.query(f"SELECT c{at} AS value, count(*) AS records FROM source GROUP BY c{at}")
-    name, cells = source.columns[at], found.column("value")
-    if not len(cells):
-        raise DataError("has no records; export or download it again")
-    typed = cells
-    if pa.types.is_dictionary(typed.type):
-        typed = typed.cast(typed.type.value_type)
-    if source.dialect is not None:
-        values, decimal = as_values(
-            typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
-        )
-        reading.decimals.update({decimal} - {None})
-        reading.spelled.extend([name] * (decimal is not None))
-    else:
-        kind = source.types[at] if source.types else typed.type
-        if pa.types.is_null(kind):  # a column without any value, which an engine takes for numbers
-            typed = pa.chunked_array([pa.nulls(len(cells))])
-        else:
-            with files.damaged(f"column {shortened(name)} is of a type that this engine cannot read; take another"):
-                typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
-        values = as_column(typed, name)
-    values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
-    reading.values[name], reading.times[name] = values, found.column("records").to_numpy()
-    return cells, values
-
-
-@dataclass(frozen=True)
-class _Weighed:
-    """How weights are cut, what is joined to have them, and the number that they then are."""
-
-    pieces: Pieces
-    join: str
-    number: str
-
-
-def _weighed(engine: Engine, source: Source, name: str, reading: _Reading) -> _Weighed:
-    """The weights: as they are where the file has numbers, else read from the different cells."""
-    at = source.columns.index(composed(name))
-    kind = source.types[at] if source.types else None
-    if kind is not None and _is_plain(kind) and composed(name) not in reading.codes.codes:
-        join, number = "", f"CAST(c{at} AS DOUBLE)"
-        found = engine.query(
-            f"SELECT count(*) AS n, count(c{at}) AS known, min({number}) AS least, max({number}) AS most, "
-            f"count(CASE WHEN isnan({number}) THEN 1 END) AS none FROM source"
-        ).to_pylist()[0]
-        n, least, most = found["n"], found["least"], found["most"]
-        sound = n == found["known"] and not found["none"]
-    else:
-        join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
-        cells, values = _different(engine, source, at, reading)
-        if not holds_numbers(values):
-            raise DataError(f"column {shortened(name)} holds weights that are no numbers; mend them")
-        numbers = values.to_numpy(dtype=float, na_value=np.nan)
-        engine.put("weighed", pa.table({"value": cells, "number": pa.array(numbers, from_pandas=False)}))
-        n, least, most = int(reading.times[source.columns[at]].sum()), float(numbers.min()), float(numbers.max())
-        sound = not np.isnan(numbers).any()
-    if not sound or not 0 < least <= most < np.inf or most * n * n == np.inf:
-        raise DataError(f"column {shortened(name)} holds a weight that is missing, or not finite and above 0; mend it")
-    pieces = Pieces.of(least, most, n)
-    if pieces.count > _MOST_PIECES:
-        raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; take --engine memory")
-    return _Weighed(pieces, join, number)
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    """Whether an engine reads such numbers as we do."""
-    return pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
-
-
-def _grouped(
-    engine: Engine, source: Source, grouping: list[str], keys: list[Coded], weighed: _Weighed | None
-) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
-    """The numbers of the values of each combination, by variable; its records, and the sums of pieces of weights."""
-    missing = [len(key.values) for key in keys]
-    words = _words([each + 1 for each in missing])
-    positions = [source.columns.index(composed(name)) for name in grouping]
-    parts = [
-        [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        for batch in engine.batches(_sql(positions, words, weighed))
-    ]
-    columns = []
-    for place in range(len(parts[0])):
-        columns.append(np.concatenate([part[place] for part in parts]))
-        for part in parts:  # a file's worth of memory, column by column
-            part[place] = None
-    del parts
-    # In the order of classes, so that nothing need be sorted again.
-    if len(words) == 1:
-        order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
-    else:
-        order = np.lexsort(columns[: len(words)][::-1])
-        columns[0] = columns[0][order]
-    for place in range(1, len(columns)):
-        columns[place] = columns[place][order]
-    del order
-    codes = _unpacked(columns[: len(words)], words, missing)
-    return codes, columns[len(words)].astype(np.int64), columns[len(words) + 1 :]
-
-
-def _sql(positions: list[int], words: list[list[tuple[int, int]]], weighed: _Weighed | None) -> str:
-    """The query that groups: numbers of values packed into words, records, and sums of pieces of weights."""
-    packed = []
-    for word in words:
-        number = "CAST(0 AS BIGINT)"
-        for at, radix in word:
-            number = f"({number} * {radix} + label_{positions[at]}.code)"
-        packed.append(number)
-    joins = [f"JOIN label_{at} ON c{at} IS NOT DISTINCT FROM label_{at}.value" for at in positions]
-    names = [f"p{i}" for i in range(len(words))]
-    chosen = [f"{number} AS {name}" for number, name in zip(packed, names, strict=True)]
-    sums = []
-    if weighed is not None:
-        joins.append(weighed.join)
-        chosen.append(f"{weighed.number} AS r0")
-    rows = f"SELECT {', '.join(chosen)} FROM source {' '.join(joins)}"
-    for i, (up, down) in enumerate(weighed.pieces.steps() if weighed else ()):
-        rows = f"SELECT *, floor({_times(f'r{i}', up)}) AS q{i} FROM ({rows}) AS t"
-        rows = f"SELECT *, r{i} - {_times(f'q{i}', down)} AS r{i + 1} FROM ({rows}) AS t"
-        sums.append(f"CAST(sum(CAST(q{i} AS BIGINT)) AS BIGINT) AS s{i}")
-    every = ", ".join([*names, "CAST(count(*) AS INTEGER) AS records", *sums])
-    return f"SELECT {every} FROM ({rows}) AS t GROUP BY {', '.join(names)}"
-
-
-def _times(term: str, factors: list[float]) -> str:
-    return " * ".join([term, *(f"CAST('{factor!r}' AS DOUBLE)" for factor in factors)])
-
-
-def _words(radices: list[int]) -> list[list[tuple[int, int]]]:
-    """Variables (position and radix) by the number that they are packed into."""
-    words, size = [[]], 1
-    for at, radix in enumerate(radices):
-        if size > _LARGEST // radix:
-            words.append([])
-            size = 1
-        words[-1].append((at, radix))
-        size *= radix
-    return words
-
-
-def _unpacked(arrays: list[np.ndarray], words: list[list[tuple[int, int]]], missing: list[int]) -> list[np.ndarray]:
-    """The numbers of values, -1 where missing, in as few bytes as they need."""
-    codes = [np.empty(len(arrays[0]), dtype=np.min_scalar_type(-each - 1)) for each in missing]
-    for start in range(0, len(arrays[0]), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        for packed, word in zip(arrays, words, strict=True):
-            left = packed[rows]
-            for at, radix in reversed(word):
-                rest = left // radix
-                code = left - rest * radix
-                code[code == missing[at]] = -1
-                codes[at][rows], left = code, rest
-    return codes

@@ -10,7 +10,7 @@ import csv
 import io
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ from kanon_lab import files
 from kanon_lab.columns import coded
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
-from kanon_lab.data.values import Code, MissingCodes, composed, listed, wanting
+from kanon_lab.data.values import Code, composed, wanting
 from kanon_lab.data.writing import refuse_another
-from kanon_lab.engines import counting
-from kanon_lab.engines.counting import CountedFile, Engine
+from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, notes_of, opened_engine
+from kanon_lab.engines.queries import Engine, Reading, numbered, words_of
 from kanon_lab.engines.source import Source, find_source, spill_folder
 from kanon_lab.errors import DataError, OptionError, StorageError, about
 from kanon_lab.roles import KeySpec
@@ -61,7 +61,7 @@ class Records:
     times: dict[str, np.ndarray] = field(repr=False)
     _source: Source = field(repr=False)
     _engine: Engine = field(repr=False)
-    _reading: Any = field(repr=False)
+    _reading: Reading = field(repr=False)
 
     @property
     def found(self) -> dict[str, Any]:
@@ -163,7 +163,7 @@ class Records:
         rows = hidden.rows[gone]
         radices = [int(codes.max()) + 1 for codes in hidden.codes.values()]
         table, on = {}, []
-        for number, word in enumerate(counting._words(radices)):
+        for number, word in enumerate(words_of(radices)):
             packed, sql = np.zeros(len(rows), dtype=np.int64), "CAST(0 AS BIGINT)"
             for at, radix in word:
                 packed = packed * radix + rows[:, at]
@@ -247,7 +247,7 @@ def opened_records(
     ['30-39', '40-49', '30-39']
     """
     memory = memory or files.limit() or files.MAX_BYTES
-    reading = counting._Reading(list(map(composed, listed(text))), listed(na), MissingCodes(missing_codes))
+    reading = Reading.of(text, na, missing_codes)
     spec = KeySpec(tuple(dict.fromkeys(grouped)), weight=weight)
     path, _, codes = located(path)
     reading.text.extend(codes)
@@ -264,26 +264,21 @@ def opened_records(
         source = find_source(path, columns, engine, dialect or Dialect(), folder)
         if source.faulty:
             raise DataError(source.faulty)
-        opened = counting._opened(engine, int(memory * counting._SHARE), folder)
-        try:
-            with counting._diagnosed(source, spec, reading, progress):
-                opened.keep_order()
-                opened.open(source)
-                counted = counting._counted(opened, source, spec, reading, progress)
-                asked = [*others, *(name for name in reading.codes.codes if name in columns)]
-                indices = {name: counted.frame[name].cat.categories for name in counted.frame}
-                for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
-                    indices[name] = counting._numbered(opened, source, name, reading).values
-                counted = replace(counted, notes=counting._notes(source, reading, columns))
-                opened.rest()
-                yield Records(
-                    counted, tuple(named), tuple(columns), *_in_order(indices, reading), source, opened, reading
-                )
-        finally:
-            opened.close()
+        with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
+            opened.keep_order()
+            opened.open(source)
+            counted = counted_by(opened, source, spec, reading, progress)
+            asked = [*others, *(name for name in reading.codes.codes if name in columns)]
+            indices = {name: counted.frame[name].cat.categories for name in counted.frame}
+            for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
+                indices[name] = numbered(opened, source, name, reading).values
+            counted = replace(counted, notes=notes_of(source, reading, columns))
+            opened.rest()
+            values = _in_order(indices, reading)
+            yield Records(counted, tuple(named), tuple(columns), *values, source, opened, reading)
 
 
-def _in_order(indices: Mapping[str, pd.Index], reading: Any) -> tuple[dict[str, pd.Series], dict[str, np.ndarray]]:
+def _in_order(indices: Mapping[str, pd.Index], reading: Reading) -> tuple[dict[str, pd.Series], dict[str, np.ndarray]]:
     """By column its different values, a missing one last, and how many records have each."""
     values, times = {}, {}
     for name, index in indices.items():

@@ -363,10 +363,6 @@ def diversity(
     if bands is not None:
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
-    known = counts.known
-    if len(known) < counts.n_classes:
-        known = np.zeros(counts.n_classes, dtype=np.int64)
-        known[counts.class_[counts.start]] = counts.known
     counts, alike = _distributions(counts)
     if distance == "hierarchical":
         first_rows = column.drop_duplicates()
@@ -388,7 +384,8 @@ def diversity(
     file = {each: _worst(each, numbers) for each, numbers in measured.items()}
     for each in _WHOLE_MEASURES:
         measured[each] = pd.array(measured[each], dtype="Int64")
-    found = {each: pd.api.extensions.take(numbers, alike, allow_fill=True) for each, numbers in measured.items()}
+    found = {each: numbers.take(alike) for each, numbers in measured.items()}
+    known = np.append(counts.known, 0)[alike]
     classes = pd.DataFrame({"records": table.records, "known": known, **found}, copy=False)
     return Diversity(str(column.name), recursive_c, distance, table.spec.missing, counts.values, classes, file)
 
@@ -461,38 +458,37 @@ _FEW_VALUES, _FEW_RECORDS = 3, 15
 
 
 def _distributions(counts: ValueCounts) -> tuple[ValueCounts, np.ndarray]:
-    """Counts in which one class stands for all with the same, and its number for each class: -1 where nothing is known.
+    """Counts in which one class stands for all with the same, and its number for each class.
+
+    Where nothing is known that is -1, the last: a class without counts, which measures find nothing for.
 
     Where keys are many, most classes have one to three values, of few records each: millions have a few hundred
     different counts. A class with more is left by itself.
     """
     m, start = len(counts.values), counts.start
     length = np.diff(start, append=len(counts.class_))
+    # The values and their counts as the digits of a number; no digit is 0. Digits and class must fit 63 bits.
     base = (_FEW_RECORDS + 1) * m
-    fits = np.full(counts.n_classes, base**_FEW_VALUES <= 2**62)
-    fits[counts.class_[counts.count > _FEW_RECORDS]] = False
-    few = np.flatnonzero((length <= _FEW_VALUES) & fits[counts.class_[start]])
-    # The values and their counts as the digits of a number; no digit is 0.
+    most = _FEW_VALUES if base**_FEW_VALUES <= 2**62 else 0
     digit = counts.count * m
     digit += counts.value
-    same = digit[start[few]]
-    longer = np.arange(len(few))
-    for place in range(1, _FEW_VALUES):
-        longer = longer[length[few[longer]] > place]
-        same[longer] += digit[start[few[longer]] + place] * base**place
-    group, different = grouped(same, base**_FEW_VALUES)
-    stands_for = np.empty(len(different), dtype=np.intp)
-    stands_for[group] = few
-    alone = np.ones(len(start), dtype=bool)
-    alone[few] = False
-    rows = np.concatenate([stands_for, np.flatnonzero(alone)])
+    same = digit[start]
+    alone = (length > most) | (same >= base)
+    for place in range(1, most):
+        longer = np.flatnonzero(length > place)
+        further = digit[start[longer] + place]
+        alone[longer] |= further >= base
+        same[longer] += further * base**place
+    same[alone] = base**most + np.arange(np.count_nonzero(alone))
+    group, different = grouped(same, base**most + len(same))
+    rows = np.empty(len(different), dtype=np.intp)
+    rows[group] = np.arange(len(start))
     number = np.full(counts.n_classes, -1, dtype=np.intp)
-    number[counts.class_[start[few]]] = group
-    number[counts.class_[start[rows]]] = np.arange(len(rows))
+    number[counts.class_[start]] = group
     class_ = np.repeat(np.arange(len(rows)), length[rows])
     first = np.concatenate([[0], np.cumsum(length[rows])[:-1]]) if len(rows) else start
     at = np.arange(len(class_)) + (start[rows] - first)[class_]
-    reduced = replace(counts, class_=class_, value=counts.value[at], count=counts.count[at], n_classes=len(rows))
+    reduced = replace(counts, class_=class_, value=counts.value[at], count=counts.count[at], n_classes=len(rows) + 1)
     return reduced, number
 
 

@@ -39,6 +39,7 @@ function draw(figure) {
     patch: (compiled) => ({ ...compiled, title: widened(compiled.title) }),
     renderer: "svg",
   }).then(({ view }) => {
+    for (const [name, texts] of Object.entries(spec.usermeta?.labels ?? {})) label(figure, view, name, texts);
     if (spec.usermeta?.live) tell(figure, view, spec.usermeta.live);
     figure.classList.add("kanon-drawn");
   });
@@ -55,6 +56,17 @@ function tell(figure, view, { signal, description }) {
   // Only from now on: nobody wants to hear every figure of a page while it loads.
   place.setAttribute("aria-live", "polite");
   view.addSignalListener(signal, say);
+}
+
+// A slider over the places of a list shows, and says, what stands at each.
+function label(figure, view, name, texts) {
+  const slider = figure.querySelector(`input[type="range"][name="${name}"]`);
+  const say = (_, place) => {
+    slider.nextElementSibling.textContent = texts[place];
+    slider.setAttribute("aria-valuetext", texts[place]);
+  };
+  say(name, view.signal(name));
+  view.addSignalListener(name, say);
 }
 
 function failed(figure, error) {

@@ -14,6 +14,9 @@ READY = """() =>
   [...document.querySelectorAll('.kanon-figure')].every(f => f.classList.contains('kanon-drawn'))
   && [...document.querySelectorAll('span.math, div.math')].every(e => e.querySelector('mjx-container'))"""
 
+# What a page shows after a guess is shown without one.
+REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => button.click())"
+
 
 def absent(reason: str) -> None:
     """Skip here, but fail where everything must run."""
@@ -64,6 +67,7 @@ class Visit:
     def open(self, url: str):
         """Load a page and wait until its charts are drawn and its formulas set, or something fails."""
         self.page.goto(url, wait_until="load")
+        self.page.evaluate(REVEAL)
         for _ in range(100):
             if self.errors or self.page.evaluate(READY):
                 break

@@ -54,12 +54,12 @@ def test_recorded_perturbations_of_quantities(book):
     assert noise.to_numpy() == pytest.approx(0.1, rel=0.1)
     assert results["seed-linked"] == pytest.approx(results["linked-before"])
     assert results["person-averaged"] < 0.6 * results["person-noise"]
-    measured = results["measured-risk"].merge(results["measured-loss"], on="method").set_index("method")
+    measured = results["measured"].set_index("method")
     kept = measured["mean moved (%)"].round(9) == 0
     assert kept.tolist() == [True, True, True, False, False, True, False, True, True]
     assert measured.loc["grouped, k = 3", "of the 15 largest (%)"] > 100 / 3
     noise = results["explorer"].set_index("method").loc["noise", "of the 15 largest (%)"]
-    assert noise.min() > 100 * results["goal"]
+    assert noise.min() > 10  # no strength of the explorer hides the largest
     assert results["swap-intersected"] > results["swap-linked"]
     assert measured.iloc[1:]["IL1s"].idxmax() == measured.iloc[1:]["right links (%)"].idxmin() == "shuffling"
     assert measured.iloc[1:]["IL1s"].idxmin() == measured.iloc[1:]["right links (%)"].idxmax()

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from hypothesis import strategies as st
 
 from kanon_lab.classes import ValueCounts, class_table
 from kanon_lab.errors import DataError, OptionError
-from kanon_lab.measures import Bands, alpha_k, diversity, p_sensitivity
+from kanon_lab.measures import Bands, alpha_k, diversity, p_sensitivity, sensitive_values
 from kanon_lab.measures.sensitive_values import (
     beta_likeness,
     delta_disclosure,
@@ -163,6 +164,20 @@ class TestWrongElsewhere:
     def test_a_record_with_a_missing_key_counts(self):
         result = diversity(table_of([(1, 0, "a"), (1, None, "b")]), "s")
         assert result.file["distinct"] == 2
+
+
+def test_classes_may_share_what_is_measured_or_not():
+    rng = np.random.default_rng(5)
+    rows = [(*key, str(value)) for *key, value in rng.integers(0, [12, 4, 5], (400, 3)).tolist() for _ in range(2)]
+    rows += [(1, 1, "0")] * 30 + [(99, 0, None)]
+    # As it is; classes of one record alone; and digits too large to be put together.
+    found = []
+    for values, records in ((3, 15), (1, 1), (3, 2**21)):
+        with patch.multiple(sensitive_values, _FEW_VALUES=values, _FEW_RECORDS=records):
+            found.append(diversity(table_of(rows), "s").classes)
+    pd.testing.assert_frame_equal(found[0], found[1], check_exact=True)
+    pd.testing.assert_frame_equal(found[0], found[2], check_exact=True)
+    assert found[0]["known"].iloc[-1] == 0 and found[0]["distinct"].isna().sum() == 1
 
 
 def test_missing_sensitive_values():

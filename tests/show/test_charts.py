@@ -22,6 +22,7 @@ from kanon_lab.figures import risk as risk_figures
 from kanon_lab.figures import spain as spain_figures
 from kanon_lab.figures import speed as speed_figures
 from kanon_lab.figures import suppression as suppression_figures
+from kanon_lab.figures import town as town_figures
 from kanon_lab.figures import uniques as uniques_figures
 from kanon_lab.figures.audit import _VERDICTS, _ink, _tint
 from kanon_lab.methods import CLAIMS, Hierarchy, level_grid
@@ -182,6 +183,9 @@ def made(counts, grid, microdata):
         "provinces": spain_figures.provinces(anonymity(counts, ranges="1", by="province")),
         "alone": spain_figures.alone(alone_by_cell_size([1, 10, 100, 1_000])),
         "ages": spain_figures.ages(by_age, pooled=pooled, name="two places"),
+        "town_explorer": town_figures.town_explorer(
+            pd.DataFrame({"population": [100, 20_000], "day": [0.9, 0.5], "month": [0.5, 0.1], "year": [0.1, 0]})
+        ),
         "deviations": spain_figures.deviations(z, half_width=1.96),
         "audit_overview": audit_figures.audit_overview(audit.assign(verdict=["exact", "disagrees", "exact"])),
         "audit_evidence": audit_figures.audit_evidence(
@@ -260,6 +264,7 @@ ROWS = {
     "alone": 13,
     "ages": 9,
     "deviations": 6,
+    "town_explorer": 2,
     "audit_overview": 3,
     "audit_evidence": 3,
     "reconstruction": 3,

@@ -6,6 +6,7 @@ import pytest
 from kanon_lab import show
 from kanon_lab.classes import key_grid
 from kanon_lab.figures.detail_explorer import detail_explorer, explore_detail
+from kanon_lab.figures.town import explore_town, town_explorer
 from kanon_lab.methods import Hierarchy, level_grid
 from kanon_lab.population.places import explorer_grid
 from kanon_lab.roles import KeySpec
@@ -41,7 +42,18 @@ def of_detail():
     return explore_detail(grid), {"level0": 1, "step": 2}, detail_explorer(grid, fraction=0.8, age="tens")
 
 
-CASES = {"explore": of_counts, "explore_keys": of_keys, "explore_levels": of_levels, "explore_detail": of_detail}
+def of_town():
+    frame = pd.DataFrame({"population": [20_000, 30_000], "day": [0.7, 0.6], "year": [0.2, 0.1]})
+    return explore_town(frame), {"town": 1, "dates": "year"}, town_explorer(frame, population=30_000, dates="year")
+
+
+CASES = {
+    "explore": of_counts,
+    "explore_keys": of_keys,
+    "explore_levels": of_levels,
+    "explore_detail": of_detail,
+    "explore_town": of_town,
+}
 
 
 def test_every_explorer_has_its_case():

@@ -1,0 +1,293 @@
+"""The frame of a page of the book: a Sphinx extension with what stands around the text of chapters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from kanon_lab import __version__
+from kanon_lab.course.files import exercises_of
+from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
+from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
+from kanon_lab.course.order import Chapter, chapters
+from kanon_lab.show.page import VEGALITE_MIME
+from kanon_lab.terms import texts
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+LOGGER = logging.getLogger(__name__)
+
+#: Where the first page says how minutes are counted.
+MINUTES_ANCHOR = "minutes"
+STYLE, SCRIPT = "kanon-frame.css", "kanon-frame.js"
+TRACKS = ("practitioner", "complete")
+_MOST_TERMS, _ROUNDED = 5, 5
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a chapter: its place, what it says of itself, and how many minutes it takes."""
+
+    chapter: Chapter
+    title: str
+    track: str
+    needs: tuple[str, ...]
+    terms: tuple[str, ...]
+    read: int
+    practise: int
+
+
+class Foreign(SphinxRole):
+    """Words of a source in its own language, emphasised; screen readers speak them as such."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        # docutils writes a class language-es as the attribute lang="es".
+        return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
+
+
+class Absent(SphinxDirective):
+    """Stands for a directive of the exercises until there is one: what is inside it is shown."""
+
+    has_content = True
+    optional_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_content_to_nodes()
+
+
+class course_map(nodes.General, nodes.Element):  # noqa: N801
+    """Stands where the map of chapters will."""
+
+
+class Map(SphinxDirective):
+    """The chapters by part, with minutes, what each builds on and its track; above it the totals of both tracks."""
+
+    def run(self) -> list[nodes.Node]:
+        return [course_map()]
+
+
+class course_hours(nodes.General, nodes.Element):  # noqa: N801
+    """Stands where the hours of a track will."""
+
+
+class Hours(SphinxDirective):
+    """How many chapters and hours a track has, in words."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return [course_hours(track=directives.choice(self.arguments[0], TRACKS))]
+
+
+class Minutes(SphinxDirective):
+    """The rule by which minutes are counted, in words."""
+
+    def run(self) -> list[nodes.Node]:
+        words = texts("course/words.csv", self.config.language)
+        return [nodes.paragraph("", words["rule"].format(**READING, **PRACTICE))]
+
+
+def gather(app: Sphinx, env: BuildEnvironment) -> None:
+    """Once all pages have been read: what is known of each chapter, by the name of its document."""
+    toc = Path(app.confdir) / "_toc.yml"
+    env.kanon_about = {each.document: _about(env, each) for each in (chapters(toc) if toc.exists() else [])}
+    names = [about.chapter.name for about in env.kanon_about.values()]
+    for number, (document, about) in enumerate(env.kanon_about.items()):
+        for name in about.needs:
+            if name not in names[:number]:
+                LOGGER.warning("needs: no chapter before this one is called %s", name, location=document)
+        for name in [each for each in about.terms if each not in GLOSSED]:
+            LOGGER.warning(
+                "terms: %s is no key of a term of the glossary in kanon_lab/terms.csv", name, location=document
+            )
+        if len(about.terms) > _MOST_TERMS:
+            LOGGER.warning("terms: %s, at most %s", len(about.terms), _MOST_TERMS, location=document)
+        if about.track not in TRACKS:
+            LOGGER.warning("track: %s, must be one of %s", about.track, ", ".join(TRACKS), location=document)
+
+
+def _about(env: BuildEnvironment, chapter: Chapter) -> About:
+    said = env.metadata[chapter.document]
+    document = env.get_doctree(chapter.document)
+    reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES))
+    return About(
+        chapter,
+        env.titles[chapter.document].astext(),
+        said.get("track", TRACKS[-1]),
+        _list(said.get("needs")),
+        _list(said.get("terms")),
+        _rounded(reading),
+        _rounded(practice_minutes(chapter.name)),
+    )
+
+
+def _list(said: Any) -> tuple[str, ...]:
+    """A list of the front matter, which MyST gives as JSON."""
+    return tuple(json.loads(said)) if said else ()
+
+
+def _rounded(minutes: float) -> int:
+    return _ROUNDED * max(1, round(minutes / _ROUNDED)) if minutes else 0
+
+
+def _inserted(env: BuildEnvironment, node: nodes.Element) -> str:
+    """What a notebook inserts in a page."""
+    from myst_nb.ext.glue.crossref import read_glue_cache
+
+    if node.get("inline") or node.get("gtype") == "text":
+        return "word"
+    data = read_glue_cache(env.mystnb_config.output_folder, node["refdoc"]).get(node["key"], {}).get("data", {})
+    return "figure" if VEGALITE_MIME in data or any(kind.startswith("image/") for kind in data) else "table"
+
+
+class Frame(SphinxPostTransform):
+    """Insert the line under the title of each chapter, and the map."""
+
+    # Before references are resolved, so that links of ours are.
+    default_priority = 4
+
+    def run(self, **kwargs: Any) -> None:
+        self.words = texts("course/words.csv", self.config.language)
+        self.about: dict[str, About] = getattr(self.env, "kanon_about", {})
+        for node in list(self.document.findall(course_map)):
+            node.replace_self(nodes.raw("", self._map(), format="html"))
+        for node in list(self.document.findall(course_hours)):
+            node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
+        if here := self.about.get(self.env.docname):
+            title = next(self.document.findall(nodes.title))
+            title.parent.insert(title.parent.index(title) + 1, self._line(here))
+
+    def _uri(self, document: str, anchor: str = "") -> str:
+        uri = self.app.builder.get_relative_uri(self.env.docname, document)
+        return f"{uri}#{anchor}" if anchor else uri
+
+    def _link(self, text: str, document: str, anchor: str = "") -> nodes.reference:
+        return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
+
+    def _line(self, here: About) -> nodes.container:
+        """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
+        words, order = self.words, [*self.about]
+        by_name = {about.chapter.name: about for about in self.about.values()}
+        place = here.chapter
+        times = [words["read"].format(minutes=here.read)]
+        times += [words["practise"].format(minutes=here.practise)] if here.practise else []
+        first = nodes.paragraph("", words["where"].format(part=place.part, place=place.place, places=place.places))
+        first += [
+            nodes.Text(f" · {', '.join(times)} ("),
+            self._link(words["how"], self.config.root_doc, MINUTES_ANCHOR),
+        ]
+        first += nodes.Text(f") · {words[here.track]}")
+        needs = [
+            self._link(by_name[name].title, by_name[name].chapter.document) for name in here.needs if name in by_name
+        ]
+        terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
+        at = order.index(place.document)
+        around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
+        links = {"needs": needs, "terms": terms}
+        links |= {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        rest = [self._listed(words[name], found) for name, found in links.items() if found]
+        line = nodes.container("", first, *rest, classes=["kanon-line"])
+        return line
+
+    @staticmethod
+    def _listed(word: str, links: Iterable[nodes.reference]) -> nodes.paragraph:
+        paragraph = nodes.paragraph("", f"{word}: ")
+        for number, link in enumerate(links):
+            paragraph += [nodes.Text(", "), link] if number else [link]
+        return paragraph
+
+    def _map(self) -> str:
+        by_name = {about.chapter.name: about for about in self.about.values()}
+        parts = dict.fromkeys(about.chapter.part for about in by_name.values())
+        heads = [self.words[f"map_{name}"] for name in ("chapter", "read", "practise", "needs", "done")]
+        head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
+        bodies = []
+        for part in parts:
+            rows = [self._row(about, by_name) for about in by_name.values() if about.chapter.part == part]
+            title = f'<tr><th colspan="{len(heads)}" scope="rowgroup">{escape(part)}</th></tr>'
+            bodies.append(f"<tbody>{title}{''.join(rows)}</tbody>")
+        totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
+        table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
+        region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
+        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>'
+
+    def _row(self, about: About, by_name: dict[str, About]) -> str:
+        def link(other: About, text: str, extra: str = "") -> str:
+            return f'<a href="{escape(self._uri(other.chapter.document))}"{extra}>{escape(text)}</a>'
+
+        named = [by_name[name] for name in about.needs if name in by_name]
+        needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
+        cells = [about.read, about.practise or "", needs]
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        title = f"{about.chapter.number}. {link(about, about.title)}"
+        if about.track != TRACKS[0]:
+            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
+        name = about.chapter.name
+        asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
+        done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
+        return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
+
+    def _total(self, track: str) -> str:
+        """A track's chapters and hours, in words; those of practitioners are in both."""
+        inside = [about for about in self.about.values() if track == TRACKS[-1] or about.track == track]
+        hours = {name: round(sum(getattr(about, name) for about in inside) / 60) for name in ("read", "practise")}
+        text = self.words[f"total_{track}"].format(chapters=len(inside), **hours)
+        before, strong, after = escape(text).split("**")
+        return f"{before}<strong>{strong}</strong>{after}"
+
+
+def stand_in(app: Sphinx, config: Any) -> None:
+    """Once every extension has registered what it has."""
+    for name in ("exercises", "review", "predict"):
+        if name not in directives._directives:
+            app.add_directive(name, Absent)
+
+
+def write_assets(app: Sphinx) -> None:
+    """Write them before any page is made: Sphinx puts a checksum of them into the pages."""
+    if app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        static.mkdir(parents=True, exist_ok=True)
+        for name in (STYLE, SCRIPT):
+            own = files(__package__) / name.removeprefix("kanon-")
+            (static / name).write_text(own.read_text("utf-8"), "utf-8")
+
+
+def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The style sheet everywhere, the script where there are terms."""
+    app.add_css_file(STYLE)
+    if 'class="kanon-term"' in context.get("body", ""):
+        app.add_js_file(SCRIPT, loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx (``kanon_lab.course.frame`` in ``_config.yml``)."""
+    for language in SOURCES:
+        app.add_role(language, Foreign())
+    app.add_node(course_map)
+    app.add_node(course_hours)
+    app.add_directive("hours", Hours)
+    app.add_directive("map", Map)
+    app.add_directive("minutes", Minutes)
+    app.add_directive("terms", Terms)
+    app.add_post_transform(Frame)
+    app.add_post_transform(LinkTerms)
+    app.connect("config-inited", stand_in, priority=900)
+    app.connect("builder-inited", write_assets)
+    app.connect("env-updated", gather)
+    app.connect("html-page-context", add_assets)
+    return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,156 @@
+"""The glossary of the book from ``terms.csv``, and links to it where a chapter first uses a term."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.docutils import SphinxDirective
+
+from kanon_lab.terms import TERMS, texts
+
+GLOSSARY = "book/glossary"
+#: Languages that words of the sources stand in, by the role that marks them: {es}`clave`.
+SOURCES = ("es", "ca")
+#: Where a term is no use of it, or would stand in the way: another link, code, a heading, the line under the title.
+_CLOSED = (nodes.reference, addnodes.pending_xref, nodes.title, nodes.rubric, nodes.caption, nodes.literal, nodes.raw)
+_CLOSED += (nodes.literal_block, nodes.math, nodes.math_block, nodes.target)
+CLOSED_CLASSES = {"kanon-line", "kanon-exercises", "kanon-exercise", *(f"language-{each}" for each in SOURCES)}
+# Words that hold a term and mean something else.
+_OTHERWISE = ("data protection",)
+
+GLOSSED = {key: term for key, term in TERMS.items() if term.in_glossary}
+
+
+def anchor_of(key: str) -> str:
+    """Where the glossary has a term.
+
+    Examples
+    --------
+    >>> from kanon_lab.course.glossary import anchor_of
+    >>> anchor_of("sample_unique")
+    'term-sample-unique'
+    """
+    return f"term-{key.replace('_', '-')}"
+
+
+def forms(name: str) -> set[str]:
+    """A term as it stands in a text, in the singular and in the plural.
+
+    Examples
+    --------
+    >>> from kanon_lab.course.glossary import forms
+    >>> sorted(forms("equivalence class"))
+    ['equivalence class', 'equivalence classes']
+    >>> sorted(forms("key variables"))
+    ['key variable', 'key variables']
+    """
+    name = name.lower()
+    if re.search(r"[^su]s$", name):
+        return {name, name[:-1]}
+    if re.search(r"(s|x|ch|sh)$", name):
+        return {name, f"{name}es"}
+    if re.search(r"[^aeiou]y$", name):
+        return {name, f"{name[:-1]}ies"}
+    return {name, f"{name}s"}
+
+
+@cache
+def _keys() -> dict[str, str]:
+    """Form -> key of its term; none where the words mean something else."""
+    found = {form: key for key, term in GLOSSED.items() for form in forms(term.en)}
+    return found | {term.en.lower(): key for key, term in GLOSSED.items()} | dict.fromkeys(_OTHERWISE, "")
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    longest_first = sorted(_keys(), key=len, reverse=True)
+    words = "|".join(map(re.escape, longest_first)).replace("'", "['\u2019]")
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
+
+
+def _plain(text: str) -> str:
+    """As a term is written in the table: Sphinx has made apostrophes round."""
+    return text.lower().replace("\u2019", "'")
+
+
+@cache
+def _foreign() -> dict[str, str]:
+    """Name of a term in a language of the sources -> that language."""
+    english = {term.en.lower() for term in TERMS.values()}
+    names = {form: each for each in reversed(SOURCES) for term in TERMS.values() for form in forms(getattr(term, each))}
+    return {name: language for name, language in names.items() if name not in english}
+
+
+class Terms(SphinxDirective):
+    """All terms in their order, each with an anchor, its symbol, its meaning and its names in Spanish and Catalan."""
+
+    def run(self) -> list[nodes.Node]:
+        words = texts("course/words.csv", self.config.language)
+        entries = sorted(GLOSSED, key=lambda key: GLOSSED[key].en.lower().lstrip("("))
+        items = [self._item(key, words) for key in entries]
+        return [nodes.definition_list("", *items, classes=["kanon-terms"])]
+
+    @staticmethod
+    def _item(key: str, words: Mapping[str, str]) -> nodes.definition_list_item:
+        term = GLOSSED[key]
+        head = nodes.term("", term.en, ids=[anchor_of(key)])
+        if term.symbol:
+            head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]
+        names = nodes.paragraph()
+        for number, (language, word) in enumerate(zip(SOURCES, ("spanish", "catalan"), strict=True)):
+            names += nodes.Text(f"{'; ' if number else ''}{words[word]}: ")
+            names += nodes.emphasis("", getattr(term, language), classes=[f"language-{language}"])
+        return nodes.definition_list_item("", head, nodes.definition("", nodes.paragraph("", term.meaning), names))
+
+
+class LinkTerms(SphinxPostTransform):
+    """Link the first use of each term in each chapter; give emphasised Spanish and Catalan names their language."""
+
+    # Once all other links are made, and what notebooks record is there.
+    default_priority = 700
+
+    def run(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.emphasis):
+            language = _foreign().get(_plain(node.astext()))
+            if language and not node["classes"]:
+                node["classes"].append(f"language-{language}")
+        if self.env.docname in getattr(self.env, "kanon_about", {}):
+            glossary = self.app.builder.get_relative_uri(self.env.docname, GLOSSARY)
+            met: set[str] = set()
+            for text in [*self._open(self.document)]:
+                if (found := [*_linked(text, glossary, met)]) and any(isinstance(each, nodes.raw) for each in found):
+                    text.parent.replace(text, found)
+
+    def _open(self, node: nodes.Node) -> Iterator[nodes.Text]:
+        """Texts in which a term may be linked, in their order."""
+        for child in node.children:
+            if isinstance(child, nodes.Text):
+                yield child
+            elif not isinstance(child, _CLOSED) and not CLOSED_CLASSES & {*child.get("classes", ())}:
+                yield from self._open(child)
+
+
+def _linked(text: nodes.Text, glossary: str, met: set[str]) -> Iterator[nodes.Node]:
+    """The pieces of a text, with links for the terms that are not `met` yet."""
+    start = 0
+    for found in _pattern().finditer(text):
+        key = _keys()[_plain(found[0])]
+        if not key or key in met:
+            continue
+        met.add(key)
+        if found.start() > start:
+            yield nodes.Text(text[start : found.start()])
+        # What it means is an attribute, which a search in the book does not read: frame.js shows it.
+        attributes = f'class="kanon-term" href="{glossary}#{anchor_of(key)}"'
+        told = escape(GLOSSED[key].meaning)
+        yield nodes.raw("", f'<a {attributes} data-definition="{told}">{escape(found[0])}</a>', format="html")
+        start = found.end()
+    if start < len(text):
+        yield nodes.Text(text[start:])

@@ -1,0 +1,244 @@
+"""What an engine is asked: the different cells of a column, and how many records have each combination of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from kanon_lab import files
+from kanon_lab.classes.sums import Pieces
+from kanon_lab.columns import LARGEST_PACKED, Coded, coded, holds_numbers, sorted_rows
+from kanon_lab.data.delimited import as_values
+from kanon_lab.data.microdata import as_column
+from kanon_lab.data.values import Code, MissingCodes, composed, listed, settled
+from kanon_lab.engines.source import Source
+from kanon_lab.errors import DataError, shortened
+
+# Pieces of a weight: what an engine is asked for grows with two to this power. Weights as of surveys have two to four.
+_MOST_PIECES = 6
+# Combinations that are unpacked at a time.
+_BLOCK = 2**18
+
+
+class Engine(Protocol):
+    """What an engine can do."""
+
+    def open(self, source: Source) -> None:
+        """Make the chosen columns the table ``source``, under the names c0, c1 ..."""
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Make a small table known."""
+
+    def query(self, sql: str) -> pa.Table:
+        """The rows of a small result."""
+
+    def batches(self, sql: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a large result, some at a time."""
+
+    #: Whether it writes a folder of parts, or one file in the order of the records once it was told to keep it.
+    writes_folders: bool
+
+    def rest(self) -> None:
+        """Give its memory back until it is asked again."""
+
+    def keep_order(self) -> None:
+        """Keep the order of the records from now on."""
+
+    def write(self, sql: str, names: list[str], out: Path, separator: str | None) -> None:
+        """Write the rows of a query under names of columns: csv with a separator, else Parquet."""
+
+    def close(self) -> None:
+        """Free its memory."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How cells are read, and what was found in them."""
+
+    text: list[str]
+    na: list[str]
+    codes: MissingCodes
+    values: dict[str, pd.Series] = field(default_factory=dict)
+    times: dict[str, np.ndarray] = field(default_factory=dict)
+    decimals: set[str] = field(default_factory=set)
+    spelled: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, text: Iterable[str] | str, na: Iterable[str] | str, codes: Mapping[str, Iterable[Code]] | None
+    ) -> Reading:
+        """How cells are read by options as of `kanon_lab.data.read_microdata`."""
+        return cls(list(map(composed, listed(text))), listed(na), MissingCodes(codes))
+
+
+def numbered(engine: Engine, source: Source, name: str, reading: Reading) -> Coded:
+    """The values of a column; their numbers become a table of the engine."""
+    at = source.columns.index(composed(name))
+    cells, values = _different(engine, source, at, reading)
+    known = coded(values)
+    numbers = np.where(known.codes < 0, len(known.values), known.codes.astype(np.int64))
+    engine.put(f"label_{at}", pa.table({"value": cells, "code": numbers}))
+    return known
+
+
+def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tuple[pa.ChunkedArray, pd.Series]:
+    """The different cells of a column, and their values."""
+    found = engine.query(f"SELECT c{at} AS value, count(*) AS records FROM source GROUP BY c{at}")
+    name, cells = source.columns[at], found.column("value")
+    if not len(cells):
+        raise DataError("has no records; export or download it again")
+    typed = cells
+    if pa.types.is_dictionary(typed.type):
+        typed = typed.cast(typed.type.value_type)
+    if source.dialect is not None:
+        values, decimal = as_values(
+            typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
+        )
+        reading.decimals.update({decimal} - {None})
+        reading.spelled.extend([name] * (decimal is not None))
+    else:
+        kind = source.types[at] if source.types else typed.type
+        if pa.types.is_null(kind):  # a column without any value, which an engine takes for numbers
+            typed = pa.chunked_array([pa.nulls(len(cells))])
+        else:
+            with files.damaged(f"column {shortened(name)} is of a type that this engine cannot read; take another"):
+                typed = typed.cast(kind.value_type if pa.types.is_dictionary(kind) else kind, safe=False)
+        values = as_column(typed, name)
+    values = settled(values.rename(name), name in reading.text, reading.na, reading.codes)
+    reading.values[name], reading.times[name] = values, found.column("records").to_numpy()
+    return cells, values
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """How weights are cut, what is joined to have them, and the number that they then are."""
+
+    pieces: Pieces
+    join: str
+    number: str
+
+
+def weights_of(engine: Engine, source: Source, name: str, reading: Reading) -> Weighed:
+    """The weights: as they are where the file has numbers, else read from the different cells."""
+    at = source.columns.index(composed(name))
+    kind = source.types[at] if source.types else None
+    if kind is not None and _is_plain(kind) and composed(name) not in reading.codes.codes:
+        join, number = "", f"CAST(c{at} AS DOUBLE)"
+        found = engine.query(
+            f"SELECT count(*) AS n, count(c{at}) AS known, min({number}) AS least, max({number}) AS most, "
+            f"count(CASE WHEN isnan({number}) THEN 1 END) AS none FROM source"
+        ).to_pylist()[0]
+        n, least, most = found["n"], found["least"], found["most"]
+        sound = n == found["known"] and not found["none"]
+    else:
+        join, number = f"JOIN weighed ON c{at} IS NOT DISTINCT FROM weighed.value", "weighed.number"
+        cells, values = _different(engine, source, at, reading)
+        if not holds_numbers(values):
+            raise DataError(f"column {shortened(name)} holds weights that are no numbers; mend them")
+        numbers = values.to_numpy(dtype=float, na_value=np.nan)
+        engine.put("weighed", pa.table({"value": cells, "number": pa.array(numbers, from_pandas=False)}))
+        n, least, most = int(reading.times[source.columns[at]].sum()), float(numbers.min()), float(numbers.max())
+        sound = not np.isnan(numbers).any()
+    if not sound or not 0 < least <= most < np.inf or most * n * n == np.inf:
+        raise DataError(f"column {shortened(name)} holds a weight that is missing, or not finite and above 0; mend it")
+    pieces = Pieces.of(least, most, n)
+    if pieces.count > _MOST_PIECES:
+        raise DataError(f"column {shortened(name)}: its weights are too far apart for an engine; take --engine memory")
+    return Weighed(pieces, join, number)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether an engine reads such numbers as we do."""
+    return pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
+
+
+def grouped_records(
+    engine: Engine, source: Source, grouping: list[str], keys: list[Coded], weighed: Weighed | None
+) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
+    """The numbers of the values of each combination, by variable; its records, and the sums of pieces of weights."""
+    missing = [len(key.values) for key in keys]
+    words = words_of([each + 1 for each in missing])
+    positions = [source.columns.index(composed(name)) for name in grouping]
+    parts = [
+        [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        for batch in engine.batches(_sql(positions, words, weighed))
+    ]
+    columns = []
+    for place in range(len(parts[0])):
+        columns.append(np.concatenate([part[place] for part in parts]))
+        for part in parts:  # a file's worth of memory, column by column
+            part[place] = None
+    del parts
+    # In the order of classes, so that nothing need be sorted again.
+    if len(words) == 1:
+        order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
+    else:
+        order = np.lexsort(columns[: len(words)][::-1])
+        columns[0] = columns[0][order]
+    for place in range(1, len(columns)):
+        columns[place] = columns[place][order]
+    del order
+    codes = _unpacked(columns[: len(words)], words, missing)
+    return codes, columns[len(words)].astype(np.int64), columns[len(words) + 1 :]
+
+
+def _sql(positions: list[int], words: list[list[tuple[int, int]]], weighed: Weighed | None) -> str:
+    """The query that groups: numbers of values packed into words, records, and sums of pieces of weights."""
+    packed = []
+    for word in words:
+        number = "CAST(0 AS BIGINT)"
+        for at, radix in word:
+            number = f"({number} * {radix} + label_{positions[at]}.code)"
+        packed.append(number)
+    joins = [f"JOIN label_{at} ON c{at} IS NOT DISTINCT FROM label_{at}.value" for at in positions]
+    names = [f"p{i}" for i in range(len(words))]
+    chosen = [f"{number} AS {name}" for number, name in zip(packed, names, strict=True)]
+    sums = []
+    if weighed is not None:
+        joins.append(weighed.join)
+        chosen.append(f"{weighed.number} AS r0")
+    rows = f"SELECT {', '.join(chosen)} FROM source {' '.join(joins)}"
+    for i, (up, down) in enumerate(weighed.pieces.steps() if weighed else ()):
+        rows = f"SELECT *, floor({_times(f'r{i}', up)}) AS q{i} FROM ({rows}) AS t"
+        rows = f"SELECT *, r{i} - {_times(f'q{i}', down)} AS r{i + 1} FROM ({rows}) AS t"
+        sums.append(f"CAST(sum(CAST(q{i} AS BIGINT)) AS BIGINT) AS s{i}")
+    every = ", ".join([*names, "CAST(count(*) AS INTEGER) AS records", *sums])
+    return f"SELECT {every} FROM ({rows}) AS t GROUP BY {', '.join(names)}"
+
+
+def _times(term: str, factors: list[float]) -> str:
+    return " * ".join([term, *(f"CAST('{factor!r}' AS DOUBLE)" for factor in factors)])
+
+
+def words_of(radices: list[int]) -> list[list[tuple[int, int]]]:
+    """Variables (position and radix) by the number that they are packed into."""
+    words, size = [[]], 1
+    for at, radix in enumerate(radices):
+        if size > LARGEST_PACKED // radix:
+            words.append([])
+            size = 1
+        words[-1].append((at, radix))
+        size *= radix
+    return words
+
+
+def _unpacked(arrays: list[np.ndarray], words: list[list[tuple[int, int]]], missing: list[int]) -> list[np.ndarray]:
+    """The numbers of values, -1 where missing, in as few bytes as they need."""
+    codes = [np.empty(len(arrays[0]), dtype=np.min_scalar_type(-each - 1)) for each in missing]
+    for start in range(0, len(arrays[0]), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        for packed, word in zip(arrays, words, strict=True):
+            left = packed[rows]
+            for at, radix in reversed(word):
+                rest = left // radix
+                code = left - rest * radix
+                code[code == missing[at]] = -1
+                codes[at][rows], left = code, rest
+    return codes
