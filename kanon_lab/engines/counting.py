@@ -204,13 +204,13 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
             bar.update()
         weighed = None if spec.weight is None else weights_of(engine, source, spec.weight, reading)
         bar.update(spec.weight is not None)
-        columns, records, sums = grouped_records(engine, source, grouping, keys, weighed)
+        n = int(next(iter(reading.times.values())).sum())
+        columns, records, sums = grouped_records(engine, keys, weighed, n)
     frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
+    frame = pd.DataFrame(frame, copy=False)
     weights = None if weighed is None else weighed.pieces.added(sums)
     notes = notes_of(source, reading, spec.variables)
-    return CountedFile(
-        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, notes, tuple(reading.spelled)
-    )
+    return CountedFile(spec, frame, records, weights, reading.values, reading.times, notes, tuple(reading.spelled))
 
 
 def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tuple[str, ...]:
