@@ -17,10 +17,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.edition import add_edition, write_redirects
 from kanon_lab.course.files import exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
+from kanon_lab.course.sphinx import html
 from kanon_lab.show.page import VEGALITE_MIME
 from kanon_lab.terms import texts
 
@@ -56,17 +58,6 @@ class Foreign(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         # docutils writes a class language-es as the attribute lang="es".
         return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
-
-
-class Absent(SphinxDirective):
-    """Stands for a directive of the exercises until there is one: what is inside it is shown."""
-
-    has_content = True
-    optional_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        return self.parse_content_to_nodes()
 
 
 class course_map(nodes.General, nodes.Element):  # noqa: N801
@@ -123,6 +114,8 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
 def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     said = env.metadata[chapter.document]
     document = env.get_doctree(chapter.document)
+    asked = [node["attributes_of_tag"] for node in document.findall(html) if "kanon-exercise" in node["classes"]]
+    depths = [json.loads(attributes["data-exercise"])["depth"] for attributes in asked]
     reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES))
     return About(
         chapter,
@@ -131,7 +124,7 @@ def _about(env: BuildEnvironment, chapter: Chapter) -> About:
         _list(said.get("needs")),
         _list(said.get("terms")),
         _rounded(reading),
-        _rounded(practice_minutes(chapter.name)),
+        _rounded(practice_minutes(depths)),
     )
 
 
@@ -223,7 +216,7 @@ class Frame(SphinxPostTransform):
         totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
         table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
         region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
-        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>'
+        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div><div class="kanon-progress"></div>'
 
     def _row(self, about: About, by_name: dict[str, About]) -> str:
         def link(other: About, text: str, extra: str = "") -> str:
@@ -248,13 +241,6 @@ class Frame(SphinxPostTransform):
         text = self.words[f"total_{track}"].format(chapters=len(inside), **hours)
         before, strong, after = escape(text).split("**")
         return f"{before}<strong>{strong}</strong>{after}"
-
-
-def stand_in(app: Sphinx, config: Any) -> None:
-    """Once every extension has registered what it has."""
-    for name in ("exercises", "review", "predict"):
-        if name not in directives._directives:
-            app.add_directive(name, Absent)
 
 
 def write_assets(app: Sphinx) -> None:
@@ -286,7 +272,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("terms", Terms)
     app.add_post_transform(Frame)
     app.add_post_transform(LinkTerms)
-    app.connect("config-inited", stand_in, priority=900)
+    app.connect("config-inited", add_edition)
+    app.connect("build-finished", write_redirects)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
     app.connect("html-page-context", add_assets)

@@ -204,8 +204,10 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
             bar.update()
         weighed = None if spec.weight is None else weights_of(engine, source, spec.weight, reading)
         bar.update(spec.weight is not None)
-        columns, records, sums = grouped_records(engine, source, grouping, keys, weighed)
+        n = int(next(iter(reading.times.values())).sum())
+        columns, records, sums = grouped_records(engine, keys, weighed, n)
     frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
+    frame = pd.DataFrame(frame, copy=False)
     notes = []
     if source.dialect is not None:
         found = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
@@ -213,5 +215,5 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
     notes += reading.codes.notes(spec.variables)
     weights = None if weighed is None else weighed.pieces.added(sums)
     return CountedFile(
-        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, tuple(notes), tuple(reading.spelled)
+        spec, frame, records, weights, reading.values, reading.times, tuple(notes), tuple(reading.spelled)
     )

@@ -245,8 +245,8 @@ def _fault(part: Path, separator: str, width: int) -> tuple[str | None, bool]:
     """What an engine would pass over in a csv file in UTF-8, if anything; and whether it has quotation marks."""
     import pyarrow as pa
 
-    sign = re.escape(separator).encode()
-    beside = re.compile(rb'[%b\n][ \t]+"|"[ \t]+[%b\r\n]' % (sign, sign))
+    sign, gap = re.escape(separator).encode(), b"[ ]" if separator == "\t" else rb"[ \t]"
+    beside = re.compile(rb'[%b\n]%b+"|"%b+[%b\r\n]' % (sign, gap, gap, sign))
     marks = lines = signs = 0
     blank, end = False, b"\n"
     with files.reading_errors(part), part.open("rb") as file:

@@ -29,10 +29,7 @@ PAGES = {
         "## A sample unique\n\nData protection has `sample unique`, [sample unique](two.md), Sample Uniques <b>.\n\n"
         "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
-    "two": (
-        "---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nWords.\n\n"
-        "::::{predict} guess\nInside.\n::::\n\n```{exercises}\n```\n\n```{review} one.first one.second\n```\n"
-    ),
+    "two": ("---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nA cell, a pattern.\n\n"),
 }
 TOC = """format: jb-book
 root: book/preface
@@ -56,7 +53,7 @@ def build(source, pages, **settings):
     for name, text in pages.items():
         (source / "book" / f"{name}.md").write_text(text, "utf-8")
     (source / "_toc.yml").write_text(TOC, "utf-8")
-    extensions = ["myst_parser", "sphinx_external_toc", "kanon_lab.course.frame"]
+    extensions = ["myst_parser", "sphinx_external_toc", "kanon_lab.course.sphinx", "kanon_lab.course.frame"]
     settings |= {"extensions": extensions, "exclude_patterns": ["_build"], "html_theme": "basic"}
     with docutils_namespace():
         Sphinx(source, None, out, out / "trees", "html", settings, status=None, warningiserror=True).build()
@@ -103,7 +100,7 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
     practitioner, complete = (item.text for item in page.select(".kanon-totals li"))
     assert "practitioner track: 1 chapters" in practitioner
     assert "all 2 chapters" in complete
-    assert [cell["data-chapter"] for cell in page.select(".kanon-progress")] == ["one", "two"]
+    assert [cell["data-chapter"] for cell in page.select("td.kanon-progress")] == ["one", "two"]
 
 
 def test_the_rule_of_minutes_stands_on_the_page(built):
@@ -166,6 +163,10 @@ def test_the_first_use_of_each_term_leads_to_the_glossary(built):
     assert glossary.select(".kanon-term, script[src*='kanon-frame.js']") == []
     # What a search finds is what the page says.
     assert "which no other record" not in page.text
+
+
+def test_ordinary_words_are_terms_where_a_chapter_builds_on_them(built):
+    assert [link.text for link in built("two").select("a.kanon-term")] == ["cell"]
 
 
 @pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
