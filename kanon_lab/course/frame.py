@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -178,7 +177,7 @@ class Frame(SphinxPostTransform):
         place = here.chapter
         times = [words["read"].format(minutes=here.read)]
         times += [words["practise"].format(minutes=here.practise)] if here.practise else []
-        first = nodes.paragraph("", words["where"].format(part=place.part, place=place.place, places=place.places))
+        first = nodes.paragraph("", words["where"].format(**vars(place)))
         first += [
             nodes.Text(f" · {', '.join(times)} ("),
             self._link(words["how"], self.config.root_doc, MINUTES_ANCHOR),
@@ -190,17 +189,17 @@ class Frame(SphinxPostTransform):
         terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
-        links = {"needs": needs, "terms": terms}
-        links |= {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
-        rest = [self._listed(words[name], found) for name, found in links.items() if found]
-        line = nodes.container("", first, *rest, classes=["kanon-line"])
-        return line
+        beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        rest = [self._listed({"needs": needs}), self._listed({"terms": terms}), self._listed(beside)]
+        return nodes.container("", first, *(each for each in rest if each.children), classes=["kanon-line"])
 
-    @staticmethod
-    def _listed(word: str, links: Iterable[nodes.reference]) -> nodes.paragraph:
-        paragraph = nodes.paragraph("", f"{word}: ")
-        for number, link in enumerate(links):
-            paragraph += [nodes.Text(", "), link] if number else [link]
+    def _listed(self, links: dict[str, list[nodes.reference]]) -> nodes.paragraph:
+        """Lists of links, each behind its word; an empty one is left out."""
+        paragraph = nodes.paragraph()
+        for name, found in links.items():
+            for number, link in enumerate(found):
+                start = ", " if number else f"{' · ' if paragraph.children else ''}{self.words[name]}: "
+                paragraph += [nodes.Text(start), link]
         return paragraph
 
     def _map(self) -> str:
@@ -228,7 +227,7 @@ class Frame(SphinxPostTransform):
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
         if about.track != TRACKS[0]:
-            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
+            title += f' <small class="kanon-track">{escape(self.words["map_complete"])}</small>'
         name = about.chapter.name
         asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
         done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'

@@ -15,6 +15,7 @@ from sphinx.util.docutils import docutils_namespace
 
 from kanon_lab.course.glossary import GLOSSED, forms
 from kanon_lab.course.minutes import READING, count, reading_minutes
+from kanon_lab.course.order import chapters
 from kanon_lab.terms import TERMS, _table
 
 PAGES = {
@@ -76,7 +77,10 @@ def test_the_line_under_the_title_says_where_one_is(built):
     page = built("two")
     line = page.select_one("h1 + .kanon-line")
     first, *rest = [" ".join(p.text.split()) for p in line.select("p")]
-    assert first == "Part 2: Second, chapter 1 of 1 · 5 minutes to read (how minutes are counted) · complete track only"
+    assert (
+        first
+        == "Chapter 2 · Part 2: Second, 1 of 1 · 5 minutes to read (how minutes are counted) · complete track only"
+    )
     assert rest == ["Builds on: One", "Before: One"]
     assert [a["href"] for a in line.select("a")] == ["preface.html#minutes", "one.html", "one.html"]
     first = built("one").select_one(".kanon-line")
@@ -95,7 +99,7 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
         ["Part 1: First"],
         ["1. One", "5", "", "", ""],
         ["Part 2: Second"],
-        ["2. Two complete track only", "5", "", "1", ""],
+        ["2. Two complete only", "5", "", "1", ""],
     ]
     practitioner, complete = (item.text for item in page.select(".kanon-totals li"))
     assert "practitioner track: 1 chapters" in practitioner
@@ -143,7 +147,7 @@ def test_what_a_chapter_says_of_itself_is_checked(tmp_path, front, said):
 
 def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
     page = build(tmp_path, PAGES, language="es")("two")
-    assert "capítulo 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
+    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
     assert all(text for row in _table("course/words.csv").values() for text in row.values())
 
 
@@ -187,3 +191,8 @@ def test_the_glossary_has_every_term_once_and_in_order(built):
 def test_a_name_that_two_terms_have_would_lead_to_one_of_them():
     shared = [form for form, number in Counter(f for t in GLOSSED.values() for f in forms(t.en)).items() if number > 1]
     assert shared == []
+
+
+def test_parts_are_numbered_in_their_order():
+    parts = list(dict.fromkeys(each.part for each in chapters(Path(__file__).resolve().parents[2] / "_toc.yml")))
+    assert [part.split(":")[0] for part in parts] == [f"Part {number}" for number in range(1, len(parts) + 1)]

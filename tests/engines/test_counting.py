@@ -314,6 +314,14 @@ def test_columns_that_differ_in_case_only_are_refused(tmp_path):
         count_records(tmp_path / "f.parquet", KeySpec("age"), engine="duckdb")
 
 
+def test_types_that_an_engine_reads_otherwise_are_refused(tmp_path):
+    cells = pa.array([bytes([i] * 16) for i in (1, 2, 1)], pa.binary(16))
+    parquet.write_table(pa.table({"u": pa.ExtensionArray.from_storage(pa.uuid(), cells)}), tmp_path / "f.parquet")
+    assert count_records(tmp_path / "f.parquet", KeySpec("u"), engine="memory").records.tolist() == [2, 1]
+    with pytest.raises(DataError, match="column u is of a type that this engine cannot read"):
+        count_records(tmp_path / "f.parquet", KeySpec("u"), engine="duckdb")
+
+
 def test_times_of_the_old_kind_are_refused(tmp_path):
     table = pa.table({"t": pa.array([1, 2], pa.timestamp("ns"))})
     parquet.write_table(table, tmp_path / "f.parquet", use_deprecated_int96_timestamps=True)
