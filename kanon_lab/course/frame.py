@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -58,6 +57,17 @@ class Foreign(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         # docutils writes a class language-es as the attribute lang="es".
         return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
+
+
+class course_time(nodes.Inline, nodes.Element):  # noqa: N801
+    """Stands where the minutes of some chapters will."""
+
+
+class Time(SphinxRole):
+    """How long some chapters take together, by their names: {time}`what-identifies scenarios`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [course_time(chapters=self.text.split())], []
 
 
 class course_map(nodes.General, nodes.Element):  # noqa: N801
@@ -160,6 +170,8 @@ class Frame(SphinxPostTransform):
             node.replace_self(nodes.raw("", self._map(), format="html"))
         for node in list(self.document.findall(course_hours)):
             node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
+        for node in list(self.document.findall(course_time)):
+            node.replace_self(nodes.Text(self._time(node["chapters"])))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
@@ -171,6 +183,14 @@ class Frame(SphinxPostTransform):
     def _link(self, text: str, document: str, anchor: str = "") -> nodes.reference:
         return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
 
+    def _time(self, names: list[str]) -> str:
+        named = {about.chapter.name: about for about in self.about.values()}
+        if missing := [name for name in names if name not in named]:
+            LOGGER.warning("time: no chapter is called %s", missing[0], location=self.env.docname)
+        found = [named[name] for name in names if name in named]
+        read, practise = sum(about.read for about in found), sum(about.practise for about in found)
+        return f"{self.words['read'].format(minutes=read)}, {self.words['practise'].format(minutes=practise)}"
+
     def _line(self, here: About) -> nodes.container:
         """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
         words, order = self.words, [*self.about]
@@ -178,7 +198,7 @@ class Frame(SphinxPostTransform):
         place = here.chapter
         times = [words["read"].format(minutes=here.read)]
         times += [words["practise"].format(minutes=here.practise)] if here.practise else []
-        first = nodes.paragraph("", words["where"].format(part=place.part, place=place.place, places=place.places))
+        first = nodes.paragraph("", words["where"].format(**vars(place)))
         first += [
             nodes.Text(f" · {', '.join(times)} ("),
             self._link(words["how"], self.config.root_doc, MINUTES_ANCHOR),
@@ -190,17 +210,17 @@ class Frame(SphinxPostTransform):
         terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
-        links = {"needs": needs, "terms": terms}
-        links |= {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
-        rest = [self._listed(words[name], found) for name, found in links.items() if found]
-        line = nodes.container("", first, *rest, classes=["kanon-line"])
-        return line
+        beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        rest = [self._listed({"needs": needs}), self._listed({"terms": terms}), self._listed(beside)]
+        return nodes.container("", first, *(each for each in rest if each.children), classes=["kanon-line"])
 
-    @staticmethod
-    def _listed(word: str, links: Iterable[nodes.reference]) -> nodes.paragraph:
-        paragraph = nodes.paragraph("", f"{word}: ")
-        for number, link in enumerate(links):
-            paragraph += [nodes.Text(", "), link] if number else [link]
+    def _listed(self, links: dict[str, list[nodes.reference]]) -> nodes.paragraph:
+        """Lists of links, each behind its word; an empty one is left out."""
+        paragraph = nodes.paragraph()
+        for name, found in links.items():
+            for number, link in enumerate(found):
+                start = ", " if number else f"{' · ' if paragraph.children else ''}{self.words[name]}: "
+                paragraph += [nodes.Text(start), link]
         return paragraph
 
     def _map(self) -> str:
@@ -228,7 +248,7 @@ class Frame(SphinxPostTransform):
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
         if about.track != TRACKS[0]:
-            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
+            title += f' <small class="kanon-track">{escape(self.words["map_complete"])}</small>'
         name = about.chapter.name
         asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
         done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
@@ -264,8 +284,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.course.frame`` in ``_config.yml``)."""
     for language in SOURCES:
         app.add_role(language, Foreign())
+    app.add_role("time", Time())
     app.add_node(course_map)
     app.add_node(course_hours)
+    app.add_node(course_time)
     app.add_directive("hours", Hours)
     app.add_directive("map", Map)
     app.add_directive("minutes", Minutes)

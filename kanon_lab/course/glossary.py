@@ -139,7 +139,8 @@ class LinkTerms(SphinxPostTransform):
         for child in node.children:
             if isinstance(child, nodes.Text):
                 yield child
-            elif not isinstance(child, _CLOSED) and not CLOSED_CLASSES & {*child.get("classes", ())}:
+            # Nor what a chapter promises at its beginning (a tip): it says there what it will explain.
+            elif not isinstance(child, _CLOSED) and not (CLOSED_CLASSES | {"tip"}) & {*child.get("classes", ())}:
                 yield from self._open(child)
 
 

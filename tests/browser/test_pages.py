@@ -282,14 +282,14 @@ def test_tables_have_names_and_only_data_of_figures_scroll_down(seen):
         assert set(seen(page)["heights"]) <= {"none"}
 
 
-def test_answers_have_names(book, visit):
+def test_folded_boxes_have_names(book, visit):
     opened = visit.open(f"{book}/{pages_with('dropdown admonition')[0]}")
     named = "all => all.map(e => e.getAttribute('aria-label'))"
     names = opened.eval_on_selector_all(".toggle-button", named)
     assert len(set(names)) == len(names)
-    assert all(name.startswith("Show the answer: ") for name in names)
+    assert all(name.startswith("Show: ") for name in names)
     opened.query_selector(".toggle-button").click()
-    assert opened.eval_on_selector_all(".toggle-button", named)[0].startswith("Hide the answer: ")
+    assert opened.eval_on_selector_all(".toggle-button", named)[0].startswith("Hide: ")
 
 
 def test_tables_of_figures_say_which_figure(seen):
