@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from kanon_lab.terms import TERMS, _table
 PAGES = {
     "glossary": "# Glossary\n\nA key.\n\n```{terms}\n```\n",
     "preface": (
-        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n"
+        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n\n"
+        "Both: {time}`one two`.\n"
     ),
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
@@ -105,6 +107,10 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
     assert "practitioner track: 1 chapters" in practitioner
     assert "all 2 chapters" in complete
     assert [cell["data-chapter"] for cell in page.select("td.kanon-progress")] == ["one", "two"]
+
+
+def test_times_of_chapters_are_added_up(built):
+    assert built("preface").find(string=re.compile("^Both: ")).parent.text == "Both: 10 minutes to read, 0 to practise."
 
 
 def test_the_rule_of_minutes_stands_on_the_page(built):
