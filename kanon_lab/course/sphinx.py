@@ -101,12 +101,12 @@ class Tasks(SphinxDirective):
             raise self.error(f"no exercise {key}; {chapter} has {', '.join(each.id for each in solved)}")
         return found
 
-    def inline(self, text: str) -> nodes.inline:
+    def inline(self, text: str) -> html:
         """A text of one line, which can be translated."""
         text = " ".join(text.split())
         made = nodes.inline(text, "", *self.parse_inline(text)[0], translatable=True)
         self.set_source_info(made)
-        return made
+        return element("span", {}, made)  # Sphinx puts what can be translated at the end of what it is in
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
         """An exercise as a form; `again` where it is one of an earlier chapter."""
