@@ -117,7 +117,7 @@ _NARROW = 2**16
 _FEW = 32
 # Most places of a table by position: 4 bytes each.
 _LARGEST_TABLE = 2**27
-# Rows that tell whether few or many values are distinct.
+# Rows that tell whether few or many values are distinct, or that are looked at at a time.
 _SAMPLE = 2**16
 
 
@@ -132,7 +132,7 @@ class Coded:
 def coded(column: pd.Series) -> Coded:
     """Code a column; a `DataError` where a value cannot be compared with others, such as a list."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy(), pd.Index(column.cat.categories)
+        codes, values = column.array.codes, pd.Index(column.cat.categories)
     elif (whole := _whole(column)) is not None:
         codes, values = whole
     else:
@@ -167,9 +167,10 @@ def _canonical(codes: np.ndarray, values: pd.Index) -> Coded:
     if codes.dtype.itemsize == 1 and len(values) <= _FEW:
         used = np.flatnonzero([code in codes[:_SAMPLE] or code in codes for code in range(len(values))])
     else:
-        used = np.flatnonzero(
-            np.bincount(codes[codes >= 0] if codes.dtype.kind == "i" and (codes < 0).any() else codes)
-        )
+        seen = np.zeros(len(values) + 1, dtype=bool)  # the last of them for -1
+        for start in range(0, len(codes), _SAMPLE):  # as positions, codes take 8 bytes each
+            seen[codes[start : start + _SAMPLE]] = True
+        used = np.flatnonzero(seen[:-1])
     order = used[_order(values[used])]
     if len(order) == len(values) and (order == np.arange(len(order))).all():
         return Coded(codes, values)

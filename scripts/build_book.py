@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from kanon_lab.course.edition import commit_of
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
@@ -89,7 +90,8 @@ def build_pages() -> None:
     sources = [*files_under(ROOT / "book"), *files_under(ROOT / "exercises"), *(ROOT / name for name in CONFIGURATION)]
     own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", Path(__file__)]
     stamp = STAMPS / "pages"
-    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))}"
+    # The foot of each page names the commit.
+    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)}"
     if (HTML / "index.html").exists() and is_current(stamp, inputs):
         print("pages: nothing changed", flush=True)
         return

@@ -1,34 +1,42 @@
 """Copy the notebooks to workspace/, where `make lab` opens them: the committed ones must stay without outputs.
 
-A copy that exists is the reader's work and stays. When the committed notebook has changed since, the old copy is kept
+In workspace/exercises stands a notebook for learners of each chapter that has exercises, made of its file.
+
+A copy that exists is the reader's work and stays. When what it was made of has changed since, the old copy is kept
 under a name with the time, and the new notebook takes its place.
 """
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 
+from kanon_lab.course import find_exercises, workbook
 from kanon_lab.notebooks import find_notebooks
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace"
 
 
 def main() -> None:
-    WORKSPACE.mkdir(exist_ok=True)
     for name, source in find_notebooks().items():
-        base, copy = WORKSPACE / ".copied" / source.name, WORKSPACE / source.name
-        if copy.exists() and base.exists() and base.read_bytes() == source.read_bytes():
-            continue
-        if copy.exists():
-            kept = copy.with_name(f"{name}-until-{time.strftime('%Y%m%d-%H%M%S')}.ipynb")
-            copy.rename(kept)
-            print(f"{source.name} has changed: your copy is now {kept.name}")
-        base.parent.mkdir(exist_ok=True)
-        shutil.copyfile(source, copy)
-        shutil.copyfile(source, base)
-    print(f"Notebooks to work on: {WORKSPACE}")
+        keep(WORKSPACE / f"{name}.ipynb", source.read_bytes())
+    for chapter in find_exercises():
+        keep(WORKSPACE / "exercises" / f"{chapter}.ipynb", workbook(chapter).encode())
+    print(f"Notebooks to work on: {WORKSPACE}; exercises: {WORKSPACE / 'exercises'}")
+
+
+def keep(copy: Path, content: bytes) -> None:
+    """Write a notebook, unless it was written before and has not changed."""
+    base = copy.parent / ".copied" / copy.name
+    if copy.exists() and base.exists() and base.read_bytes() == content:
+        return
+    if copy.exists():
+        kept = copy.with_name(f"{copy.stem}-until-{time.strftime('%Y%m%d-%H%M%S')}.ipynb")
+        copy.rename(kept)
+        print(f"{copy.name} has changed: your copy is now {kept.name}")
+    base.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(content)
+    base.write_bytes(content)
 
 
 if __name__ == "__main__":

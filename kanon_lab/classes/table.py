@@ -185,13 +185,13 @@ class ClassTable:
     @property
     def sample_uniques(self) -> int:
         """Records that no other is compatible with."""
-        return int(self.records[self.f_k == 1].sum())
+        return int(self.records.sum(where=self.f_k == 1))
 
     def violations(self, k: Iterable[int]) -> dict[int, int]:
         """For each k, a whole number from 1 on, the number of records with f_k below it."""
         if not isinstance(k, Iterable):
             raise OptionError(f"k must be several whole numbers, such as [2, 3, 5], not {k!r}")
-        return {int(each): int(self.records[self.f_k < each].sum()) for each in map(check_k, k)}
+        return {int(each): int(self.records.sum(where=self.f_k < each)) for each in map(check_k, k)}
 
     @property
     def weight_of_record(self) -> np.ndarray | None:
@@ -329,9 +329,11 @@ def _table(
     class_of_row, distinct = grouped(*pack([column.codes for column in columns], radices))
     classes = len(distinct)
     del distinct
-    if records_of_row is not None and classes == len(class_of_row):  # each row is a class
-        records = np.empty(classes, dtype=np.int64)
-        records[class_of_row] = records_of_row
+    if records_of_row is not None and classes == len(class_of_row):  # each row is a class, of most files the next one
+        records = records_of_row
+        if (class_of_row[1:] < class_of_row[:-1]).any():
+            records = np.empty_like(records_of_row)
+            records[class_of_row] = records_of_row
     else:
         records = np.bincount(class_of_row, records_of_row, minlength=classes).astype(np.int64, copy=False)
     own = None if weights is None else sums_by_group(class_of_row, weights, classes)

@@ -182,8 +182,7 @@ class Source:
         """The records held open by the engine; `usual` as of `opened_records`, those for reading as in `read`."""
         from kanon_lab.engines.release import opened_records
 
-        usual["memory"] = files.limit() or usual.pop("max_bytes", None)
-        given = {"na": self.na, "missing_codes": self.missing_codes, "spill": self.spill}
+        given = {"na": self.na, "missing_codes": self.missing_codes, "memory": files.limit(), "spill": self.spill}
         given = usual | {name: value for name, value in given.items() if value}
         return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **given)
 

@@ -89,7 +89,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     from kanon_lab.data.writing import check_target
     from kanon_lab.recipes.chain import read_recipe
     from kanon_lab.recipes.counted import protect_counted
-    from kanon_lab.recipes.released import proof, write_release
+    from kanon_lab.recipes.released import proof
 
     file = source.file
     if out is not None:
@@ -99,7 +99,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     if out is not None:
         refuse_hierarchies(out, recipe)
     with ExitStack() as opened:
-        if by_engine := _is_streamed(source, recipe, out, neutralise):
+        if is_streamed(source, recipe, out, neutralise=neutralise):
             records = opened.enter_context(_opened(source, recipe))
             protection = protect_counted(records, recipe, progress=True)
             result = _counted_result(protection, recipe, least, reading_notes(records.counted))
@@ -117,11 +117,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         unmet = fail and not result["met"]
         failed = unmet or (least is not None and not result["verdict"]["met"])
         if not dry_run and not failed:
-            if by_engine:
-                columns = protection.released_columns
-                records.write(out, columns, protection.shown(), protection.hidden(), overwrite=overwrite)
-            else:
-                cells = write_release(protection, out, overwrite=overwrite, neutralise=neutralise)
+            cells = protection.write(out, overwrite=overwrite, neutralise=neutralise)
             sha256 = files.sha256(out) if Path(out).is_file() else None
             result |= {"out": out, "sha256": sha256, "neutralised": cells if neutralise else None}
     show(result, partial(print_protection, result, protection), result["out"], as_json=as_json)
@@ -133,20 +129,16 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         end(1, f"{without_folders(file, file)}: {below}{nothing}")
 
 
-def _is_streamed(source, recipe, out, neutralise):
+def is_streamed(source, recipe, out, *, neutralise=False):
     """Whether an engine protects the file; an `OptionError` where it is to, and does not what is asked for."""
-    from kanon_lab import files
-    from kanon_lab.engines.source import FORMATS
-    from kanon_lab.recipes.counted import check_streamed
+    from kanon_lab.recipes.streamed import check_streamed
 
     if source.engine == "memory":
         return False
     try:
-        check_streamed(recipe)
+        check_streamed(recipe, source.file, out)
         if neutralise:
             raise OptionError("--neutralise: an engine does not look for formulas; protect in memory (--engine memory)")
-        if out is not None and (form := _form(source.file)) in FORMATS and files.file_format(out) != form:
-            raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
     except OptionError:
         if source.engine == "auto":
             return False
@@ -154,26 +146,11 @@ def _is_streamed(source, recipe, out, neutralise):
     return source.counted_by != "memory"
 
 
-def _form(file):
-    """The format of a file, or of the first part in a folder."""
-    from kanon_lab import files
-    from kanon_lab.data.microdata import located
-
-    file, _, _ = located(file)
-    parts = sorted(each for each in Path(file).rglob("*") if each.name[0] not in "._" and each.is_file())
-    return files.file_format(parts[0] if parts else file)
-
-
 def _opened(source, recipe):
     """The records of the file, counted by an engine as the recipe needs them."""
-    from kanon_lab.data.delimited import Dialect
-    from kanon_lab.recipes.counted import grouped_variables, recoded_variables
+    from kanon_lab.recipes.streamed import counting
 
-    reading = dict(recipe.reading)
-    dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
-    variables = {"weight": recipe.spec.weight, "others": recoded_variables(recipe)}
-    variables["without"] = recipe.spec.direct_identifiers
-    return source.opened(grouped_variables(recipe), **variables, dialect=dialect, **reading)
+    return source.opened(**counting(recipe))
 
 
 def _of_labels(protection, form):

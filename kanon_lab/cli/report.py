@@ -14,10 +14,12 @@ from kanon_lab.cli.options import (
     max_bytes_option,
     missing_codes_option,
     na_option,
+    spill_option,
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
+from kanon_lab.cli.protect import is_streamed
 from kanon_lab.cli.protect_text import print_judged
-from kanon_lab.errors import KanonLabError, OptionError, StorageError, shortened, visible
+from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
 
 _OF_INIT = """
 \b
@@ -152,8 +154,9 @@ def _refuse_old(out):
 @click.option("--fail", is_flag=True, help="Exit with 3 where a limit is not met; only the page is written.")
 @max_bytes_option
 @engine_option
+@spill_option
 @json_option
-def report(file, configs, out, protected, overwrite, internal, overrides, fail, engine, as_json):
+def report(file, configs, out, protected, overwrite, internal, overrides, fail, engine, spill, as_json):
     """Measure FILE, apply the steps of a configuration to it, and write what was found as one HTML page.
 
     The page needs no network, holds no record, and is at most 2 MB; only its owner may read it. In it: the verdict by
@@ -171,18 +174,14 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     --internal makes another page: marked as confidential on every screen, with the codes of groups and mappings, what
     each category became, and the key values at the highest risk. It must not leave the office.
 
-    A report is made in memory, whatever the size of FILE: with --engine, only measure and protect go beyond it.
+    An engine (--engine) reports on a .parquet, .csv or .csv.gz FILE, or a folder of such parts, larger than memory, by
+    steps that recode, suppress and remove. What needs records is not told, and a map is left out; the page says so.
 
     Where a step fails, the notebook as far as it ran, without what an error may quote, is kept beside the page as
     NAME.failed.ipynb.
 
     Exit code: 0; 2 after bad input; 3 where --fail is given and a limit is not met.
     """
-    if engine in ("duckdb", "spark"):
-        raise OptionError(
-            f"--engine {engine}: a report holds every record in memory; measure and protect by {engine}, and report on "
-            "a sample that fits"
-        )
     if not configs:
         raise OptionError("--config is not given; name a configuration (kanon-lab init writes a first one)")
     if not out:
@@ -206,9 +205,11 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     for path, target in kept.items():
         check_protected(target, targets[path], file, wanted[path])
         refuse_inputs(target, inputs)
+    engines = _engines(Source(file, (), {}, engine, spill), wanted, kept)
     done, errors = {}, []
     for path, config in wanted.items():
         options = {"protected": kept.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
+        options |= {"engine": engines[path], "spill": spill}
         try:
             done[path] = make_report(file, config, targets[path], progress=True, **options)
         except KanonLabError as error:
@@ -217,8 +218,8 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
     pages = [each.path.name for each in done.values()]
-    released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("sha256")]
-    rows = [_row(path, each, wanted[path].notes) for path, each in done.items()]
+    released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("records")]
+    rows = [_row(path, each, [*wanted[path].notes, *_uncounted(each)]) for path, each in done.items()]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
     show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
     for error in errors:
@@ -226,7 +227,9 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     if errors:
         raise click.exceptions.Exit(2)
     if fail and not all(each.met for each in done.values()):
-        withheld = [each.protected["file"] for each in done.values() if each.protected and not each.protected["sha256"]]
+        withheld = [
+            each.protected["file"] for each in done.values() if each.protected and not each.protected["records"]
+        ]
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
         end(NOT_MET, f"a limit is not met (--fail){nothing}")
 
@@ -263,6 +266,28 @@ def _protected(protected, configs):
     return {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
 
 
+def _engines(source, wanted, kept):
+    """What counts the file for each configuration."""
+    from kanon_lab.report.config import names_only
+
+    found = {}
+    for path, config in wanted.items():
+        with names_only(Path(source.file), *filter(None, [kept.get(path)])), inside(Path(path).name):
+            found[path] = source.counted_by if is_streamed(source, config.recipe, kept.get(path)) else "memory"
+    return found
+
+
+def _uncounted(report):
+    """What is to be known of a report by counts."""
+    from kanon_lab.recipes.streamed import not_known
+
+    if report.engine == "memory":
+        return
+    yield f"counted by {report.engine}: what needs records is not told, and the page says what that is"
+    if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:
+        yield not_known(unknown)
+
+
 def _row(path, report, notes):
     return {
         **OFFICE,
@@ -270,6 +295,7 @@ def _row(path, report, notes):
         "config": Path(path).name,
         "parameters": report.parameters,
         "seconds": report.seconds,
+        "engine": report.engine,
         **report.judged,
         "protected": report.protected,
         "notes": notes,
@@ -283,6 +309,6 @@ def _print(rows):
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
         print_judged(row)
         lines = [] if row["limits"] else ["no limits in the configuration, so no verdict"]
-        if (file := row["protected"] or {}).get("sha256"):
+        if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")
         print_lines(f"  {line}" for line in [*lines, *(f"note: {note}" for note in row["notes"])])

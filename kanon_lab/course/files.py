@@ -155,7 +155,7 @@ class Exercise(_Part):
             if getattr(self, name):
                 raise OptionError(f"{name} goes with a number, not with options")
         if not 2 <= len(self.options) <= len(_LETTERS):
-            raise OptionError(f"options are two to {len(_LETTERS)}, not {len(self.options)}")
+            raise OptionError(f"options are two to five, not {len(self.options)}")
         if len([each for each in self.options if each.right is not False]) != 1:
             raise OptionError("exactly one option must have right: true, or right: with an expression that is true")
 

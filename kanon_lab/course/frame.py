@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -17,10 +16,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
+from kanon_lab.course.edition import add_edition, write_redirects
 from kanon_lab.course.files import exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
+from kanon_lab.course.sphinx import html
 from kanon_lab.show.page import VEGALITE_MIME
 from kanon_lab.terms import texts
 
@@ -58,15 +59,15 @@ class Foreign(SphinxRole):
         return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
 
 
-class Absent(SphinxDirective):
-    """Stands for a directive of the exercises until there is one: what is inside it is shown."""
+class course_time(nodes.Inline, nodes.Element):  # noqa: N801
+    """Stands where the minutes of some chapters will."""
 
-    has_content = True
-    optional_arguments = 1
-    final_argument_whitespace = True
 
-    def run(self) -> list[nodes.Node]:
-        return self.parse_content_to_nodes()
+class Time(SphinxRole):
+    """How long some chapters take together, by their names: {time}`what-identifies scenarios`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [course_time(chapters=self.text.split())], []
 
 
 class course_map(nodes.General, nodes.Element):  # noqa: N801
@@ -123,6 +124,8 @@ def gather(app: Sphinx, env: BuildEnvironment) -> None:
 def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     said = env.metadata[chapter.document]
     document = env.get_doctree(chapter.document)
+    asked = [node["attributes_of_tag"] for node in document.findall(html) if "kanon-exercise" in node["classes"]]
+    depths = [json.loads(attributes["data-exercise"])["depth"] for attributes in asked]
     reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES))
     return About(
         chapter,
@@ -131,7 +134,7 @@ def _about(env: BuildEnvironment, chapter: Chapter) -> About:
         _list(said.get("needs")),
         _list(said.get("terms")),
         _rounded(reading),
-        _rounded(practice_minutes(chapter.name)),
+        _rounded(practice_minutes(depths)),
     )
 
 
@@ -167,6 +170,8 @@ class Frame(SphinxPostTransform):
             node.replace_self(nodes.raw("", self._map(), format="html"))
         for node in list(self.document.findall(course_hours)):
             node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
+        for node in list(self.document.findall(course_time)):
+            node.replace_self(nodes.Text(self._time(node["chapters"])))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
@@ -178,6 +183,14 @@ class Frame(SphinxPostTransform):
     def _link(self, text: str, document: str, anchor: str = "") -> nodes.reference:
         return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
 
+    def _time(self, names: list[str]) -> str:
+        named = {about.chapter.name: about for about in self.about.values()}
+        if missing := [name for name in names if name not in named]:
+            LOGGER.warning("time: no chapter is called %s", missing[0], location=self.env.docname)
+        found = [named[name] for name in names if name in named]
+        read, practise = sum(about.read for about in found), sum(about.practise for about in found)
+        return f"{self.words['read'].format(minutes=read)}, {self.words['practise'].format(minutes=practise)}"
+
     def _line(self, here: About) -> nodes.container:
         """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
         words, order = self.words, [*self.about]
@@ -185,7 +198,7 @@ class Frame(SphinxPostTransform):
         place = here.chapter
         times = [words["read"].format(minutes=here.read)]
         times += [words["practise"].format(minutes=here.practise)] if here.practise else []
-        first = nodes.paragraph("", words["where"].format(part=place.part, place=place.place, places=place.places))
+        first = nodes.paragraph("", words["where"].format(**vars(place)))
         first += [
             nodes.Text(f" · {', '.join(times)} ("),
             self._link(words["how"], self.config.root_doc, MINUTES_ANCHOR),
@@ -197,17 +210,17 @@ class Frame(SphinxPostTransform):
         terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
-        links = {"needs": needs, "terms": terms}
-        links |= {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
-        rest = [self._listed(words[name], found) for name, found in links.items() if found]
-        line = nodes.container("", first, *rest, classes=["kanon-line"])
-        return line
+        beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
+        rest = [self._listed({"needs": needs}), self._listed({"terms": terms}), self._listed(beside)]
+        return nodes.container("", first, *(each for each in rest if each.children), classes=["kanon-line"])
 
-    @staticmethod
-    def _listed(word: str, links: Iterable[nodes.reference]) -> nodes.paragraph:
-        paragraph = nodes.paragraph("", f"{word}: ")
-        for number, link in enumerate(links):
-            paragraph += [nodes.Text(", "), link] if number else [link]
+    def _listed(self, links: dict[str, list[nodes.reference]]) -> nodes.paragraph:
+        """Lists of links, each behind its word; an empty one is left out."""
+        paragraph = nodes.paragraph()
+        for name, found in links.items():
+            for number, link in enumerate(found):
+                start = ", " if number else f"{' · ' if paragraph.children else ''}{self.words[name]}: "
+                paragraph += [nodes.Text(start), link]
         return paragraph
 
     def _map(self) -> str:
@@ -223,7 +236,7 @@ class Frame(SphinxPostTransform):
         totals = "".join(f"<li>{self._total(track)}</li>" for track in TRACKS)
         table = f"<table><thead><tr>{head}</tr></thead>{''.join(bodies)}</table>"
         region = f'class="kanon-map" tabindex="0" role="region" aria-label="{escape(self.words["map"])}"'
-        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div>'
+        return f'<ul class="kanon-totals">{totals}</ul><div {region}>{table}</div><div class="kanon-progress"></div>'
 
     def _row(self, about: About, by_name: dict[str, About]) -> str:
         def link(other: About, text: str, extra: str = "") -> str:
@@ -235,7 +248,7 @@ class Frame(SphinxPostTransform):
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = f"{about.chapter.number}. {link(about, about.title)}"
         if about.track != TRACKS[0]:
-            title += f' <small class="kanon-track">{escape(self.words[about.track])}</small>'
+            title += f' <small class="kanon-track">{escape(self.words["map_complete"])}</small>'
         name = about.chapter.name
         asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
         done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
@@ -248,13 +261,6 @@ class Frame(SphinxPostTransform):
         text = self.words[f"total_{track}"].format(chapters=len(inside), **hours)
         before, strong, after = escape(text).split("**")
         return f"{before}<strong>{strong}</strong>{after}"
-
-
-def stand_in(app: Sphinx, config: Any) -> None:
-    """Once every extension has registered what it has."""
-    for name in ("exercises", "review", "predict"):
-        if name not in directives._directives:
-            app.add_directive(name, Absent)
 
 
 def write_assets(app: Sphinx) -> None:
@@ -278,15 +284,18 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.course.frame`` in ``_config.yml``)."""
     for language in SOURCES:
         app.add_role(language, Foreign())
+    app.add_role("time", Time())
     app.add_node(course_map)
     app.add_node(course_hours)
+    app.add_node(course_time)
     app.add_directive("hours", Hours)
     app.add_directive("map", Map)
     app.add_directive("minutes", Minutes)
     app.add_directive("terms", Terms)
     app.add_post_transform(Frame)
     app.add_post_transform(LinkTerms)
-    app.connect("config-inited", stand_in, priority=900)
+    app.connect("config-inited", add_edition)
+    app.connect("build-finished", write_redirects)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
     app.connect("html-page-context", add_assets)

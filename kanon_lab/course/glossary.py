@@ -24,6 +24,8 @@ _CLOSED += (nodes.literal_block, nodes.math, nodes.math_block, nodes.target)
 CLOSED_CLASSES = {"kanon-line", "kanon-exercises", "kanon-exercise", *(f"language-{each}" for each in SOURCES)}
 # Words that hold a term and mean something else.
 _OTHERWISE = ("data protection",)
+# Ordinary words: a chapter means the term where it brings it, or builds on one that does.
+_ORDINARY = {"cell", "fitted", "frontier", "importance", "indicator", "interaction", "pattern", "periods", "protection"}
 
 GLOSSED = {key: term for key, term in TERMS.items() if term.in_glossary}
 
@@ -121,9 +123,13 @@ class LinkTerms(SphinxPostTransform):
             language = _foreign().get(_plain(node.astext()))
             if language and not node["classes"]:
                 node["classes"].append(f"language-{language}")
-        if self.env.docname in getattr(self.env, "kanon_about", {}):
+        chapters = getattr(self.env, "kanon_about", {})
+        if here := chapters.get(self.env.docname):
+            brought = {*here.terms}.union(
+                *(each.terms for each in chapters.values() if each.chapter.name in here.needs)
+            )
             glossary = self.app.builder.get_relative_uri(self.env.docname, GLOSSARY)
-            met: set[str] = set()
+            met = _ORDINARY - brought
             for text in [*self._open(self.document)]:
                 if (found := [*_linked(text, glossary, met)]) and any(isinstance(each, nodes.raw) for each in found):
                     text.parent.replace(text, found)
@@ -133,7 +139,8 @@ class LinkTerms(SphinxPostTransform):
         for child in node.children:
             if isinstance(child, nodes.Text):
                 yield child
-            elif not isinstance(child, _CLOSED) and not CLOSED_CLASSES & {*child.get("classes", ())}:
+            # Nor what a chapter promises at its beginning (a tip): it says there what it will explain.
+            elif not isinstance(child, _CLOSED) and not (CLOSED_CLASSES | {"tip"}) & {*child.get("classes", ())}:
                 yield from self._open(child)
 
 

@@ -11,7 +11,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 EXECUTED = _ROOT / "_build" / "site" / "notebooks"
 _GLUE = re.compile(r"\{glue:text\}`[^`]*?(\w[\w-]*)\.ipynb::([a-z0-9-]+):([^`]*)`")
 _ROLE = re.compile(r"\{([a-z:]+)\}`([^`]*)`")
-_FIGURE = re.compile(r"^(`{3,}|:{3,})\{glue\}.*?^\1\s*$", re.DOTALL | re.MULTILINE)
+_FIGURE = re.compile(r"^(`{3,}|:{3,})\{glue\}.*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 def without_roles(text: str) -> str:

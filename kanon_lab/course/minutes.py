@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
-
-from kanon_lab.course.files import exercises_of
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -31,9 +29,16 @@ def reading_minutes(counts: Mapping[str, int]) -> float:
     return sum(READING[kind] * number for kind, number in counts.items()) / 60
 
 
-def practice_minutes(chapter: str) -> float:
-    """Minutes that the exercises of a chapter take; none where it has none."""
-    return sum(PRACTICE[depth] * number for depth, number in exercises_of(chapter).items())
+def practice_minutes(depths: Iterable[str]) -> int:
+    """Minutes that exercises of these depths take.
+
+    Examples
+    --------
+    >>> from kanon_lab.course.minutes import practice_minutes
+    >>> practice_minutes(["compute", "predict"]) > practice_minutes(["compute"]) > practice_minutes([]) == 0
+    True
+    """
+    return sum(PRACTICE[depth] for depth in depths)
 
 
 def count(document: nodes.document, kind_of: Callable[[nodes.Element], str], passed: Collection[str] = ()) -> Counter:

@@ -204,14 +204,19 @@ def counted_by(engine: Engine, source: Source, spec: KeySpec, reading: Reading, 
             bar.update()
         weighed = None if spec.weight is None else weights_of(engine, source, spec.weight, reading)
         bar.update(spec.weight is not None)
-        columns, records, sums = grouped_records(engine, source, grouping, keys, weighed)
+        n = int(next(iter(reading.times.values())).sum())
+        columns, records, sums = grouped_records(engine, keys, weighed, n)
     frame = {name: _categorical(codes, key.values) for name, key, codes in zip(grouping, keys, columns, strict=True)}
+    frame = pd.DataFrame(frame, copy=False)
+    weights = None if weighed is None else weighed.pieces.added(sums)
+    notes = notes_of(source, reading, spec.variables)
+    return CountedFile(spec, frame, records, weights, reading.values, reading.times, notes, tuple(reading.spelled))
+
+
+def notes_of(source: Source, reading: Reading, variables: Iterable[str]) -> tuple[str, ...]:
+    """What is to be known of how the file was read, as far as it was."""
     notes = []
     if source.dialect is not None:
         found = replace(source.dialect, decimal="".join(sorted(reading.decimals)) or None)
         notes += [found.note] if found.note else []
-    notes += reading.codes.notes(spec.variables)
-    weights = None if weighed is None else weighed.pieces.added(sums)
-    return CountedFile(
-        spec, pd.DataFrame(frame), records, weights, reading.values, reading.times, tuple(notes), tuple(reading.spelled)
-    )
+    return (*notes, *reading.codes.notes(variables))

@@ -24,7 +24,9 @@ from kanon_lab.errors import DataError, shortened
 # Pieces of a weight: what an engine is asked for grows with two to this power. Weights as of surveys have two to four.
 _MOST_PIECES = 6
 # Combinations that are unpacked at a time.
-_BLOCK = 2**18
+_BLOCK = 2**16
+# Numbers lie close together when their range is at most so many times as long as there are numbers.
+_CLOSE = 2
 
 
 class Engine(Protocol):
@@ -78,14 +80,47 @@ class Reading:
         return cls(list(map(composed, listed(text))), listed(na), MissingCodes(codes))
 
 
-def numbered(engine: Engine, source: Source, name: str, reading: Reading) -> Coded:
+@dataclass(frozen=True)
+class Numbered:
+    """The values of a column, what is joined to number its cells, the number, and by number the value's (or -1)."""
+
+    values: pd.Index
+    join: str
+    number: str
+    codes: np.ndarray
+
+
+def numbered(engine: Engine, source: Source, name: str, reading: Reading) -> Numbered:
     """The values of a column; their numbers become a table of the engine."""
     at = source.columns.index(composed(name))
     cells, values = _different(engine, source, at, reading)
     known = coded(values)
-    numbers = np.where(known.codes < 0, len(known.values), known.codes.astype(np.int64))
+    missing = len(known.values)
+    numbers = np.where(known.codes < 0, missing, known.codes.astype(np.int64))
     engine.put(f"label_{at}", pa.table({"value": cells, "code": numbers}))
-    return known
+    if (near := _near(cells, known, at)) is not None:
+        return near
+    join = f"JOIN label_{at} ON c{at} IS NOT DISTINCT FROM label_{at}.value"
+    codes = np.append(np.arange(missing), -1).astype(np.min_scalar_type(-missing - 1))
+    return Numbered(known.values, join, f"label_{at}.code", codes)
+
+
+def _near(cells: pa.ChunkedArray, known: Coded, at: int) -> Numbered | None:
+    """Whole numbers or days that lie close together, numbered by their distance from the least: nothing is joined."""
+    kind, number = cells.type, f"c{at}"
+    if pa.types.is_date32(kind):
+        cells, number = cells.cast(pa.int32()), f"c{at} - DATE '1970-01-01'"
+    elif not pa.types.is_integer(kind) or kind == pa.uint64():
+        return None
+    whole, there = cells.drop_null().to_numpy().astype(np.int64), cells.is_valid().to_numpy()
+    least, most = (int(whole.min()), int(whole.max())) if len(whole) else (0, 0)
+    if (size := most - least + 1) > _CLOSE * len(whole):
+        return None
+    codes = np.full(size + 1, -1, dtype=np.min_scalar_type(-len(whole) - 1))
+    codes[whole - least] = known.codes[there]
+    if not np.array_equal(codes[codes >= 0], np.arange(len(whole))):  # another order, or values that mean missing ones
+        return None
+    return Numbered(known.values, "", f"coalesce(CAST({number} AS BIGINT) - CAST('{least}' AS BIGINT), {size})", codes)
 
 
 def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tuple[pa.ChunkedArray, pd.Series]:
@@ -160,57 +195,57 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 
 def grouped_records(
-    engine: Engine, source: Source, grouping: list[str], keys: list[Coded], weighed: Weighed | None
+    engine: Engine, keys: list[Numbered], weighed: Weighed | None, n: int
 ) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
     """The numbers of the values of each combination, by variable; its records, and the sums of pieces of weights."""
-    missing = [len(key.values) for key in keys]
-    words = words_of([each + 1 for each in missing])
-    positions = [source.columns.index(composed(name)) for name in grouping]
-    parts = [
-        [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        for batch in engine.batches(_sql(positions, words, weighed))
-    ]
-    columns = []
-    for place in range(len(parts[0])):
-        columns.append(np.concatenate([part[place] for part in parts]))
-        for part in parts:  # a file's worth of memory, column by column
-            part[place] = None
-    del parts
+    # Without weights the records are one more variable: then numbers alone are read, and sorted where they lie.
+    words = words_of([len(key.codes) for key in keys] + [n + 1] * (weighed is None))
+    read = [bytearray() for _ in range(len(words) + (weighed.pieces.count + 1 if weighed else 0))]
+    for batch in engine.batches(_sql(keys, words, weighed)):
+        for whole, column in zip(read, batch.columns, strict=True):
+            whole += memoryview(column.to_numpy())
+    columns = [np.frombuffer(whole, dtype=np.int64) for whole in read]
+    del read
     # In the order of classes, so that nothing need be sorted again.
-    if len(words) == 1:
-        order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
+    if len(columns) == 1:
+        columns[0].sort()
     else:
-        order = np.lexsort(columns[: len(words)][::-1])
-        columns[0] = columns[0][order]
-    for place in range(1, len(columns)):
-        columns[place] = columns[place][order]
-    del order
-    codes = _unpacked(columns[: len(words)], words, missing)
-    return codes, columns[len(words)].astype(np.int64), columns[len(words) + 1 :]
+        if len(words) == 1:
+            order, columns[0] = sorted_rows(columns[0], math.prod(radix for _, radix in words[0]))
+        else:
+            order = np.lexsort(columns[: len(words)][::-1])
+            columns[0] = columns[0][order]
+        for place in range(1, len(columns)):
+            columns[place] = columns[place][order]
+        del order
+    *codes, last = _unpacked(columns[: len(words)], words, [key.codes for key in keys])
+    records, *sums = columns[len(words) :] or [last]
+    return codes, records, sums
 
 
-def _sql(positions: list[int], words: list[list[tuple[int, int]]], weighed: Weighed | None) -> str:
+def _sql(keys: list[Numbered], words: list[list[tuple[int, int]]], weighed: Weighed | None) -> str:
     """The query that groups: numbers of values packed into words, records, and sums of pieces of weights."""
-    packed = []
-    for word in words:
+    joins, chosen, every = [key.join for key in keys], [], []
+    for i, word in enumerate(words):
         number = "CAST(0 AS BIGINT)"
         for at, radix in word:
-            number = f"({number} * {radix} + label_{positions[at]}.code)"
-        packed.append(number)
-    joins = [f"JOIN label_{at} ON c{at} IS NOT DISTINCT FROM label_{at}.value" for at in positions]
-    names = [f"p{i}" for i in range(len(words))]
-    chosen = [f"{number} AS {name}" for number, name in zip(packed, names, strict=True)]
-    sums = []
-    if weighed is not None:
+            if at < len(keys):
+                number = f"({number} * {radix} + {keys[at].number})"
+        chosen.append(f"{number} AS p{i}")
+        every.append(f"p{i}")
+    if weighed is None:
+        every[-1] = f"{every[-1]} * {words[-1][-1][1]} + count(*)"
+    else:
+        every.append("count(*)")
         joins.append(weighed.join)
         chosen.append(f"{weighed.number} AS r0")
     rows = f"SELECT {', '.join(chosen)} FROM source {' '.join(joins)}"
     for i, (up, down) in enumerate(weighed.pieces.steps() if weighed else ()):
         rows = f"SELECT *, floor({_times(f'r{i}', up)}) AS q{i} FROM ({rows}) AS t"
         rows = f"SELECT *, r{i} - {_times(f'q{i}', down)} AS r{i + 1} FROM ({rows}) AS t"
-        sums.append(f"CAST(sum(CAST(q{i} AS BIGINT)) AS BIGINT) AS s{i}")
-    every = ", ".join([*names, "CAST(count(*) AS INTEGER) AS records", *sums])
-    return f"SELECT {every} FROM ({rows}) AS t GROUP BY {', '.join(names)}"
+        every.append(f"CAST(sum(CAST(q{i} AS BIGINT)) AS BIGINT)")
+    groups = ", ".join(f"p{i}" for i in range(len(words)))
+    return f"SELECT {', '.join(every)} FROM ({rows}) AS t GROUP BY {groups}"
 
 
 def _times(term: str, factors: list[float]) -> str:
@@ -229,16 +264,18 @@ def words_of(radices: list[int]) -> list[list[tuple[int, int]]]:
     return words
 
 
-def _unpacked(arrays: list[np.ndarray], words: list[list[tuple[int, int]]], missing: list[int]) -> list[np.ndarray]:
-    """The numbers of values, -1 where missing, in as few bytes as they need."""
-    codes = [np.empty(len(arrays[0]), dtype=np.min_scalar_type(-each - 1)) for each in missing]
+def _unpacked(
+    arrays: list[np.ndarray], words: list[list[tuple[int, int]]], lookups: list[np.ndarray]
+) -> list[np.ndarray]:
+    """What was packed: by variable what its lookup has under its numbers; last, where they lay, numbers without one."""
+    found = [np.empty(len(arrays[0]), dtype=lookup.dtype) for lookup in lookups] + arrays[-1:]
     for start in range(0, len(arrays[0]), _BLOCK):
         rows = slice(start, start + _BLOCK)
         for packed, word in zip(arrays, words, strict=True):
             left = packed[rows]
             for at, radix in reversed(word):
                 rest = left // radix
-                code = left - rest * radix
-                code[code == missing[at]] = -1
-                codes[at][rows], left = code, rest
-    return codes
+                number = left - rest * radix
+                found[at][rows] = lookups[at][number] if at < len(lookups) else number
+                left = rest
+    return found

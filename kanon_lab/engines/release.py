@@ -11,8 +11,9 @@ import io
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import located
 from kanon_lab.data.values import Code, composed, wanting
 from kanon_lab.data.writing import refuse_another
-from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, opened_engine
+from kanon_lab.engines.counting import CountedFile, counted_by, diagnosed, notes_of, opened_engine
 from kanon_lab.engines.queries import Engine, Reading, numbered, words_of
 from kanon_lab.engines.source import Source, find_source, spill_folder
 from kanon_lab.errors import DataError, OptionError, StorageError, about
@@ -49,17 +50,34 @@ class Hidden:
 class Records:
     """The records of a file that an engine holds open: counted, and still to be written.
 
-    `columns` are those of the file but the direct identifiers; `values` the different values of those that were
-    counted, in their order and a missing one last, and `times` how many records have each.
+    `named` are the columns of the file, `columns` those but the direct identifiers; `values` the different values of
+    those that were counted, in their order and a missing one last, and `times` how many records have each.
     """
 
     counted: CountedFile
+    named: tuple[str, ...]
     columns: tuple[str, ...]
     values: dict[str, pd.Series] = field(repr=False)
     times: dict[str, np.ndarray] = field(repr=False)
     _source: Source = field(repr=False)
     _engine: Engine = field(repr=False)
     _reading: Reading = field(repr=False)
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """As of a `kanon_lab.data.MicrodataFile`, but for the bytes and hash of the file."""
+        dialect = vars(self._source.dialect or Dialect())
+        decimals = "".join(sorted(self._reading.decimals)) or None
+        facts = {"format": self._source.form, **dialect, "decimal": decimals}
+        return {**facts, "records": int(self.counted.records.sum()), "columns": len(self.named)}
+
+    def kept(self) -> dict[str, Any]:
+        """Bytes and hash of the file as it stands on the disk; of several parts nothing."""
+        if len(self._source.parts) != 1:
+            return {}
+        (path,) = self._source.parts
+        with files.reading_errors(path):
+            return {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
 
     def write(
         self,
@@ -262,8 +280,10 @@ def opened_records(
             indices = {name: counted.frame[name].cat.categories for name in counted.frame}
             for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                 indices[name] = numbered(opened, source, name, reading).values
+            counted = replace(counted, notes=notes_of(source, reading, columns))
             opened.rest()
-            yield Records(counted, tuple(columns), *_in_order(indices, reading), source, opened, reading)
+            values = _in_order(indices, reading)
+            yield Records(counted, tuple(named), tuple(columns), *values, source, opened, reading)
 
 
 def _in_order(indices: Mapping[str, pd.Index], reading: Reading) -> tuple[dict[str, pd.Series], dict[str, np.ndarray]]:

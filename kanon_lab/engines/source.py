@@ -176,7 +176,7 @@ def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path
     heads, parts, quoted, faulty = [], [], False, None
     for number, part in enumerate(source.parts):
         with about(source.part_name(part)):
-            head = read_head(_first_lines(part), dialect)
+            head = read_head(first_lines(part), dialect)
             written = chosen(head.names, wanted, in_row_1=True)
             positions = tuple(head.names.index(each) for each in written)
             heads.append((positions, len(head.names), head.dialect.separator, head.dialect.encoding))
@@ -213,7 +213,14 @@ def _as_found(
     return replace(source, columns=tuple(wanted), **found)
 
 
-def _first_lines(part: Path) -> bytes:
+def first_part(path: str | Path) -> Path:
+    """A file, or the first part in a folder."""
+    path = Path(path)
+    shown = (each for each in path.rglob("*") if each.is_file() and each.name[0] not in "._")
+    return min(shown, default=path)
+
+
+def first_lines(part: Path) -> bytes:
     """The first whole lines of a csv file."""
     import pyarrow as pa
 
@@ -245,8 +252,8 @@ def _fault(part: Path, separator: str, width: int) -> tuple[str | None, bool]:
     """What an engine would pass over in a csv file in UTF-8, if anything; and whether it has quotation marks."""
     import pyarrow as pa
 
-    sign = re.escape(separator).encode()
-    beside = re.compile(rb'[%b\n][ \t]+"|"[ \t]+[%b\r\n]' % (sign, sign))
+    sign, gap = re.escape(separator).encode(), b"[ ]" if separator == "\t" else rb"[ \t]"
+    beside = re.compile(rb'[%b\n]%b+"|"%b+[%b\r\n]' % (sign, gap, gap, sign))
     marks = lines = signs = 0
     blank, end = False, b"\n"
     with files.reading_errors(part), part.open("rb") as file:
@@ -293,11 +300,7 @@ def _in_utf_8(part: Path, encoding: str, declared: bool, copy: Path) -> Path:
 @contextmanager
 def spill_folder(where: str | Path | None) -> Iterator[Path]:
     """A folder of this process for what does not fit into memory. It goes in the end, and what killed ones left too."""
-    root = Path(tempfile.gettempdir() if where is None else where).absolute()
-    if not root.is_dir():
-        raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")
-    if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs
-        raise StorageError(f"{root}: has blanks, quotes or signs of patterns in its path; name a plain one (--spill)")
+    root = spill_root(where)
     _remove_left(root)
     folder = root / f"kanon-lab-{os.getpid()}-{secrets.token_hex(8)}"
     with files.storage_errors(folder):
@@ -306,6 +309,16 @@ def spill_folder(where: str | Path | None) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def spill_root(where: str | Path | None) -> Path:
+    """The folder that takes such folders; a `StorageError` where it is none, or an engine would misread its path."""
+    root = Path(tempfile.gettempdir() if where is None else where).absolute()
+    if not root.is_dir():
+        raise StorageError(f"{root if where is None else where}: is no folder; name one with free space (--spill)")
+    if re.search(r"[*?\[\]{}\s\"']", str(root)):  # which engines take for patterns, or end a setting of theirs
+        raise StorageError(f"{root}: has blanks, quotes or signs of patterns in its path; name a plain one (--spill)")
+    return root
 
 
 def _remove_left(root: Path) -> None:

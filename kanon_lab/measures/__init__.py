@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = exports(
         "risk": """ESTIMATORS RecordsAbove household_risk household_risks household_size individual_risk records_above
             with_household_composition with_household_size""",
         "sensitive_values": "DISTANCES MEASURES AlphaK Bands Diversity PSensitivity alpha_k diversity p_sensitivity",
-        "special_uniques": "Suda suda",
+        "special_uniques": "Suda suda unique_keys",
         "survey_design": "Design",
         "survey_indicators": "IndicatorSet compare_indicators indicator_loss indicators",
     },

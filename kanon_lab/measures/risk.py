@@ -75,7 +75,11 @@ def _approximate(f: np.ndarray, F: np.ndarray) -> np.ndarray:
 
 def _too_light(f_k: np.ndarray, F_k: np.ndarray) -> np.ndarray:
     """Whether the weights of a class add up to less than its records, which no population allows."""
-    return F_k < f_k * (1 - ROUNDING)
+    light = np.empty(len(f_k), dtype=bool)
+    for start in range(0, len(f_k), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        light[rows] = F_k[rows] < f_k[rows] * (1 - ROUNDING)
+    return light
 
 
 def _refuse_impossible(f: np.ndarray, F: np.ndarray) -> None:

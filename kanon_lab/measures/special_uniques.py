@@ -243,10 +243,7 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     2  (sex, age)     2        2
     3  (sex, job)     2        1
     """
-    keys = len(table.spec.key_variables)
-    max_size = keys if max_size is None else check_k(max_size, "max_size")
-    if max_size > keys:
-        raise OptionError(f"max_size must be at most {keys}, the number of key variables, not {max_size}")
+    max_size = _checked_size(table, max_size)
     if sampling_fraction is None:
         fraction = fraction_by_weights(table) or _GUESS
     else:
@@ -255,16 +252,72 @@ def suda(table: ClassTable, *, max_size: int | None = None, sampling_fraction: f
     dis, of_class["dis_score"] = _intrusion(table, of_class["score"].to_numpy(), fraction)
     names, of_record, score = list(table.spec.key_variables), table.class_of_record, of_class["score"].to_numpy()
     shares = by_key / np.where(score > 0, score, 1)
-    msus = [int(sets["records"][[name in each for each in sets["variables"]]].sum()) for name in names]
     return Suda(
         max_size,
         sets,
         of_class[["score", "dis_score", "msus", "smallest"]].take(of_record).set_axis(table.index),
         pd.DataFrame(shares.T[of_record], index=table.index, columns=names),
-        pd.DataFrame({"variable": names, "contribution": by_key.sum(axis=1) / (score.sum() or 1), "msus": msus}),
+        _by_variable(sets, names, max_size),
         fraction,
         dis,
     )
+
+
+def unique_keys(table: ClassTable, *, max_size: int | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What `suda` says of key variables, and of their sets: its ``variables`` and ``msus``, without any record.
+
+    So the table may be one of counts.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"sex": list("ffmm"), "age": [30, 41, 30, 52], "job": list("aaab")})
+    >>> variables, sets = kanon_lab.measures.unique_keys(kanon_lab.class_table(frame, ["sex", "age", "job"]))
+    >>> variables["msus"].tolist(), sets["records"].tolist()
+    ([3, 4, 2], [2, 1, 2, 1])
+    """
+    max_size = _checked_size(table, max_size)
+    names = list(table.spec.key_variables)
+    sets = _sets({subset: len(rows) for subset, rows in _found(table, max_size)}, names)
+    return _by_variable(sets, names, max_size), sets
+
+
+def _checked_size(table: ClassTable, max_size: int | None) -> int:
+    keys = len(table.spec.key_variables)
+    max_size = keys if max_size is None else check_k(max_size, "max_size")
+    if max_size > keys:
+        raise OptionError(f"max_size must be at most {keys}, the number of key variables, not {max_size}")
+    return max_size
+
+
+def _found(table: ClassTable, max_size: int) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    radices = [len(labels) + 1 for labels in table.labels]
+    return minimal_uniques(table.policy_codes, radices, table.f_k == 1, max_size=max_size)
+
+
+def _weight(size: int, keys: int, max_size: int) -> int:
+    """What a set of so many keys adds to a score."""
+    return prod(keys - i for i in range(size, min(max_size, keys - 1) + 1))
+
+
+def _sets(sizes: dict[tuple[int, ...], int], names: Sequence[str]) -> pd.DataFrame:
+    """The sets of keys with the records that are unique on them."""
+    subsets = sorted(sizes, key=lambda subset: (len(subset), subset))
+    sets = {
+        "variables": [tuple(names[key] for key in subset) for subset in subsets],
+        "size": [len(subset) for subset in subsets],
+        "records": [sizes[subset] for subset in subsets],
+    }
+    return pd.DataFrame(sets)
+
+
+def _by_variable(sets: pd.DataFrame, names: list[str], max_size: int) -> pd.DataFrame:
+    """The part of all scores that sets with a key make, and how many such sets records have."""
+    weights = [_weight(size, len(names), max_size) for size in sets["size"]]
+    rows = [*zip(sets["variables"], weights, sets["records"], strict=True)]
+    whole = sum(weight * records for _, weight, records in rows) or 1
+    parts = [sum(weight * records for each, weight, records in rows if name in each) / whole for name in names]
+    msus = [int(sum(records for each, _, records in rows if name in each)) for name in names]
+    return pd.DataFrame({"variable": names, "contribution": parts, "msus": msus})
 
 
 def _scored(table: ClassTable, max_size: int) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
@@ -272,27 +325,19 @@ def _scored(table: ClassTable, max_size: int) -> tuple[pd.DataFrame, np.ndarray,
 
     A class that has an MSU is a single record.
     """
-    codes, names = table.policy_codes, table.spec.key_variables
-    classes, keys = codes.shape
-    weights = [prod(keys - i for i in range(size, min(max_size, keys - 1) + 1)) for size in range(keys + 1)]
+    classes, keys = table.n_classes, len(table.spec.key_variables)
+    weights = [_weight(size, keys, max_size) for size in range(keys + 1)]
     score, by_key = np.zeros(classes), np.zeros((keys, classes))
     msus, smallest, sizes = np.zeros(classes, dtype=np.int64), np.full(classes, keys + 1), {}
-    radices = [len(labels) + 1 for labels in table.labels]
-    for subset, rows in minimal_uniques(codes, radices, table.f_k == 1, max_size=max_size):
+    for subset, rows in _found(table, max_size):
         score[rows] += weights[len(subset)]
         for key in subset:
             by_key[key, rows] += weights[len(subset)]
         msus[rows] += 1
         smallest[rows] = np.minimum(smallest[rows], len(subset))
         sizes[subset] = len(rows)
-    subsets = sorted(sizes, key=lambda subset: (len(subset), subset))
-    sets = {
-        "variables": [tuple(names[key] for key in subset) for subset in subsets],
-        "size": [len(subset) for subset in subsets],
-        "records": [sizes[subset] for subset in subsets],
-    }
     of_class = {"score": score, "msus": msus, "smallest": np.where(msus > 0, smallest, 0)}
-    return pd.DataFrame(sets), by_key, pd.DataFrame(of_class)
+    return _sets(sizes, table.spec.key_variables), by_key, pd.DataFrame(of_class)
 
 
 def _intrusion(table: ClassTable, score: np.ndarray, fraction: float) -> tuple[float, np.ndarray]:

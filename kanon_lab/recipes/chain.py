@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,9 +26,9 @@ from kanon_lab.methods.suppression import without_cells
 from kanon_lab.recipes.households import household_file, merge_households
 from kanon_lab.recipes.measured import Baseline, Truth, changes, recoded_truth
 from kanon_lab.recipes.plan import USUAL_ESTIMATOR, USUAL_K, USUAL_RISKS, Plan, columns_of, file_plan, household_plan
-from kanon_lab.recipes.released import released_labels
+from kanon_lab.recipes.released import released_columns, released_labels, write_release
 from kanon_lab.recipes.settings import as_indicators
-from kanon_lab.recipes.state import Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
+from kanon_lab.recipes.state import Cells, Chain, State, Step, check_columns, claims_since, derived_seed, step_errors
 from kanon_lab.recipes.steps import Applied, Kind, kind_of
 from kanon_lab.recipes.verdict import notes_of
 from kanon_lab.recipes.yaml_file import beside, dump_yaml, read_yaml, seen_from
@@ -131,9 +131,30 @@ class Protection(Chain):
         return table.astype(dict.fromkeys(absent, "Int64")).rename_axis("step")
 
     @property
+    def released_table(self) -> pd.DataFrame:
+        """What became of each released column: `kanon_lab.recipes.released_columns`."""
+        return released_columns(self)
+
+    def recodings(self) -> Iterator[tuple[int, str, str, Cells]]:
+        """Place and name of each step that recodes, a variable, and its cells row by row; households come first."""
+        before = self.start.working
+        for place, step in enumerate(self.steps, start=1):
+            after = step.state.working
+            if step.households is not None:
+                for _, name, variable, cells in step.households.recodings():
+                    yield place, f"{step.name}: {name}", variable, cells
+            for variable in kind_of(step.name).rules(step.settings):
+                yield place, step.name, variable, Cells(before[variable].loc[after.index], after[variable])
+            before = after
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What a reader of the history should know."""
         return tuple(notes_of(self))
+
+    def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
+        """Write the protected file as `kanon_lab.data.write_microdata` does, proved to hold no direct identifier."""
+        return write_release(self, out, overwrite=overwrite, neutralise=neutralise)
 
     def recipe(self) -> dict:
         """The chain as settings of plain types, which `kanon_lab.recipes.as_recipe` takes; seeds are spelled out."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +17,17 @@ import pandas as pd
 
 from kanon_lab.classes.counts import Counts, records_in
 from kanon_lab.classes.sums import sums_by_group
-from kanon_lab.columns import coded, distinct_rows, grouped, pack
-from kanon_lab.errors import DataError, OptionError, inside, shortened
+from kanon_lab.columns import Coded, coded, distinct_rows, grouped, pack
+from kanon_lab.errors import DataError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
-from kanon_lab.methods.recode_settings import RECODINGS, Tail, recoded_column
+from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, recoded_truth, same_values, without_variables
 from kanon_lab.recipes.plan import Plan, columns_of
 from kanon_lab.recipes.released import NO_ROLE, role_of
-from kanon_lab.recipes.state import State, Step, check_columns, claims_since, step_errors
+from kanon_lab.recipes.state import Cells, State, Step, check_columns, claims_since, step_errors
 from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.streamed import not_known
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import read
 from kanon_lab.terms import Note
@@ -33,8 +35,6 @@ from kanon_lab.terms import Note
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Hidden, Records
 
-#: Steps that follow from values and classes.
-STREAMED = (*RECODINGS, "suppress", "suppress_risk", "remove_variables")
 _ROW = re.compile(r"\brow \S+( \(and [\d,]+ more\))?")
 _UNKNOWN = {each.name: None for each in fields(Measured)}
 #: Measures that classes and values tell.
@@ -44,47 +44,26 @@ MEASURED = frozenset(_UNKNOWN) - {
 }
 
 
-def check_streamed(plan: Plan) -> None:
-    """Raise an `OptionError` that names the steps of a recipe that an engine does not do."""
-    faults = [f"{n} ({name})" for n, (name, _) in enumerate(plan.steps, 1) if name not in STREAMED]
-    if faults:
-        remedy = "protect in memory (--engine memory), or an extract of the file"
-        raise OptionError(f"steps {', '.join(faults)} need all records at once; {remedy}")
-    for number, (name, settings) in enumerate(plan.steps, 1):
-        if name in RECODINGS:
-            given = read(RECODINGS[name], settings)
-            if isinstance(given, Tail) and given.value == "mean":
-                raise OptionError(f"step {number} ({name}): a mean needs all records; give a label or a number")
-            if plan.spec.weight in given.columns:
-                raise OptionError(f"step {number} ({name}): an engine recodes no weight; do so in memory")
-
-
-def grouped_variables(plan: Plan) -> list[str]:
-    """The variables of which combinations are counted: of every role but weight, quantities and identifiers."""
-    spec = replace(plan.spec, weight=None, numeric_variables=())
-    return list(dict.fromkeys([*spec.variables, *spec.ghosts]))
-
-
-def recoded_variables(plan: Plan) -> list[str]:
-    """Those that steps recode."""
-    steps = ((name, settings) for name, settings in plan.steps if name in RECODINGS)
-    return list(dict.fromkeys(each for name, settings in steps for each in columns_of(name, settings)))
-
-
 @dataclass(frozen=True)
 class CountedProtection(Protection):
     """A counted file and the steps applied to it: its states have a row for each combination of values.
 
     Attributes
     ----------
-    columns : of the file, but its direct identifiers
+    named : columns of the file
+    columns : those but its direct identifiers
     values, times : by column that was counted, its different values, and how many records have each
     now : what these values have become
     base : the rows before the first suppression, and the `now` of then; from there on rows stay as they are
     lost : by column, the rows of `base` that a suppression has taken its value from
     row_of_first : the row of each row of `original`, in which recoded ones are one; None while they are the same
+    first : how many records each row of `original` is
+    remarks : what is to be known of steps
+    pairs : by step and variable that was recoded, its values before and after, each pair once
+    records : those of the file, which an engine holds open
     """
 
+    named: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     values: Mapping[str, pd.Series] = field(default_factory=dict, repr=False)
     times: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
@@ -92,13 +71,25 @@ class CountedProtection(Protection):
     base: tuple[pd.DataFrame, Mapping[str, pd.Series]] | None = field(default=None, repr=False)
     lost: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     row_of_first: np.ndarray | None = field(default=None, repr=False)
-    records_of_first: np.ndarray | None = field(default=None, repr=False)
+    first: Counts | None = field(default=None, repr=False)
     remarks: tuple[Note, ...] = ()
+    pairs: tuple[tuple[int, str, str, Cells], ...] = field(default=(), repr=False)
+    records: Records | None = field(default=None, repr=False)
 
     @property
     def released_spec(self) -> KeySpec:
         """The roles that matter of what is released; quantities are not counted."""
         return replace(super().released_spec, numeric_variables=())
+
+    @property
+    def came(self) -> State:
+        """The file before any step, with its rows."""
+        return replace(self.start, working=self.original, counts=self.first)
+
+    @property
+    def columns_as_they_came(self) -> list[str]:
+        """Names of the columns of the file, direct identifiers among them."""
+        return list(self.named)
 
     @property
     def ordered(self) -> pd.DataFrame:
@@ -141,22 +132,34 @@ class CountedProtection(Protection):
 
     def _became(self, name: str) -> tuple[int, int, int | None]:
         """Cells of a column that have another value than they came with, and none any more; its different values."""
-        if name not in self.values:
+        if (cells := self.cells(name)) is None:
             return 0, 0, None
-        first, now, times = self.values[name], self.now[name], self.times[name]
-        if name in self.lost:
-            was, place = coded(self.original[name]), coded(self.state.working[name])
-            row = slice(None) if self.row_of_first is None else self.row_of_first
-            pair, pairs = grouped(*pack([was.codes, place.codes[row]], [len(was.values) + 1, len(place.values) + 1]))
-            some = np.empty(len(pairs), dtype=np.intp)
-            some[pair] = np.arange(len(pair))
-            times = np.bincount(pair, self.records_of_first, minlength=len(pairs)).astype(np.int64)
-            first = self.original[name].take(some).reset_index(drop=True)
-            now = self.state.working[name].take(some if self.row_of_first is None else row[some])
-            now = now.reset_index(drop=True)
+        first, now, times = cells.before, cells.after, cells.records
         known, shown = first.notna().to_numpy(), now.notna().to_numpy()
         changed = int(times[shown & ~same_values(first, now)].sum())
         return changed, int(times[known & ~shown].sum()), int(now.nunique())
+
+    def cells(self, name: str, *, by_home: bool = False) -> Cells | None:
+        """A counted column as it came and after the last step: each pair of values once, or row by row with `homes`."""
+        if name not in self.values:
+            return None
+        if name not in self.lost and not (by_home and name in self.original):
+            return Cells(self.values[name], self.now[name], self.times[name])
+        row = slice(None) if self.row_of_first is None else self.row_of_first
+        was, place = coded(self.original[name]), coded(self.state.working[name])
+        first, now, times = was.codes, place.codes[row], self.first.records
+        homes = coded(self.original[self.spec.household]).codes if by_home else None
+        if not by_home:
+            pair, pairs = grouped(*pack([first, now], [len(was.values) + 1, len(place.values) + 1]))
+            some = np.empty(len(pairs), dtype=np.intp)
+            some[pair] = np.arange(len(pair))
+            times = np.bincount(pair, times, minlength=len(pairs)).astype(np.int64)
+            first, now = first[some], now[some]
+        return Cells(_column(was, first, name), _column(place, now, name), times, homes)
+
+    def recodings(self) -> Iterator[tuple[int, str, str, Cells]]:
+        """Place and name of each step that recodes, a variable, and its values before and after."""
+        yield from self.pairs
 
     def hidden(self) -> Hidden | None:
         """What suppressions have taken, as `Records.write` takes it."""
@@ -181,6 +184,11 @@ class CountedProtection(Protection):
         """By column that was recoded, what its values became."""
         return {name: now for name, now in self.now.items() if now is not self.values[name]}
 
+    def write(self, out: str | Path, *, overwrite: bool = False, neutralise: bool = False) -> dict[str, int]:
+        """Let the engine write the protected file; formulas of spreadsheets are not looked for."""
+        self.records.write(out, self.released_columns, self.shown(), self.hidden(), overwrite=overwrite)
+        return {}
+
     def apply(
         self, name: str, settings: Mapping[str, Any] | None = None, *, seed: int | None = None
     ) -> CountedProtection:
@@ -202,7 +210,7 @@ class CountedProtection(Protection):
 
     def _recoded(self, name: str, settings: dict) -> CountedProtection:
         given, state = read(RECODINGS[name], settings), self.state
-        columns, now, truth = {}, dict(self.now), dict(state.truth.values)
+        columns, now, truth, pairs = {}, dict(self.now), dict(state.truth.values), list(self.pairs)
         done, touched = _Done(self.released_columns), np.zeros(len(state.working), dtype=bool)
         remarks, single = list(self.remarks), len(given.columns) == 1
         for each in given.columns:
@@ -211,6 +219,8 @@ class CountedProtection(Protection):
                 remarks.append(Note("one_band", variable=shortened(each), step=len(self.steps) + 1))
             other = became.notna().to_numpy() & ~same_values(was, became)
             gone = (was.notna() & became.isna()).to_numpy()
+            times = _times(state.working[each], was, state.counts) if each in self.lost else self.times[each]
+            pairs.append((len(self.steps) + 1, name, each, Cells(was, became, times)))
             if each not in state.working:
                 done.changed[each] = int(self.times[each][other].sum())
                 done.suppressed[each] = int(self.times[each][gone].sum())
@@ -229,7 +239,7 @@ class CountedProtection(Protection):
         if done.touched == 0 and columns:
             done.touched = records_in(touched, state.counts) if len(columns) == len(given.columns) else None
         working = state.working.assign(**columns)
-        after = replace(self, now=now, remarks=tuple(remarks))
+        after = replace(self, now=now, remarks=tuple(remarks), pairs=tuple(pairs))
         if self.base is not None:
             return after._with_step(name, settings, done, working, state.counts, truth=truth)
         merged, row, counts = _merged(working, state.counts) if columns else (working, None, state.counts)
@@ -333,6 +343,22 @@ class _of_counts:
             raise type(error)(_ROW.sub("in some records", str(error))) from None
 
 
+def _column(known: Coded, codes: np.ndarray, name: str) -> pd.Series:
+    """A column from numbers of values, -1 where missing."""
+    column = pd.Series(known.values, name=name)
+    if (codes < 0).any() and isinstance(column.dtype, np.dtype) and column.dtype.kind in "iub":
+        column = column.convert_dtypes()
+    return pd.Series(column.array.take(codes, allow_fill=True), name=name)
+
+
+def _times(column: pd.Series, values: pd.Series, counts: Counts) -> np.ndarray:
+    """How many records of the rows of a column have each of these values; 0 where one stands for the second time."""
+    place = column.cat.categories.get_indexer(pd.Index(values))
+    place[values.isna().to_numpy()] = -1
+    times = np.bincount(column.cat.codes.to_numpy().astype(np.intp) + 1, counts.records, len(column.cat.categories) + 1)
+    return np.where(values.duplicated(), 0, times[place + 1]).astype(np.int64)
+
+
 def _in_rows(column: pd.Series, was: pd.Series, became: pd.Series) -> tuple[pd.Series, np.ndarray]:
     """A column of rows recoded; and the position among the values of each row's, -1 where it is missing."""
     categories, new = column.cat.categories, coded(became)
@@ -374,26 +400,33 @@ def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> 
     """Apply the steps of a recipe to the counts of a file that an engine has opened."""
     from tqdm import tqdm
 
+    with inside(plan.name):
+        protection = counted_protection(records, plan)
+        for name, settings in tqdm(plan.steps, desc="steps", disable=None if progress else True, leave=False):
+            protection = protection.apply(name, settings)
+    return protection
+
+
+def counted_protection(records: Records, plan: Plan) -> CountedProtection:
+    """The protection of a file that an engine has opened, before any step."""
     counted = records.counted
     counts = Counts(counted.records, counted.weights)
     baseline = Baseline(counted.frame, plan.spec, plan.k, plan.risks, plan.estimator, None, None)
     names = (*plan.spec.key_variables, *plan.spec.sensitive_variables)
-    with inside(plan.name):
-        measured = _measured(baseline, counted.frame, (), counts)
-        start = State(counted.frame, (), Truth({name: counted.frame[name] for name in names}), measured, counts)
-        protection = CountedProtection(
-            **vars(baseline),
-            seed=plan.seed,
-            start=start,
-            columns=records.columns,
-            values=records.values,
-            times=records.times,
-            now=dict(records.values),
-            records_of_first=counted.records,
-        )
-        for name, settings in tqdm(plan.steps, desc="steps", disable=None if progress else True, leave=False):
-            protection = protection.apply(name, settings)
-    return protection
+    measured = _measured(baseline, counted.frame, (), counts)
+    start = State(counted.frame, (), Truth({name: counted.frame[name] for name in names}), measured, counts)
+    return CountedProtection(
+        **vars(baseline),
+        seed=plan.seed,
+        start=start,
+        named=records.named,
+        columns=records.columns,
+        values=records.values,
+        times=records.times,
+        now=dict(records.values),
+        first=counts,
+        records=records,
+    )
 
 
 def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> Iterator[str]:
@@ -403,7 +436,7 @@ def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> It
         "measured; protect an extract in memory for them"
     )
     if unknown := [name for name in limits if name in ("key_linkage", "exposed_by_columns")]:
-        yield f"not known, so not met: the limit {', '.join(unknown)}; null (limits: ...) does without it"
+        yield not_known(unknown)
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"
     yield "that copies of direct identifiers under other names are not released was not proved; check untouched columns"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
-from kanon_lab.columns import strata_codes
+from kanon_lab.columns import coded, strata_codes
 from kanon_lab.data.values import Labels
 from kanon_lab.errors import UnfitOptionError, inside, meant, shortened
 from kanon_lab.measures.survey_indicators import KEYS
@@ -93,6 +93,18 @@ class Step:
     households: Chain | None = field(repr=False)
 
 
+class Cells(NamedTuple):
+    """A column before and after (None: it is gone): rows, each of which is so many `records` (None: one).
+
+    `homes` are numbers of the households of rows after; None where there are none, or where counts do not tell them.
+    """
+
+    before: pd.Series
+    after: pd.Series | None
+    records: np.ndarray | None = None
+    homes: np.ndarray | None = None
+
+
 @dataclass(frozen=True)
 class Chain(Baseline):
     """A file and the steps applied to it, as data; what it was and how it is measured are those of `Baseline`."""
@@ -111,6 +123,27 @@ class Chain(Baseline):
     def state(self) -> State:
         """The file after the last step."""
         return self.steps[-1].state if self.steps else self.start
+
+    @property
+    def came(self) -> State:
+        """The file before any step, with its rows."""
+        return self.start
+
+    @property
+    def n(self) -> int:
+        """Records of the file."""
+        return len(self.original)
+
+    @property
+    def columns_as_they_came(self) -> list[str]:
+        """Names of the columns of the file, direct identifiers among them."""
+        return list(self.original)
+
+    def cells(self, name: str, *, by_home: bool = False) -> Cells | None:
+        """A column as it came and after the last step, with households or without; None where it is not counted."""
+        working = self.state.working
+        homes = coded(self.original[self.spec.household].loc[working.index]).codes if by_home else None
+        return Cells(self.original[name], working.get(name), homes=homes)
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kanon_lab.classes import ClassTable, class_table, size_ranges
+from kanon_lab.classes import ClassTable, size_ranges
+from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.recipes.chain import Protection, protect
+from kanon_lab.recipes.counted import CountedProtection, counted_protection
 from kanon_lab.recipes.measured import without_variables
-from kanon_lab.recipes.released import held_identifier, released_columns
+from kanon_lab.recipes.released import held_identifier
 from kanon_lab.recipes.verdict import Judged, judge
 from kanon_lab.report import tables
 from kanon_lab.report.config import ReportConfig
@@ -26,7 +28,7 @@ from kanon_lab.roles import KeySpec
 from kanon_lab.terms import key_of
 
 if TYPE_CHECKING:
-    from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.engines.release import Records
 
 _PACKAGES = ("kanon-lab", "numpy", "pandas", "scipy", "altair")
 # Records of the release that are searched for direct identifiers, at most: others are much alike.
@@ -87,6 +89,9 @@ class Analysis:
         `kanon_lab.recipes.released_columns`.
     notes : tuple of Note
         What the release still gives away.
+    left_out : tuple of str
+        Of a file that an engine has counted, what the page has not, since it needs records: keys of its texts. There
+        frames lack what is not counted: most of ``variables`` for columns without a role, households behind quantiles.
     parameters : dict
         Settings as given, without categories of the data.
     internal : bool
@@ -117,6 +122,7 @@ class Analysis:
     map_axes: tuple[str, str]
     released: pd.DataFrame
     notes: tuple[str, ...]
+    left_out: tuple[str, ...]
     parameters: dict[str, Any]
     seeds: pd.DataFrame
     versions: dict[str, str]
@@ -125,7 +131,7 @@ class Analysis:
 
 
 def analyse(
-    file: MicrodataFile | pd.DataFrame,
+    file: MicrodataFile | Records | pd.DataFrame,
     config: ReportConfig,
     *,
     name: str = "the data",
@@ -137,8 +143,9 @@ def analyse(
 
     Parameters
     ----------
-    file : MicrodataFile or DataFrame
-        As `kanon_lab.data.read_file` gives it, or a frame of records under index labels of their own, called `name`.
+    file : MicrodataFile, Records or DataFrame
+        As `kanon_lab.data.read_file` gives it; or what an engine has counted (`opened_records`), or a frame of records
+        under index labels of their own, called `name`.
     config : ReportConfig
     progress : callable
         Called with the name of each step before it begins.
@@ -147,13 +154,7 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    if isinstance(file, pd.DataFrame):
-        frame, labels = file, {}
-        found = {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}
-    else:
-        frame, labels = file.numbered, file.labels
-        notes = tuple(note for note in file.notes if not key_of(note).startswith("codes_"))  # they quote codes
-        found = {**file.found, "notes": notes}
+    found, labels = _found(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -168,13 +169,12 @@ def analyse(
     progress("uniques")
     suda, sets, size = tables.unique_keys(states)
     progress("variables")
-    columns = released_columns(protection)
+    columns = protection.released_table
     variables = tables.variables(protection, columns, least=least)
     categories, quantiles = tables.values(protection, labels, least=least)
     progress("indicators")
     indicators, lost = tables.indicators(protection, least=least)
     progress("the map of recipes")
-    seeds = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
     return Analysis(
         title=config.title or Words(config.language).say("usual_title", name=found["name"]),
         file=found,
@@ -195,24 +195,45 @@ def analyse(
         claims=judged.claims[["k", "claim", "records", "share"]],
         indicators=indicators,
         indicators_lost=lost,
-        map=_map(frame, config),
+        map=_map(file, config),
         map_axes=(config.map_risk, config.map_loss),
         released=columns,
         notes=protection.notes,
+        left_out=_left_out(protection, config),
         parameters=shown_settings(config.shown),
-        seeds=pd.DataFrame(seeds, columns=["step", "name", "seed"]),
+        seeds=_seeds(protection),
         versions=_versions(),
         internal=internal,
         office=Internal.of(protection, config.shown, of_risk) if internal else None,
     )
 
 
-def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]) -> Protection:
+def _found(
+    file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool
+) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
+    """What is told of the file, and labels of its codes; of a large one a hash only where it is told."""
+    if isinstance(file, pd.DataFrame):
+        return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
+    by_engine = not isinstance(file, MicrodataFile)
+    notes = file.counted.notes if by_engine else file.notes
+    told = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
+    if by_engine:
+        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": told}, {}
+    return {"name": name, **file.found, "notes": told}, file.labels
+
+
+def _protected(
+    file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig, said: Callable[[str], None]
+) -> Protection:
     """The file after every step, each named before it begins."""
     recipe = config.recipe
     said("measuring the file as it came")
-    recipe.check(file)
-    protection = protect(file, recipe.spec, **recipe.measured)
+    protection: Protection
+    if isinstance(file, (MicrodataFile, pd.DataFrame)):
+        recipe.check(file)
+        protection = protect(file, recipe.spec, **recipe.measured)
+    else:
+        protection = counted_protection(file, recipe)
     for position, (name, settings) in enumerate(recipe.steps, start=1):
         said(f"step {position} ({name})")
         protection = protection.apply(name, settings)
@@ -222,24 +243,40 @@ def _protected(file: MicrodataFile | pd.DataFrame, config: ReportConfig, said: C
 def _states(protection: Protection) -> dict[str, ClassTable]:
     """The classes before any step and after the last, with the sensitive variables that are still released."""
     found = {}
-    for when, state in (("before", protection.start), ("after", protection.state)):
+    for when, state in (("before", protection.came), ("after", protection.state)):
         spec: KeySpec = without_variables(protection.spec, state.removed)
         sensitive = tuple(name for name in spec.sensitive_variables if name not in state.removed)
-        found[when] = class_table(state.working, replace(spec, sensitive_variables=sensitive))
+        found[when] = state.table(replace(spec, sensitive_variables=sensitive, numeric_variables=()))
     return found
 
 
+def _left_out(protection: Protection, config: ReportConfig) -> tuple[str, ...]:
+    """What a page of counts has not: keys of texts."""
+    if not isinstance(protection, CountedProtection):
+        return ()
+    asked = {
+        "columns": True,
+        "identifiers": bool(config.recipe.spec.direct_identifiers),
+        "households": config.recipe.spec.household is not None,
+        "loss": True,
+        "indicators": config.recipe.indicators is not None,
+        "map": config.map is not None,
+    }
+    return tuple(f"left_{name}" for name, wanted in asked.items() if wanted)
+
+
 def _summary(protection: Protection, config: ReportConfig, name: str, k: int) -> dict[str, Any]:
-    spec, step = protection.spec, -(-len(protection.original) // _MOST_SEARCHED)
+    spec, step = protection.spec, -(-protection.n // _MOST_SEARCHED)
+    searched = 0 if isinstance(protection, CountedProtection) else len(range(0, protection.n, step))
     return {
-        "records": len(protection.original),
+        "records": protection.n,
         "keys": list(spec.key_variables),
         "weight": spec.weight,
         "household": spec.household,
         "sensitive": list(spec.sensitive_variables),
         "identifiers": list(spec.direct_identifiers),
-        "identifiers_searched": len(range(0, len(protection.original), step)),
-        "identifiers_found": _identifiers(protection, name, step),
+        "identifiers_searched": searched,
+        "identifiers_found": _identifiers(protection, name, step) if searched else None,
         "missing": spec.missing,
         "policy": "category" if spec.missing == "category" else "wildcard",
         "estimator": protection.estimator,
@@ -276,15 +313,21 @@ def _steps(protection: Protection, summary: Mapping[str, Any]) -> pd.DataFrame:
     return history.assign(settings=["", *(text(step.settings) for step in protection.steps)], below=below)
 
 
-def _map(frame: pd.DataFrame, config: ReportConfig) -> Any:
-    if config.map is None:
+def _map(file: MicrodataFile | Records | pd.DataFrame, config: ReportConfig) -> Any:
+    if config.map is None or not isinstance(file, (MicrodataFile, pd.DataFrame)):
         return None
     from kanon_lab.recipes.risk_map import risk_utility_map
 
     grid = {**config.map, "grid": named_grid(config.map)}
+    frame = file.numbered if isinstance(file, MicrodataFile) else file
     found = risk_utility_map(frame, grid, workers=1, progress=False)
     overlaps = {name: 3 for name in found.points if name.startswith("indicators_overlap")}
     return replace(found, points=found.points.round(overlaps), spread=found.spread.round(overlaps))
+
+
+def _seeds(protection: Protection) -> pd.DataFrame:
+    rows = [(number, step.name, step.seed) for number, step in enumerate(protection.steps, 1) if step.seed is not None]
+    return pd.DataFrame(rows, columns=["step", "name", "seed"])
 
 
 def _versions() -> dict[str, str]:

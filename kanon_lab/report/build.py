@@ -18,12 +18,14 @@ from threading import Event, Thread
 from typing import Any
 
 from kanon_lab import files
-from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, shortened, visible
+from kanon_lab.engines.source import check_engine
+from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, inside, shortened, visible
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
 from kanon_lab.notebooks.running import in_one_line, without_values
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report.config import RELEASE, STEPS, ReportConfig, names_only
+from kanon_lab.report.large import draft_folder, engine_options
 from kanon_lab.report.safe import shown_settings
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
@@ -126,8 +128,10 @@ class Report:
     judged : dict
         The verdict: ``limits``, ``met`` and ``cautions``.
     protected : dict or None
-        ``file``, ``sha256`` and ``records`` of the protected file; the last two None where it was not to be written
-        since a limit is not met. None where none was asked for.
+        ``file``, ``sha256`` (None of a folder) and ``records`` of the protected file; the last two None where it was
+        not to be written since a limit is not met. None where none was asked for.
+    engine : str
+        What counted the records.
     """
 
     path: Path
@@ -135,6 +139,7 @@ class Report:
     seconds: float
     judged: dict[str, Any]
     protected: dict[str, Any] | None = None
+    engine: str = "memory"
 
     @property
     def met(self) -> bool:
@@ -152,6 +157,8 @@ def make_report(
     only_met: bool = False,
     internal: bool = False,
     progress: bool = False,
+    engine: str = "memory",
+    spill: str | Path | None = None,
 ) -> Report:
     """Make the report on a microdata file: one HTML page without a record in it, which needs no network.
 
@@ -176,6 +183,12 @@ def make_report(
         the key values at the highest risk.
     progress : bool
         Show on a terminal which step runs.
+    engine : str
+        One of `kanon_lab.engines.ENGINES`. By another than ``memory`` a file or folder of parts, however large, is
+        counted and never read whole; what needs records is not told, and the page says so. A map of recipes is left
+        out; steps that need records are refused.
+    spill : str or Path, optional
+        Where an engine puts what does not fit into memory, as in `kanon_lab.engines.count_records`.
 
     Raises
     ------
@@ -185,18 +198,22 @@ def make_report(
     """
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
-    request = {**_asked(file), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
+    by_engine = check_engine(engine) != "memory"
+    request = {**_asked(file, by_engine), "configuration": dump_yaml(config.settings), "where": config.recipe.name}
     request |= {"internal": internal, "protected": None if target is None else target.name}
-    if (limit := files.limit()) is not None:
+    if by_engine:
+        with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
+            request["counted"] = engine_options(file, config.recipe, target, engine, spill)
+    elif (limit := files.limit()) is not None:
         request["reading"] = {"max_bytes": limit}
     check_out(out, [("the input", file), *_hierarchies(config)])
     if target is not None:
         check_protected(target, out, file, config)
-    kept, released = (
-        _kept_beside(out),
-        None if target is None else {"file": str(target), "sha256": None, "records": None},
-    )
-    with TemporaryDirectory(prefix="kanon-lab-") as folder:
+    kept = _kept_beside(out)
+    released = None if target is None else {"file": str(target), "sha256": None, "records": None}
+    with TemporaryDirectory(prefix="kanon-lab-") as folder, draft_folder(target if by_engine else None) as beside:
+        if beside is not None:
+            request["beside"] = str(beside)
         executed = _executed(Path(folder), request, kept, progress)
         found = recorded(executed)
         marked = Words(config.language).say("internal_banner") if internal else ""
@@ -206,14 +223,15 @@ def make_report(
         if target is None or (only_met and not found["judged"]["met"]):
             _write(out, page)
         else:
-            with _placed(Path(folder, RELEASE, target.name), target, overwrite):
+            with _placed(Path(beside or Path(folder, RELEASE), target.name), target, overwrite, moved=by_engine):
                 _write(out, page)
-            released |= {"sha256": files.sha256(target), "records": found["records"]}
+            digest = files.sha256(target) if target.is_file() else None
+            released |= {"sha256": digest, "records": found["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()
     parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
-    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"], released)
+    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"], released, engine)
 
 
 def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
@@ -255,7 +273,7 @@ def _kept_beside(out: Path) -> Path:
     return out.with_name(f"{out.stem}.failed.ipynb")
 
 
-def _asked(file: str | Path) -> dict[str, str]:
+def _asked(file: str | Path, by_engine: bool) -> dict[str, str]:
     """Folder and name of the file: outside this request only the name is known."""
     from kanon_lab.data.sets import DATA_SETS
 
@@ -263,6 +281,8 @@ def _asked(file: str | Path) -> dict[str, str]:
         return {"folder": ".", "name": str(file)}
     path = Path(file).absolute()
     with names_only(path):
+        if by_engine and path.is_dir():
+            return {"folder": str(path.parent), "name": path.name}
         files.check_file(path)
         if not path.stat().st_size:
             raise DataError(f"{path}: is empty; make or download it again")
@@ -325,13 +345,22 @@ def stripped(path: Path, message: str) -> str:
 
 
 @contextmanager
-def _placed(draft: Path, target: Path, overwrite: bool) -> Iterator[None]:
-    """Put the protected file into its place where the block, which writes the page, ends well."""
+def _placed(draft: Path, target: Path, overwrite: bool, *, moved: bool = False) -> Iterator[None]:
+    """Put the protected file, or folder of parts, into its place where the block, which writes the page, ends well."""
     from kanon_lab.data.writing import refuse_another
 
     with names_only(target):
         if not overwrite:
             refuse_another(draft, target)
+        if moved:
+            with files.storage_errors(target):
+                yield
+                if target.exists() and draft.is_dir():
+                    target.unlink()
+                elif target.exists():
+                    draft.chmod(target.stat().st_mode & 0o777)
+                draft.replace(target)
+            return
         with files.atomic_path(target) as beside:
             shutil.copyfile(draft, beside)
             yield

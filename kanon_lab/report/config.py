@@ -20,11 +20,13 @@ from kanon_lab.recipes.plan import OLD_WORD, in_new_words
 from kanon_lab.recipes.settings import LEAST, OF_REPORTS, RecipeSettings, ReportSettings
 from kanon_lab.recipes.tradeoff import measure_of
 from kanon_lab.recipes.yaml_file import beside, hierarchy_paths, parse_yaml, read_yaml, without_folders
+from kanon_lab.report.large import LargeFile
 from kanon_lab.report.shapes import check_named
 from kanon_lab.settings import read
 
 if TYPE_CHECKING:
     from kanon_lab.data.microdata import MicrodataFile
+    from kanon_lab.engines.release import Records
     from kanon_lab.recipes.chain import Protection
 
 _MOST_RECORDS = 1_000_000
@@ -244,11 +246,25 @@ class Run:
     Names of steps are written to the file `steps`, and the release to the file `protected`, where there are such.
     """
 
-    file: MicrodataFile
+    file: MicrodataFile | LargeFile
     config: ReportConfig
     steps: Path | None = None
     protected: Path | None = None
     internal: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the file is called."""
+        return self.file.found["name"]
+
+    @contextmanager
+    def data(self) -> Iterator[MicrodataFile | Records]:
+        """The file as it was read, or held open by an engine that has counted it."""
+        if not isinstance(self.file, LargeFile):
+            yield self.file
+            return
+        with names_only(*self.file.paths), self.file.opened(self.config.recipe, self.say) as records:
+            yield records
 
     def say(self, step: str) -> None:
         """Tell who waits for the report which step begins."""
@@ -257,16 +273,14 @@ class Run:
     def write(self, protection: Protection) -> None:
         """Write the protected file, where one is asked for."""
         if self.protected is not None:
-            from kanon_lab.recipes.released import write_release
-
-            self.protected.parent.mkdir()
+            self.protected.parent.mkdir(exist_ok=True)
             with names_only(self.protected):
-                write_release(protection, self.protected)
+                protection.write(self.protected)
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Do a step; of an error that was not foreseen only its type goes on, since its words may hold values."""
-        with about(self.file.found["name"]), names_only(*self.config.hierarchies), _step(self.steps, name):
+        with about(self.name), names_only(*self.config.hierarchies), _step(self.steps, name):
             yield
 
 
@@ -275,8 +289,9 @@ def opened(request: str = "") -> Run:
 
     `request` is the name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the
     ``configuration`` as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the
-    release to in the folder `RELEASE`, and whether it is ``internal``; ``reading``, what holds instead of its options.
-    "" is an embedded survey and a small configuration.
+    release to in the folder ``beside`` (`RELEASE`), and whether it is ``internal``; ``reading``, what holds instead of
+    its options; ``counted``, options of a `LargeFile`, for one that an engine is to count. "" is an embedded survey and
+    a small configuration.
     """
     from kanon_lab.data.microdata import read_file
 
@@ -288,12 +303,16 @@ def opened(request: str = "") -> Run:
     with _step(steps, "read the file"):
         asked = json.loads(Path(request).read_text("utf-8"))
         config = as_config(parse_yaml(asked["configuration"], asked["where"]), name=asked["where"])
-        with chdir(asked["folder"]):  # so that errors call the file by its name
-            file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
-        check_named(file, asked["name"])
-        with about(asked["name"]):
-            config.recipe.check(file)
-    protected = Path(RELEASE, asked["protected"]).absolute() if asked.get("protected") else None
+        file: MicrodataFile | LargeFile
+        if "counted" in asked:
+            file = LargeFile(asked["folder"], asked["name"], asked["counted"])
+        else:
+            with chdir(asked["folder"]):  # so that errors call the file by its name
+                file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
+            check_named(file, asked["name"])
+            with about(asked["name"]):
+                config.recipe.check(file)
+    protected = Path(asked.get("beside", RELEASE), asked["protected"]).absolute() if asked.get("protected") else None
     return Run(file, config, steps, protected, internal=asked.get("internal", False))
 
 

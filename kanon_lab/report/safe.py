@@ -196,25 +196,34 @@ def pooled(counts: pd.Series, *, least: int, most: int = _MOST, homes: pd.Series
     return Pooled(ordered.iloc[:cut], len(rest), None if secret else int(rest.sum()))
 
 
-def safe_quantiles(values: np.ndarray, *, least: int, homes: np.ndarray | None = None) -> dict[float, float]:
+def safe_quantiles(
+    values: np.ndarray, *, least: int, homes: np.ndarray | None = None, records: np.ndarray | None = None
+) -> dict[float, float]:
     """Quantiles by share of `QUANTILES`, of which no single record's value can be read off.
 
     Each is the mean of `least` values around its place in the order, or of values from so many households (`homes`, by
     record), in steps of a twentieth to a tenth of it, so that one person seldom moves it. One is left out where fewer
-    than twice `least` records lie beyond it, so that neither the smallest nor the largest values enter.
+    than twice `least` records lie beyond it, so that neither the smallest nor the largest values enter. A value may be
+    that of several `records`.
     """
-    order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
-    known, found = values[order], {}
-    size = 1 if homes is None or not len(known) else len(known) / len(np.unique(homes[order]))
+    order = np.lexsort((values,) if homes is None else (homes, values))[: int(np.isfinite(values).sum())]
+    last = np.arange(1, len(order) + 1) if records is None else np.cumsum(records[order])
+    n, found = int(last[-1]) if len(last) else 0, {}
+    size = 1 if homes is None or not n else n / len(np.unique(homes[order]))
+
+    def between(low: int, high: int) -> np.ndarray:
+        """The rows of the records at these places of the order."""
+        return order[np.searchsorted(last, np.arange(low, high), side="right")]
+
     for share in QUANTILES:
-        low = round(share * (len(known) - 1)) - least // 2
+        low = round(share * (n - 1)) - least // 2
         high = low + least
-        while homes is not None and least <= low and high <= len(known) - least:
-            if len(np.unique(homes[order[low:high]])) >= least:
+        while homes is not None and least <= low and high <= n - least:
+            if len(np.unique(homes[between(low, high)])) >= least:
                 break
             low, high = low - 1, high + 1
-        if min(share, 1 - share) * len(known) >= 2 * least * size:
-            found[share] = _coarse(known[low:high].mean())
+        if min(share, 1 - share) * n >= 2 * least * size:
+            found[share] = _coarse(values[between(low, high)].mean())
     return found
 
 

@@ -64,6 +64,8 @@ def _summary(a: Analysis, w: Words) -> list:
     ]
     if not said["identifiers"]:
         lines.append(w.say("identifiers_none"))
+    elif a.left_out:
+        lines.append(w.say("identifiers_dropped", names=w.listed(said["identifiers"])))
     elif not said["identifiers_found"]:
         names, searched = w.listed(said["identifiers"]), said["identifiers_searched"]
         lines.append(w.say("identifiers_gone", names=names, searched=searched))
@@ -73,10 +75,20 @@ def _summary(a: Analysis, w: Words) -> list:
         *_verdict(a, w),
         *(w.paragraph(text, kind="kanon-caution") for text in _cautions(a, w)),
         w.table(_main(a, w), "main_caption"),
+        *_left_out(a, w),
         w.heading("h_measured", level=3),
         w.text("measured", records=said["records"], keys=w.listed(said["keys"])),
         w.bullets(lines),
     ]
+
+
+def _left_out(a: Analysis, w: Words) -> list:
+    """What a page of counts does not tell, and what to do."""
+    if not a.left_out:
+        return []
+    titles = {name: w.say(f"h_{name}") for name in ("variables", "utility", "release")}
+    lines = [w.say(key, **titles) for key in a.left_out]
+    return [w.heading("h_left", level=3), w.bullets(lines), w.text("left_remedy")]
 
 
 def _verdict(a: Analysis, w: Words) -> list:
@@ -87,7 +99,7 @@ def _verdict(a: Analysis, w: Words) -> list:
     rows = [
         {
             "limit_name": w.say(f"n_{row.name}", variable=row.variable, level=w.percent(row.level)),
-            "verdict": w.say("v_met" if row.met else "v_unmet"),
+            "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
             "wanted": _wanted(row, w),
             "found": _value(row, row.found, row.limit, w),
         }
@@ -96,9 +108,16 @@ def _verdict(a: Analysis, w: Words) -> list:
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
         return [w.text("all_met", kind="kanon-verdict kanon-met"), table]
-    whole = w.text("some_unmet", kind="kanon-verdict kanon-unmet", unmet=len(unmet), all=len(verdict))
+    unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
+    said = {"unmet": len(unmet), "all": len(verdict)}
+    whole = w.text("some_unknown" if unknown else "some_unmet", kind="kanon-verdict kanon-unmet", **said)
     lines = [_advice(a, row, w) for row in unmet.itertuples(index=False)]
     return [whole, table, w.heading("h_unmet", level=3), w.bullets(lines)]
+
+
+def _is_unknown(a: Analysis, row: Any) -> bool:
+    """Whether a limit is not met since counts do not tell it."""
+    return bool(a.left_out) and pd.isna(row.found)
 
 
 def _wanted(row: Any, w: Words) -> str:
@@ -113,6 +132,8 @@ def _value(row: Any, value: float | None, beside: float | None, w: Words) -> str
 
 def _advice(a: Analysis, row: Any, w: Words) -> str:
     """What to do about a limit that is not met, naming the key that most often makes a record rare."""
+    if _is_unknown(a, row):
+        return w.say("do_uncounted", name=w.say(f"n_{row.name}"), limit=row.name)
     said = a.summary
     exposing = [name for each in a.judged.cautions if each.key == "exposed" for name in each.columns]
     part = {"found": _value(row, row.found, row.limit, w), "limit": _value(row, row.limit, row.found, w)}
@@ -134,6 +155,7 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
     """What the verdict does not say, for whoever reads no further."""
     said, grave = a.summary, [note for note in a.notes if note.key in _GRAVE]
     found = [w.say("identifiers_found", error=said["identifiers_found"])] if said["identifiers_found"] else []
+    found += [w.say("left_caution", title=w.say("h_left"))] if a.left_out else []
     found += [w.note(each.text) for each in a.judged.cautions]
     found += [w.say("caution_grave", note=w.note(note)) for note in grave]
     if others := len(a.notes) - len(grave):
@@ -292,7 +314,7 @@ def _utility(a: Analysis, w: Words) -> list:
     rows = pd.DataFrame({"measure": [w.say(f"u_{name}") for name in losses]})
     return [
         w.table(rows.assign(value=w.digits(pd.Series([*losses.values()]))), "utility_caption"),
-        *_indicators(a, w),
+        *([w.text("utility_left")] if a.left_out else _indicators(a, w)),
     ]
 
 
@@ -345,7 +367,8 @@ def _map(a: Analysis, w: Words) -> list:
 
 def _release(a: Analysis, w: Words) -> list:
     columns = a.released.assign(role=[*map(w.roles, a.released["role"])])
-    notes = [w.text("notes_text"), w.bullets(w.note(note) for note in a.notes)] if a.notes else [w.text("no_notes")]
+    notes = [w.text("notes_text"), w.bullets(w.note(note) for note in a.notes)] if a.notes else []
+    notes += [w.text("notes_left", "kanon-caution")] if a.left_out else [] if a.notes else [w.text("no_notes")]
     return [*notes, w.text("released_text", columns=len(columns)), w.table(columns, "released_caption")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,15 +12,15 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import SIZE_RANGES
-from kanon_lab.columns import distinct
+from kanon_lab.columns import coded, distinct, plain
 from kanon_lab.errors import visible
-from kanon_lab.measures import MEASURES, diversity, file_risk, suda
+from kanon_lab.measures import MEASURES, diversity, file_risk
+from kanon_lab.measures import unique_keys as uniques
 from kanon_lab.measures.survey_indicators import BETWEEN, KEYS, text_of
 from kanon_lab.population.law import as_ranges
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.released import role_of
-from kanon_lab.recipes.state import final_indicators
-from kanon_lab.recipes.steps import kind_of
+from kanon_lab.recipes.state import Cells, final_indicators
 from kanon_lab.report.safe import QUANTILES, counted, pooled, safe_quantiles, told_label
 
 # Bounds of the ranges of individual risk.
@@ -45,8 +45,7 @@ class Risks:
     """The classes of a state with the individual risk (0-1) of their records, one number a class."""
 
     def __init__(self, table: ClassTable, estimator: str):
-        self.table, self.of_class = table, np.empty(table.n_classes)
-        self.of_class[table.class_of_record] = file_risk(table, estimator=estimator).risk
+        self.table, self.of_class = table, file_risk(table, estimator=estimator).of_class
 
     @property
     def ranges(self) -> np.ndarray:
@@ -89,10 +88,9 @@ def unique_keys(states: Mapping[str, ClassTable]) -> tuple[pd.DataFrame, pd.Data
     contributions, sets = [], []
     for name, table in states.items():
         if table.sample_uniques:
-            found = suda(table, max_size=size)
-            contributions.append(found.variables.assign(version=name))
-            keys = [" x ".join(each) for each in found.msus["variables"]]
-            sets.append(found.msus.assign(version=name, variables=keys))
+            variables, found = uniques(table, max_size=size)
+            contributions.append(variables.assign(version=name))
+            sets.append(found.assign(version=name, variables=[" x ".join(each) for each in found["variables"]]))
     return (
         _joined(contributions, "version variable contribution msus"),
         _joined(sets, "version variables size records"),
@@ -114,25 +112,40 @@ def diversities(table: ClassTable) -> pd.DataFrame:
 
 
 def variables(protection: Protection, columns: pd.DataFrame, *, least: int) -> pd.DataFrame:
-    """Every column of the file as it came: its role, what became of it, and how many values it has."""
-    spec, working = protection.spec, protection.state.working
+    """Every column of the file as it came: its role, what became of it, and how many values it has.
+
+    Of a column that is not counted only the first two are known.
+    """
+    spec = protection.spec
     released, named = columns.set_index("column"), {*spec.key_variables, *spec.sensitive_variables}
     rows = []
-    for name, column in protection.original.items():
+    for name in protection.columns_as_they_came:
         if name in spec.direct_identifiers:
             rows.append({"column": name, "role": "identifier", "fate": "identifier"})
             continue
-        row = {"column": name, "role": role_of(name, protection), "fate": "removed", "kind": kind_of_column(column)}
-        row["distinct_before"] = None if name == spec.weight else int(column.nunique())
+        cells = protection.cells(name)
+        row = {"column": name, "role": role_of(name, protection), "fate": "removed"}
+        if cells is not None:
+            row["kind"] = kind_of_column(plain(cells.before))
+            row["distinct_before"] = None if name == spec.weight else int(cells.before.nunique())
         if name in released.index:
             touched = released.loc[name, ["cells_changed", "cells_suppressed"]].any()
             row["fate"] = "changed" if touched else "unchanged"
             row["distinct_after"] = released["distinct_values"][name]
-            row["few"] = int((working[name].value_counts() < least).sum()) if name in named else None
-            row["missing"] = int(working[name].isna().sum())
+        if name in released.index and cells is not None:
+            times, missing = by_value(cells.after, cells.records)
+            row["few"] = int((times < least).sum()) if name in named else None
+            row["missing"] = missing
         rows.append(row)
     names, counts = ["column", "role", "fate", "kind"], ["distinct_before", "distinct_after", "few", "missing"]
     return pd.DataFrame(rows, columns=[*names, *counts]).astype(dict.fromkeys(counts, "Int64"))
+
+
+def by_value(column: pd.Series, records: np.ndarray | None) -> tuple[np.ndarray, int]:
+    """How many records have each value of a column, in the order of the values; and how many miss it."""
+    known = coded(column).codes
+    counts = np.bincount(known.astype(np.intp) + 1, records, minlength=1).astype(np.int64)
+    return counts[1:][counts[1:] > 0], int(counts[0])
 
 
 def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -141,31 +154,35 @@ def values(protection: Protection, labels: Mapping[str, Mapping], *, least: int)
     Only the release is told, and its counts are rounded: by those of the file as it came, or of a finer key, a category
     of few records would follow by subtraction.
     """
-    spec, state, original = protection.spec, protection.state, protection.original
-    homes = _homes(protection).loc[state.working.index].to_numpy() if spec.household else None
+    spec, state, n = protection.spec, protection.state, protection.n
     rows, quantiles = [], []
     for name in dict.fromkeys([*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables]):
         if name in state.removed:
             continue
-        column = state.working[name]
-        coded = name in spec.key_variables or name in labels or bool(_CODE.search(name))
-        if is_quantity(column, named=name in spec.numeric_variables, coded=coded):
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-            quantiles.append({"variable": name, **safe_quantiles(numbers, least=least, homes=homes)})
+        cells = protection.cells(name, by_home=spec.household is not None)
+        column, homes = plain(cells.after), cells.homes
+        is_code = name in spec.key_variables or name in labels or bool(_CODE.search(name))
+        if is_quantity(column, named=name in spec.numeric_variables, coded=is_code):
+            if spec.household is None or homes is not None:
+                numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+                told = safe_quantiles(numbers, least=least, homes=homes, records=cells.records)
+                quantiles.append({"variable": name, **told})
             continue
-        codes, found = distinct(column)
-        counts = pd.Series(np.bincount(codes[codes >= 0], minlength=len(found)), index=range(len(found)))
+        known = coded(column)
+        codes, found = known.codes.astype(np.intp), known.values
+        known = codes >= 0
+        counts = np.bincount(codes[known], None if cells.records is None else cells.records[known], len(found))
         apart = None if homes is None else pd.Series(homes).groupby(codes).nunique()
-        pool, as_it_came = pooled(counts, least=least, homes=apart), {*found} <= {*original[name].dropna().unique()}
+        pool = pooled(pd.Series(counts.astype(np.int64)), least=least, homes=apart)
+        as_it_came = {*found[counts > 0]} <= {*cells.before.dropna().unique()}
         texts = labels.get(name, {}) if as_it_came else {}  # a recoded code may mean something else
         rows += [
-            (name, _category(found[code], texts), counted(records), counted(records) / len(column), 1)
+            (name, _category(found[code], texts), counted(records), counted(records) / n, 1)
             for code, records in _in_order(pool.shown, found)
         ]
         if pool.categories:
             records = None if pool.records is None else counted(pool.records)
-            share = None if records is None else records / len(column)
-            rows.append((name, None, records, share, pool.categories))
+            rows.append((name, None, records, None if records is None else records / n, pool.categories))
     categories = pd.DataFrame(rows, columns=["variable", "category", "records", "share", "pooled"])
     found = pd.DataFrame(quantiles, columns=["variable", *QUANTILES])
     return categories.astype({"records": "Int64", "share": float}), found
@@ -280,29 +297,19 @@ class Internal:
     @classmethod
     def of(cls, protection: Protection, settings: Mapping[str, Any], risks: Mapping[str, Risks]) -> Internal:
         """That of a protection, its settings, and the classes before and after."""
-        found = {(place, *step): table for place, *step, table in _recodings(protection)}
+        found, spec = {}, protection.spec
+        for place, step, variable, cells in protection.recodings():
+            is_code = variable in spec.key_variables
+            if not is_quantity(plain(cells.after), named=variable in spec.numeric_variables, coded=is_code):
+                found[place, step, variable] = _pairs(cells)
         return cls(dict(settings), found, {version: _riskiest(each) for version, each in risks.items()})
 
 
-def _recodings(protection: Protection) -> Iterator[tuple[int, str, str, pd.DataFrame]]:
-    """Of each step that recodes, and each variable, what its categories became; households' come first."""
-    before = protection.start.working
-    for place, step in enumerate(protection.steps, start=1):
-        after = step.state.working
-        if step.households is not None:
-            for _, name, variable, table in _recodings(step.households):
-                yield place, f"{step.name}: {name}", variable, table
-        for variable in kind_of(step.name).rules(step.settings):
-            spec = protection.spec
-            coded = variable in spec.key_variables
-            if not is_quantity(after[variable], named=variable in spec.numeric_variables, coded=coded):
-                yield place, step.name, variable, _pairs(before[variable], after[variable])
-        before = after
-
-
-def _pairs(old: pd.Series, new: pd.Series) -> pd.DataFrame:
-    texts = {"old": _as_labels(old), "new": _as_labels(new.reindex(old.index))}
-    found = pd.DataFrame(texts).groupby(["old", "new"], dropna=False, sort=False).size().reset_index(name="records")
+def _pairs(cells: Cells) -> pd.DataFrame:
+    records = 1 if cells.records is None else cells.records
+    texts = pd.DataFrame({"old": _as_labels(cells.before), "new": _as_labels(cells.after), "records": records})
+    found = texts.groupby(["old", "new"], dropna=False)["records"].sum().reset_index()
+    found = found[found["records"] > 0]
     return found.sort_values("records", ascending=False, kind="stable", ignore_index=True)
 
 

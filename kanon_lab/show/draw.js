@@ -39,7 +39,7 @@ function draw(figure) {
     patch: (compiled) => ({ ...compiled, title: widened(compiled.title) }),
     renderer: "svg",
   }).then(({ view }) => {
-    for (const [name, texts] of Object.entries(spec.usermeta?.labels ?? {})) label(figure, view, name, texts);
+    for (const [name, texts] of Object.entries(spec.usermeta?.labels ?? {})) label(figure, texts, name);
     if (spec.usermeta?.live) tell(figure, view, spec.usermeta.live);
     figure.classList.add("kanon-drawn");
   });
@@ -58,15 +58,15 @@ function tell(figure, view, { signal, description }) {
   view.addSignalListener(signal, say);
 }
 
-// A slider over the places of a list shows, and says, what stands at each.
-function label(figure, view, name, texts) {
+// A slider over the places of a list shows, and says, what stands at each; Vega writes the place, at every event anew.
+function label(figure, texts, name) {
   const slider = figure.querySelector(`input[type="range"][name="${name}"]`);
-  const say = (_, place) => {
-    slider.nextElementSibling.textContent = texts[place];
-    slider.setAttribute("aria-valuetext", texts[place]);
+  const say = () => {
+    slider.nextElementSibling.textContent = texts[slider.value];
+    slider.setAttribute("aria-valuetext", texts[slider.value]);
   };
-  say(name, view.signal(name));
-  view.addSignalListener(name, say);
+  say();
+  for (const event of ["input", "change"]) slider.addEventListener(event, say);
 }
 
 function failed(figure, error) {

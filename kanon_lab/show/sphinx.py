@@ -29,11 +29,11 @@ WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
 
 
-# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets the words of its hint and its question.
-ANSWERS = """addEventListener("load", () => {
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box.
+FOLDED = """addEventListener("load", () => {
   for (const button of document.querySelectorAll(".admonition-title > .toggle-button")) {
-    const question = button.parentElement.textContent.trim();
-    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${question}`);
+    const title = button.parentElement.textContent.trim();
+    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${title}`);
     new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
     name();
   }
@@ -78,7 +78,7 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     context["metatags"] = context.get("metatags", "") + ICON
     app.add_css_file(STYLE)
     if "dropdown admonition" in context.get("body", ""):
-        app.add_js_file(None, body=ANSWERS)
+        app.add_js_file(None, body=FOLDED)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
     if 'class="kanon-list"' in context.get("body", ""):

@@ -69,6 +69,7 @@ def test_json_has_page_parameters_seconds_and_verdict(made, capsys):
             "seed": 0,
         },
         "seconds": 1.25,
+        "engine": "memory",
         **VERDICT,
         "protected": None,
         "notes": [],

@@ -20,6 +20,7 @@ FILES = {
     "noise.yml": "key_variables: [region, sex, age]\nsteps:\n- add_noise: {variables: [one]}\n"
     "- round: {variable: one, base: 5}\n- renumber: {variables: [unit]}\n",
     "mean.yml": "key_variables: [region, sex, age]\nsteps:\n- top_code: {variable: one, above: 9, value: mean}\n",
+    "noisy.yml": "key_variables: [sex, age]\nsteps:\n- add_noise: {variables: [w], strength: 0.1}\n",
     "heavy.yml": "key_variables: [sex, age]\nweight: w\nsteps:\n- round: {variable: w, base: 5}\n",
     "absent-name.yml": RECIPE.replace("name", "nome"),
     "absent-step.yml": f"{RECIPE}- round: {{variable: oen, base: 5}}\n",
@@ -234,7 +235,12 @@ report survey.csv --config a.yml
 . --config c.yml --out {name}.html                      | c.yml: no such file
 . --config b.yml --out r.html                           | two configurations would write
 . --config a.yml --out r.html                           | two configurations would write
-. --out r.html --engine spark                           | --engine spark: a report holds every record in memory
+. --config heavy.yml --out {name}.html --engine spark    | heavy.yml: step 1 (round): an engine recodes no weight
+. --config noisy.yml --out {name}.html --engine duckdb   | noisy.yml: steps 1 (add_noise) need all records at once
+. --out r.html --engine duckdb --protected o.parquet    | o.parquet: an engine writes the format of FILE
+. --out r.html --engine duckdb --spill nowhere          | nowhere: is no folder
+report survey.xlsx --config a.yml --out r.html --engine duckdb | reads .parquet, .csv and .csv.gz only
+report survey.csv --config a.yml
 . --out r.html --set sed=1                              | unknown setting sed; did you mean
 . --out r.html --overwrite                              | --overwrite is for the protected file
 . --config b.yml --out {name}.html --protected p.csv    | --protected: several configurations write several files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from sphinx.util.docutils import docutils_namespace
 
 from kanon_lab.course.glossary import GLOSSED, forms
 from kanon_lab.course.minutes import READING, count, reading_minutes
+from kanon_lab.course.order import chapters
 from kanon_lab.terms import TERMS, _table
 
 PAGES = {
     "glossary": "# Glossary\n\nA key.\n\n```{terms}\n```\n",
     "preface": (
-        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n"
+        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n\n"
+        "Both: {time}`one two`.\n"
     ),
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
@@ -29,10 +32,7 @@ PAGES = {
         "## A sample unique\n\nData protection has `sample unique`, [sample unique](two.md), Sample Uniques <b>.\n\n"
         "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
-    "two": (
-        "---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nWords.\n\n"
-        "::::{predict} guess\nInside.\n::::\n\n```{exercises}\n```\n\n```{review} one.first one.second\n```\n"
-    ),
+    "two": ("---\nneeds: [one]\ntrack: complete\nterms: []\n---\n# Two\n\nA cell, a pattern.\n\n"),
 }
 TOC = """format: jb-book
 root: book/preface
@@ -56,7 +56,7 @@ def build(source, pages, **settings):
     for name, text in pages.items():
         (source / "book" / f"{name}.md").write_text(text, "utf-8")
     (source / "_toc.yml").write_text(TOC, "utf-8")
-    extensions = ["myst_parser", "sphinx_external_toc", "kanon_lab.course.frame"]
+    extensions = ["myst_parser", "sphinx_external_toc", "kanon_lab.course.sphinx", "kanon_lab.course.frame"]
     settings |= {"extensions": extensions, "exclude_patterns": ["_build"], "html_theme": "basic"}
     with docutils_namespace():
         Sphinx(source, None, out, out / "trees", "html", settings, status=None, warningiserror=True).build()
@@ -79,7 +79,10 @@ def test_the_line_under_the_title_says_where_one_is(built):
     page = built("two")
     line = page.select_one("h1 + .kanon-line")
     first, *rest = [" ".join(p.text.split()) for p in line.select("p")]
-    assert first == "Part 2: Second, chapter 1 of 1 · 5 minutes to read (how minutes are counted) · complete track only"
+    assert (
+        first
+        == "Chapter 2 · Part 2: Second, 1 of 1 · 5 minutes to read (how minutes are counted) · complete track only"
+    )
     assert rest == ["Builds on: One", "Before: One"]
     assert [a["href"] for a in line.select("a")] == ["preface.html#minutes", "one.html", "one.html"]
     first = built("one").select_one(".kanon-line")
@@ -98,12 +101,16 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
         ["Part 1: First"],
         ["1. One", "5", "", "", ""],
         ["Part 2: Second"],
-        ["2. Two complete track only", "5", "", "1", ""],
+        ["2. Two complete only", "5", "", "1", ""],
     ]
     practitioner, complete = (item.text for item in page.select(".kanon-totals li"))
     assert "practitioner track: 1 chapters" in practitioner
     assert "all 2 chapters" in complete
-    assert [cell["data-chapter"] for cell in page.select(".kanon-progress")] == ["one", "two"]
+    assert [cell["data-chapter"] for cell in page.select("td.kanon-progress")] == ["one", "two"]
+
+
+def test_times_of_chapters_are_added_up(built):
+    assert built("preface").find(string=re.compile("^Both: ")).parent.text == "Both: 10 minutes to read, 0 to practise."
 
 
 def test_the_rule_of_minutes_stands_on_the_page(built):
@@ -146,7 +153,7 @@ def test_what_a_chapter_says_of_itself_is_checked(tmp_path, front, said):
 
 def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
     page = build(tmp_path, PAGES, language="es")("two")
-    assert "capítulo 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
+    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
     assert all(text for row in _table("course/words.csv").values() for text in row.values())
 
 
@@ -168,6 +175,10 @@ def test_the_first_use_of_each_term_leads_to_the_glossary(built):
     assert "which no other record" not in page.text
 
 
+def test_ordinary_words_are_terms_where_a_chapter_builds_on_them(built):
+    assert [link.text for link in built("two").select("a.kanon-term")] == ["cell"]
+
+
 @pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
 def test_names_of_terms_in_other_languages_say_which(built, language, name):
     assert name in [found.text.replace("\u2019", "'") for found in built("one").select(f"em[lang={language}]")]
@@ -186,3 +197,8 @@ def test_the_glossary_has_every_term_once_and_in_order(built):
 def test_a_name_that_two_terms_have_would_lead_to_one_of_them():
     shared = [form for form, number in Counter(f for t in GLOSSED.values() for f in forms(t.en)).items() if number > 1]
     assert shared == []
+
+
+def test_parts_are_numbered_in_their_order():
+    parts = list(dict.fromkeys(each.part for each in chapters(Path(__file__).resolve().parents[2] / "_toc.yml")))
+    assert [part.split(":")[0] for part in parts] == [f"Part {number}" for number in range(1, len(parts) + 1)]

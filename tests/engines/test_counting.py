@@ -19,7 +19,7 @@ from pyarrow import parquet
 import kanon_lab
 from kanon_lab import KeySpec
 from kanon_lab.data import read_file
-from kanon_lab.engines import count_frame, count_records, load_counts, save_counts
+from kanon_lab.engines import count_frame, count_records, load_counts, queries, save_counts
 from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError
 
 HAS_SPARK = find_spec("pyspark") is not None and (shutil.which("java") or "JAVA_HOME" in os.environ)
@@ -68,7 +68,7 @@ def files(draw):
         "na": draw(st.sampled_from([(), ("NA",), ("-", "1")])),
         "missing_codes": draw(st.sampled_from([None, {"k0é": [1, "a"]}])),
     }
-    form = draw(st.sampled_from(["parquet", "csv", "csv.gz"]))
+    form = draw(st.sampled_from(["parquet", "csv", "csv.gz"] if len(columns) > 1 else ["parquet"]))  # else refused
     style = {"sep": draw(st.sampled_from(",;\t")), "encoding": draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))}
     return columns, KeySpec(**roles), reading, form, style, draw(st.integers(1, n))
 
@@ -285,10 +285,41 @@ def test_what_an_engine_would_pass_over_is_refused(tmp_path, text, said):
         count_records(tmp_path / "f.csv", KeySpec("a", weight=weight), engine="duckdb")
 
 
+@pytest.mark.parametrize("weight", [None, "w"])
+@pytest.mark.parametrize("largest", [2**63 - 1, 10**4, 250])
+def test_values_by_distance_and_in_several_words(tmp_path, monkeypatch, weight, largest):
+    rng, days = np.random.default_rng(3), [datetime.date(2001, 1, 1) + datetime.timedelta(i) for i in range(20)]
+    frame = pd.DataFrame({"born": rng.integers(1990, 2000, 200), "day": rng.choice(days, 200)})
+    frame = frame.assign(gaps=frame["born"].astype("Int64").mask(frame["born"] > 1997), far=frame["born"] * 10**6)
+    frame.assign(w=1.5).to_parquet(tmp_path / "f.parquet")
+    monkeypatch.setattr(queries, "LARGEST_PACKED", largest)
+    spec = KeySpec(["born", "gaps", "day", "far"], weight=weight, missing="category")
+    for codes in (None, {"born": [1995]}):
+        tables = [
+            count_records(tmp_path / "f.parquet", spec, engine=engine, missing_codes=codes).table()
+            for engine in ("memory", "duckdb")
+        ]
+        pd.testing.assert_frame_equal(tables[1].classes, tables[0].classes)
+
+
+def test_empty_cells_between_tabs_are_no_blanks(tmp_path):
+    (tmp_path / "f.csv").write_text('a\tb\tc\n"x y"\t\t\n\t\t"z"\n')
+    counted = count_records(tmp_path / "f.csv", KeySpec(["a", "b", "c"], missing="category"), engine="duckdb")
+    assert counted.table().f_k.tolist() == [1, 1]
+
+
 def test_columns_that_differ_in_case_only_are_refused(tmp_path):
     pd.DataFrame({"Age": [1, 2], "age": [1, 1]}).to_parquet(tmp_path / "f.parquet")
     with pytest.raises(DataError, match="columns Age and age are one to an engine"):
         count_records(tmp_path / "f.parquet", KeySpec("age"), engine="duckdb")
+
+
+def test_types_that_an_engine_reads_otherwise_are_refused(tmp_path):
+    cells = pa.array([bytes([i] * 16) for i in (1, 2, 1)], pa.binary(16))
+    parquet.write_table(pa.table({"u": pa.ExtensionArray.from_storage(pa.uuid(), cells)}), tmp_path / "f.parquet")
+    assert count_records(tmp_path / "f.parquet", KeySpec("u"), engine="memory").records.tolist() == [2, 1]
+    with pytest.raises(DataError, match="column u is of a type that this engine cannot read"):
+        count_records(tmp_path / "f.parquet", KeySpec("u"), engine="duckdb")
 
 
 def test_times_of_the_old_kind_are_refused(tmp_path):

@@ -1,0 +1,75 @@
+"""What an engine does of a recipe: which steps, what it counts for them, and which limits counts do not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kanon_lab import files
+from kanon_lab.data.delimited import Dialect
+from kanon_lab.data.microdata import located
+from kanon_lab.engines.source import FORMATS, first_part
+from kanon_lab.errors import OptionError
+from kanon_lab.methods.recode_settings import RECODINGS, Tail
+from kanon_lab.recipes.plan import Plan, columns_of
+from kanon_lab.settings import read
+
+#: Steps that follow from values and classes.
+STREAMED = (*RECODINGS, "suppress", "suppress_risk", "remove_variables")
+
+
+def check_streamed(plan: Plan, file: str | Path, out: str | Path | None = None) -> None:
+    """Raise an `OptionError` that names the steps of a recipe that an engine does not do, or the format that is asked.
+
+    An engine writes `out`, where that is asked for, in the format of the file.
+    """
+    faults = [f"{n} ({name})" for n, (name, _) in enumerate(plan.steps, 1) if name not in STREAMED]
+    if faults:
+        remedy = "protect in memory (--engine memory), or an extract of the file"
+        raise OptionError(f"steps {', '.join(faults)} need all records at once; {remedy}")
+    for number, (name, settings) in enumerate(plan.steps, 1):
+        if name in RECODINGS:
+            given = read(RECODINGS[name], settings)
+            if isinstance(given, Tail) and given.value == "mean":
+                raise OptionError(f"step {number} ({name}): a mean needs all records; give a label or a number")
+            if plan.spec.weight in given.columns:
+                raise OptionError(f"step {number} ({name}): an engine recodes no weight; do so in memory")
+    path = first_part(located(file)[0])
+    form = files.file_format(path)
+    if form not in FORMATS and files.status(path) is not None:
+        raise OptionError(f"{file}: an engine reads .parquet, .csv and .csv.gz only; take --engine memory")
+    if out is not None and form in FORMATS and files.file_format(out) != form:
+        raise OptionError(f"{out}: an engine writes the format of FILE; give it the ending .{form}")
+
+
+def grouped_variables(plan: Plan) -> list[str]:
+    """The variables of which combinations are counted: of every role but weight, quantities and identifiers."""
+    spec = replace(plan.spec, weight=None, numeric_variables=())
+    return list(dict.fromkeys([*spec.variables, *spec.ghosts]))
+
+
+def recoded_variables(plan: Plan) -> list[str]:
+    """Those that steps recode."""
+    steps = ((name, settings) for name, settings in plan.steps if name in RECODINGS)
+    return list(dict.fromkeys(each for name, settings in steps for each in columns_of(name, settings)))
+
+
+def counting(plan: Plan, others: Iterable[str] = ()) -> dict[str, Any]:
+    """What `kanon_lab.engines.release.opened_records` is to count for a plan, and how it reads the file.
+
+    Of `others` the different values are counted too.
+    """
+    reading = dict(plan.reading)
+    if "max_bytes" in reading:
+        reading["memory"] = reading.pop("max_bytes")
+    dialect = Dialect(**{name: reading.pop(name) for name in ("encoding", "separator", "decimal") if name in reading})
+    variables = {"grouped": grouped_variables(plan), "weight": plan.spec.weight}
+    variables |= {"others": [*recoded_variables(plan), *others], "without": plan.spec.direct_identifiers}
+    return {**variables, "dialect": dialect, **reading}
+
+
+def not_known(limits: Iterable[str]) -> str:
+    """What is said of limits on what is not measured on counts."""
+    return f"not known, so not met: the limit {', '.join(limits)}; null (limits: ...) does without it"
