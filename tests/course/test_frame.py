@@ -189,6 +189,8 @@ def test_the_glossary_has_every_term_once_and_in_order(built):
     names = [next(term.strings).strip() for term in page.select(".kanon-terms dt")]
     assert names == sorted(names, key=lambda name: name.lower().lstrip("("))
     assert len(names) == len({term["id"] for term in page.select("dt[id]")}) == len(GLOSSED)
+    index = built("../genindex").select("a[href*='glossary.html#term-']")
+    assert {link.text for link in index} == {name.replace("\u2019", "'") for name in names}
     text = page.select_one("#term-pattern + dd")
     assert [name["lang"] for name in text.select("em")] == ["es", "ca"]
     assert page.select_one("#term-tau-1 .math")
