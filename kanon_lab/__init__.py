@@ -19,7 +19,7 @@ _load, _, _NAMES = exports(
 )
 
 # Rooms that are loaded when they are first named, as kanon_lab.methods.
-_ROOMS = "classes data figures measures methods population recipes sample show studies".split()
+_ROOMS = "classes course data figures measures methods population recipes sample show studies".split()
 
 # Older names of rooms.
 _ALIASES = {

@@ -136,7 +136,7 @@ function checkNumber(form, task) {
   const values = readings(form.elements.answer.value, task.unit);
   if (!values.length) return say(form, null, SAID.unread);
   const { right, known } = judge(task, values);
-  const shown = `${task.shown} ${task.unit}`.trim();
+  const shown = form.querySelector(".kanon-shown").textContent;
   if (form.classList.contains("kanon-guess")) {
     const near = right ? "guess_close" : values[0] > task.answer ? "guess_high" : "guess_low";
     say(form, null, `${filled(SAID.it_is, { answer: shown })} ${SAID[near]}`, form.querySelector(".kanon-explained"));

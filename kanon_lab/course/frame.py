@@ -59,6 +59,17 @@ class Foreign(SphinxRole):
         return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
 
 
+class course_time(nodes.Inline, nodes.Element):  # noqa: N801
+    """Stands where the minutes of some chapters will."""
+
+
+class Time(SphinxRole):
+    """How long some chapters take together, by their names: {time}`what-identifies scenarios`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [course_time(chapters=self.text.split())], []
+
+
 class course_map(nodes.General, nodes.Element):  # noqa: N801
     """Stands where the map of chapters will."""
 
@@ -159,6 +170,8 @@ class Frame(SphinxPostTransform):
             node.replace_self(nodes.raw("", self._map(), format="html"))
         for node in list(self.document.findall(course_hours)):
             node.replace_self(nodes.raw("", f"<p>{self._total(node['track'])}.</p>", format="html"))
+        for node in list(self.document.findall(course_time)):
+            node.replace_self(nodes.Text(self._time(node["chapters"])))
         if here := self.about.get(self.env.docname):
             title = next(self.document.findall(nodes.title))
             title.parent.insert(title.parent.index(title) + 1, self._line(here))
@@ -169,6 +182,14 @@ class Frame(SphinxPostTransform):
 
     def _link(self, text: str, document: str, anchor: str = "") -> nodes.reference:
         return nodes.reference("", text, internal=True, refuri=self._uri(document, anchor))
+
+    def _time(self, names: list[str]) -> str:
+        named = {about.chapter.name: about for about in self.about.values()}
+        if missing := [name for name in names if name not in named]:
+            LOGGER.warning("time: no chapter is called %s", missing[0], location=self.env.docname)
+        found = [named[name] for name in names if name in named]
+        read, practise = sum(about.read for about in found), sum(about.practise for about in found)
+        return f"{self.words['read'].format(minutes=read)}, {self.words['practise'].format(minutes=practise)}"
 
     def _line(self, here: About) -> nodes.container:
         """Where one is, how long it takes, what it builds on and brings, and what comes before and after."""
@@ -263,8 +284,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.course.frame`` in ``_config.yml``)."""
     for language in SOURCES:
         app.add_role(language, Foreign())
+    app.add_role("time", Time())
     app.add_node(course_map)
     app.add_node(course_hours)
+    app.add_node(course_time)
     app.add_directive("hours", Hours)
     app.add_directive("map", Map)
     app.add_directive("minutes", Minutes)

@@ -97,7 +97,9 @@ class Terms(SphinxDirective):
         words = texts("course/words.csv", self.config.language)
         entries = sorted(GLOSSED, key=lambda key: GLOSSED[key].en.lower().lstrip("("))
         items = [self._item(key, words) for key in entries]
-        return [nodes.definition_list("", *items, classes=["kanon-terms"])]
+        # For the index of the book.
+        index = addnodes.index(entries=[("single", GLOSSED[key].en, anchor_of(key), "", None) for key in entries])
+        return [index, nodes.definition_list("", *items, classes=["kanon-terms"])]
 
     @staticmethod
     def _item(key: str, words: Mapping[str, str]) -> nodes.definition_list_item:

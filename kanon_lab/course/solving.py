@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_lab.course.files import DEPTHS, LEAST, MOST, Exercise, Option, read_exercises
-from kanon_lab.course.judging import SAID, in_percent, judge, read_answer, readings
+from kanon_lab.course.judging import SAID, judge, read_answer, readings
 from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 
 # An expression to be inserted: {=answer:.2f}. One pair of braces may stand in it.
@@ -42,7 +42,6 @@ class Solved:
     title: str
     statement: str
     unit: str
-    percent: bool
     given: str
     solution: str
     answer: float | int
@@ -90,7 +89,6 @@ def solve(exercise: Exercise) -> Solved:
     return Solved(
         **{name: getattr(exercise, name) for name in ("id", "depth", "title", "unit", "given", "solution")},
         statement=filled(exercise.statement, "statement"),
-        percent=in_percent(exercise.unit),
         **{"answer": answer, "shown": shown, "low": low, "high": high},
         wrong=[_wrong(exercise, place, names, filled) for place in range(len(exercise.wrong))],
         options=[

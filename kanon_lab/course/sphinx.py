@@ -101,14 +101,18 @@ class Tasks(SphinxDirective):
             raise self.error(f"no exercise {key}; {chapter} has {', '.join(each.id for each in solved)}")
         return found
 
-    def inline(self, text: str) -> list[nodes.Node]:
-        return self.parse_inline(" ".join(text.split()))[0]
+    def inline(self, text: str) -> html:
+        """A text of one line, which can be translated."""
+        text = " ".join(text.split())
+        made = nodes.inline(text, "", *self.parse_inline(text)[0], translatable=True)
+        self.set_source_info(made)
+        return element("span", {}, made)  # Sphinx puts what can be translated at the end of what it is in
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
         """An exercise as a form; `again` where it is one of an earlier chapter."""
         number = element("span", {"class": "kanon-number"}, self.words["exercise"].format(number=numbers()[key]))
         depth = element("span", {"class": "kanon-depth"}, self.words[solved.depth])
-        legend = element("legend", {}, number, " ", *self.inline(solved.title), " ", depth)
+        legend = element("legend", {}, number, " ", self.inline(solved.title), " ", depth)
         asked = self.choices(solved) if solved.options else [self.field(solved, "answer_field")]
         check = element("button", {"type": "submit"}, self.words["check"])
         parts = [legend, self.statement(solved), *asked, element("p", {"class": "kanon-actions"}, check), self.said()]
@@ -133,14 +137,17 @@ class Tasks(SphinxDirective):
         return element(
             "p",
             {"class": "kanon-answer"},
-            element("label", {}, f"{self.words[label]} ", element("input", entry), f" {solved.unit}"),
+            element("label", {}, f"{self.words[label]} ", element("input", entry), *self.unit(solved)),
         )
+
+    def unit(self, solved: Solved) -> list[nodes.Node]:
+        return [nodes.Text(" "), self.inline(solved.unit)] if solved.unit else []
 
     def choices(self, solved: Solved) -> list[html]:
         found = []
         for letter, option in zip(_LETTERS, solved.options, strict=False):
             entry = element("input", {"type": "radio", "name": "answer", "value": letter})
-            words = element("span", {}, f"{letter}) ", *self.inline(option["text"]))
+            words = element("span", {}, f"{letter}) ", self.inline(option["text"]))
             found.append(element("label", {"class": "kanon-option"}, entry, " ", words))
         return found
 
@@ -151,7 +158,9 @@ class Tasks(SphinxDirective):
             reasons = [self.reason(f"{letter})", each) for letter, each in zip(_LETTERS, solved.options, strict=False)]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
-            parts.append(element("p", {}, element("strong", {}, f"{solved.shown} {solved.unit}".strip())))
+            parts.append(
+                element("p", {}, element("strong", {"class": "kanon-shown"}, solved.shown, *self.unit(solved)))
+            )
         parts.append(element("div", {"class": "kanon-explained"}, *self.parse_text_to_nodes(solved.explain)))
         if solved.solution.strip():
             code = f"{solved.given.strip()}\n{solved.solution.strip()}".strip()
@@ -169,7 +178,7 @@ class Tasks(SphinxDirective):
 
 def _task(key: str, solved: Solved) -> str:
     """What the script needs of an exercise, as JSON."""
-    names = ("depth", "answer", "low", "high", "shown", "unit", "percent")
+    names = ("depth", "answer", "low", "high", "unit")
     wrong = [{name: each[name] for name in ("answer", "low", "high")} for each in solved.wrong]
     task = {"key": key, "choice": bool(solved.options), "wrong": wrong}
     return json.dumps(task | {name: getattr(solved, name) for name in names})
@@ -222,7 +231,7 @@ class Predict(Tasks):
             {},
             element("span", {"class": "kanon-number"}, self.words["guess"]),
             " ",
-            *self.inline(solved.title),
+            self.inline(solved.title),
         )
         buttons = element(
             "p",

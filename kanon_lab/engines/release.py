@@ -71,6 +71,14 @@ class Records:
         facts = {"format": self._source.form, **dialect, "decimal": decimals}
         return {**facts, "records": int(self.counted.records.sum()), "columns": len(self.named)}
 
+    def kept(self) -> dict[str, Any]:
+        """Bytes and hash of the file as it stands on the disk; of several parts nothing."""
+        if len(self._source.parts) != 1:
+            return {}
+        (path,) = self._source.parts
+        with files.reading_errors(path):
+            return {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
+
     def write(
         self,
         out: str | Path,

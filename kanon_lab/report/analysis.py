@@ -154,7 +154,7 @@ def analyse(
     internal : bool
         Whether it is for the office only; unless it is, no category that few hold is in it.
     """
-    found, labels = _found(file, name)
+    found, labels = _found(file, name, internal)
     protection = _protected(file, config, progress)
     if released is not None:
         progress("the protected file")
@@ -208,14 +208,18 @@ def analyse(
     )
 
 
-def _found(file: MicrodataFile | Records | pd.DataFrame, name: str) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
-    """What is told of the file, and labels of its codes."""
+def _found(
+    file: MicrodataFile | Records | pd.DataFrame, name: str, internal: bool
+) -> tuple[dict[str, Any], Mapping[str, Mapping]]:
+    """What is told of the file, and labels of its codes; of a large one a hash only where it is told."""
     if isinstance(file, pd.DataFrame):
         return {"name": name, "records": len(file), "columns": file.shape[1], "notes": ()}, {}
     by_engine = not isinstance(file, MicrodataFile)
     notes = file.counted.notes if by_engine else file.notes
     told = tuple(note for note in notes if not key_of(note).startswith("codes_"))  # they quote codes
-    return {"name": name, **file.found, "notes": told}, {} if by_engine else file.labels
+    if by_engine:
+        return {"name": name, **file.found, **(file.kept() if internal else {}), "notes": told}, {}
+    return {"name": name, **file.found, "notes": told}, file.labels
 
 
 def _protected(

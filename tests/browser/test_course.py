@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 
 import pytest
@@ -75,6 +76,17 @@ def test_texts_mean_the_same_numbers_as_in_python(page):
     assert told == {(text, unit): meant for text, unit, meant in small_course.READINGS}
 
 
+def test_whatever_is_typed_means_the_same_numbers_as_in_python(page):
+    rng = random.Random(18)
+    signs = [*"0123456789", *"01234", ",", ".", ".", ",", " ", "'", "-", "/", "%", "e", " %", "\u202f", "persons"]
+    texts = ["".join(rng.choices(signs, k=rng.randint(1, 8))) for _ in range(20_000)]
+    asked = [[text, rng.choice(["", "per cent", "persons"])] for text in texts]
+    found = page.evaluate("all => all.map(([text, unit]) => kanonCourse.readings(text, unit))", asked)
+    meant = [readings(text, unit) for text, unit in asked]
+    assert sum(map(bool, meant)) > 2_000
+    assert [one for one in zip(asked, found, meant, strict=True) if one[1] != one[2]] == []
+
+
 def test_a_number_is_checked_by_keyboard_and_what_is_said_is_a_status(page):
     form = exercise(page, "alone")
     field = form.get_by_label("Your answer")
@@ -114,6 +126,7 @@ def test_every_control_has_a_name_and_every_form_a_group(page):
     groups = page.get_by_role("group")  # folded parts are groups too
     names = page.locator(".kanon-exercise legend").all_inner_texts()
     assert len(names) == 5 <= groups.count()
+    assert names[:2] == ["Guess first: Guess first", "Exercise 1.1 Alone in the hospital compute"]
     assert page.evaluate("new Set([...document.querySelectorAll('[id]')].map(e => e.id)).size") == page.evaluate(
         "document.querySelectorAll('[id]').length"
     )

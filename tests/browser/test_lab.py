@@ -40,7 +40,10 @@ from kanon_lab.figures.detail_explorer import explore_detail
 ages = {"1 year": None, "10 years": {"width": 10}}
 explore_detail(load_microdata("health-survey"), ["postcode", "age", "sex"], {"age": ages}, [0.1, 0.2, 0.4])"""
 
-SMALL = {"chart": CHART, "recipes": RECIPES, "detail": DETAIL}
+EXERCISE = """from kanon_lab.course import check
+check("1.1", "-1")"""
+
+SMALL = {"chart": CHART, "recipes": RECIPES, "detail": DETAIL, "exercise": EXERCISE}
 
 ALL_RAN = """() => {
   const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
@@ -149,6 +152,13 @@ def test_the_explorer_of_detail_follows_its_controls(cell):
         assert shown(detail) != before
         assert sentences(detail) != said
     detail.get_by_text("with true shares it is").wait_for(timeout=10_000)
+
+
+def test_what_is_said_of_an_answer_is_shown(cell, desk):
+    cell("chart")  # so that all have run
+    told = desk.page.locator(".jp-CodeCell").nth(list(SMALL).index("exercise")).locator(".jp-RenderedMarkdown")
+    told.scroll_into_view_if_needed()
+    assert told.inner_text().startswith("Not yet.")
 
 
 def test_explorer_follows_its_slider(lab, visit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from kanon_lab.terms import TERMS, _table
 PAGES = {
     "glossary": "# Glossary\n\nA key.\n\n```{terms}\n```\n",
     "preface": (
-        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n"
+        "# First screen\n\n```{map}\n```\n\n(minutes)=\n## Minutes\n\n```{minutes}\n```\n\n```{hours} complete\n```\n\n"
+        "Both: {time}`one two`.\n"
     ),
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
@@ -107,6 +109,10 @@ def test_the_map_has_every_chapter_and_adds_up_both_tracks(built):
     assert [cell["data-chapter"] for cell in page.select("td.kanon-progress")] == ["one", "two"]
 
 
+def test_times_of_chapters_are_added_up(built):
+    assert built("preface").find(string=re.compile("^Both: ")).parent.text == "Both: 10 minutes to read, 0 to practise."
+
+
 def test_the_rule_of_minutes_stands_on_the_page(built):
     told = built("preface").select_one("#minutes").parent.text
     for seconds in READING.values():
@@ -183,6 +189,8 @@ def test_the_glossary_has_every_term_once_and_in_order(built):
     names = [next(term.strings).strip() for term in page.select(".kanon-terms dt")]
     assert names == sorted(names, key=lambda name: name.lower().lstrip("("))
     assert len(names) == len({term["id"] for term in page.select("dt[id]")}) == len(GLOSSED)
+    index = built("../genindex").select("a[href*='glossary.html#term-']")
+    assert {link.text for link in index} == {name.replace("\u2019", "'") for name in names}
     text = page.select_one("#term-pattern + dd")
     assert [name["lang"] for name in text.select("em")] == ["es", "ca"]
     assert page.select_one("#term-tau-1 .math")

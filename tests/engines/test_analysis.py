@@ -70,9 +70,7 @@ def counted(found, by_memory):
     told["summary"] = {
         name: value for name, value in a.summary.items() if name not in ("before", "after", "identifiers_searched")
     }
-    told["file"] = {
-        name: value for name, value in a.file.items() if name not in ("sha256", "bytes", "decimal", "notes")
-    }
+    told["file"] = {name: value for name, value in a.file.items() if name not in ("decimal", "notes")}
     told["verdict"] = a.judged.verdict[~a.judged.verdict["name"].isin(UNCOUNTED)].reset_index(drop=True)
     told["cautions"] = [each for each in a.judged.cautions if each.key not in OF_RECORDS]
     if a.office is not None:
