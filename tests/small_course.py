@@ -13,6 +13,8 @@ from sphinx.util.docutils import docutils_namespace
 from kanon_lab.course import files, lab, solved_file
 
 FILE = Path(__file__).parent / "course" / "hospital.yml"
+#: Under which the notebook has solved them.
+NAME = "hospital"
 COUNT = '<span data-chapter="hospital" data-exercises="4"></span>'
 PAGES = {
     "preface": f'# First screen\n\n{COUNT}\n\n<div class="kanon-progress"></div>\n',
@@ -59,7 +61,7 @@ def build(folder: Path, builder: str = "html") -> Path:
     for name, text in PAGES.items():
         (folder / "book" / f"{name}.md").write_text(text, "utf-8")
     solved = [each.to_dict() for each in solved_file(FILE)]
-    own = {"kanon_lab": {"name": "hospital", "kind": "value", "value": solved}}
+    own = {"kanon_lab": {"name": NAME, "kind": "value", "value": solved}}
     cell = new_code_cell("", outputs=[new_output("display_data", {"text/plain": ""}, metadata=own)])
     nbformat.write(new_notebook(cells=[cell]), folder / "notebooks" / "exercises.ipynb")
     settings = {

@@ -71,8 +71,8 @@ def test_the_notebook_of_uniques_on_a_users_population(run, shops):
     assert results["shown-truth"] == pytest.approx((table.f_k == 1).sum() / 300)
 
 
-def test_the_code_of_the_chapter_of_uniques_runs_as_printed(tmp_path, monkeypatch):
-    page = (ROOT / "book" / "uniques.md").read_text()
+def test_the_code_of_the_chapter_on_what_no_sample_can_say_runs_as_printed(tmp_path, monkeypatch):
+    page = (ROOT / "book" / "no-sample.md").read_text()
     (command,) = re.findall(r"^kanon-lab (subsample health-survey .*)$", page, re.MULTILINE)
     assert run_command(command.split()) == 0
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
