@@ -152,8 +152,14 @@ def test_what_a_chapter_says_of_itself_is_checked(tmp_path, front, said):
 
 
 def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
-    page = build(tmp_path, PAGES, language="es")("two")
-    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
+    said = {"Two": "Dos", "One": "Uno"}
+    (tmp_path / "locale" / "es" / "LC_MESSAGES").mkdir(parents=True)
+    entries = [f'msgid "{text}"\nmsgstr "{other}"\n' for text, other in {"": "", **said}.items()]
+    (tmp_path / "locale" / "es" / "LC_MESSAGES" / "book.po").write_text("\n".join(entries), "utf-8")
+    page = build(tmp_path, PAGES, language="es", locale_dirs=["locale"])("two")
+    line = page.select_one(".kanon-line").text
+    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in line
+    assert "Se apoya en: Uno" in line
     assert all(text for row in _table("course/words.csv").values() for text in row.values())
 
 
