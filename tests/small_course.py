@@ -70,6 +70,8 @@ def build(folder: Path, builder: str = "html") -> Path:
         "html_theme": "basic",
         "myst_enable_extensions": ["colon_fence", "dollarmath"],
         "nb_execution_mode": "off",
+        # A dict of our own: extensions add to it, and Sphinx's own would stay so for whatever is built after.
+        "source_suffix": {".rst": "restructuredtext"},
     }
     out = folder / "_build" / builder
     with docutils_namespace():

@@ -242,7 +242,7 @@ class Frame(SphinxPostTransform):
         def link(other: About, text: str, extra: str = "") -> str:
             return f'<a href="{escape(self._uri(other.chapter.document))}"{extra}>{escape(text)}</a>'
 
-        named = [by_name[name] for name in about.needs if name in by_name]
+        named = sorted((by_name[name] for name in about.needs if name in by_name), key=lambda each: each.chapter.number)
         needs = ", ".join(link(other, str(other.chapter.number), f' title="{escape(other.title)}"') for other in named)
         cells = [about.read, about.practise or "", needs]
         row = "".join(f"<td>{cell}</td>" for cell in cells)

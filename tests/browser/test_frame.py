@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kanon_lab.course.edition import MOVED
+
 pytestmark = pytest.mark.browser
 
 CHAPTER = "book/what-k-says.html"
@@ -84,3 +86,10 @@ def test_the_map_leads_to_every_chapter_of_the_side_bar(book, visit):
     assert len(chapters) > 20
     assert [each for each in bar if each in chapters] == chapters
     assert page.locator(".kanon-edition").text_content().startswith("Version ")
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_old_addresses_lead_to_new_ones(book, visit, old):
+    visit.page.goto(f"{book}/{old}.html#exercises")
+    visit.page.wait_for_url(f"**/{MOVED[old]}.html#exercises", timeout=5_000)
+    assert visit.errors == []

@@ -28,7 +28,7 @@ PAGES = {
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
         "The word {es}`clave`, the word {ca}`clau`. An *equivalence class* (*clase de equivalencia*, "
-        "*classe d'equivalència*).\n\n"
+        "*classe d'equivalència*, *únics a la mostra*, *variables sensibles*).\n\n"
         "## A sample unique\n\nData protection has `sample unique`, [sample unique](two.md), Sample Uniques <b>.\n\n"
         "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
@@ -152,8 +152,14 @@ def test_what_a_chapter_says_of_itself_is_checked(tmp_path, front, said):
 
 
 def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
-    page = build(tmp_path, PAGES, language="es")("two")
-    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in page.select_one(".kanon-line").text
+    said = {"Two": "Dos", "One": "Uno"}
+    (tmp_path / "locale" / "es" / "LC_MESSAGES").mkdir(parents=True)
+    entries = [f'msgid "{text}"\nmsgstr "{other}"\n' for text, other in {"": "", **said}.items()]
+    (tmp_path / "locale" / "es" / "LC_MESSAGES" / "book.po").write_text("\n".join(entries), "utf-8")
+    page = build(tmp_path, PAGES, language="es", locale_dirs=["locale"])("two")
+    line = page.select_one(".kanon-line").text
+    assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in line
+    assert "Se apoya en: Uno" in line
     assert all(text for row in _table("course/words.csv").values() for text in row.values())
 
 
@@ -179,7 +185,15 @@ def test_ordinary_words_are_terms_where_a_chapter_builds_on_them(built):
     assert [link.text for link in built("two").select("a.kanon-term")] == ["cell"]
 
 
-@pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("es", "clase de equivalencia"),
+        ("ca", "classe d'equivalència"),
+        ("ca", "únics a la mostra"),
+        ("es", "variables sensibles"),
+    ],
+)
 def test_names_of_terms_in_other_languages_say_which(built, language, name):
     assert name in [found.text.replace("\u2019", "'") for found in built("one").select(f"em[lang={language}]")]
 
