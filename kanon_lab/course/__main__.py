@@ -6,7 +6,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from kanon_lab.course.files import find_exercises, read_exercises
+from kanon_lab.course.files import LETTERS, find_exercises, read_exercises
 from kanon_lab.course.solving import Solved, faults, solve
 from kanon_lab.errors import KanonLabError
 
@@ -37,7 +37,7 @@ def show(solved: Solved) -> None:
     print(f"\n## {solved.id} ({solved.depth}): {solved.title}")
     say(solved.statement)
     for place, option in enumerate(solved.options):
-        say(f"{'abcde'[place]}) {'RIGHT ' if place == solved.answer else ''}{option['text']} -- {option['says']}")
+        say(f"{LETTERS[place]}) {'RIGHT ' if place == solved.answer else ''}{option['text']} -- {option['says']}")
     if not solved.options:
         say(f"ANSWER {solved.shown} {solved.unit} (accepted: {solved.low:.7g} to {solved.high:.7g})")
     for wrong in solved.wrong:

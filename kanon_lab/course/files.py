@@ -19,7 +19,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 DEPTHS = ("compute", "explain", "decide", "predict")
 LEAST, MOST = 4, 6
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_LETTERS = "abcde"
+#: By which the options of a choice are called.
+LETTERS = "abcde"
 
 
 def _within(value: Any, name: str) -> tuple[str, float]:
@@ -154,7 +155,7 @@ class Exercise(_Part):
         for name in ("within", "wrong", "unit"):
             if getattr(self, name):
                 raise OptionError(f"{name} goes with a number, not with options")
-        if not 2 <= len(self.options) <= len(_LETTERS):
+        if not 2 <= len(self.options) <= len(LETTERS):
             raise OptionError(f"options are two to five, not {len(self.options)}")
         if len([each for each in self.options if each.right is not False]) != 1:
             raise OptionError("exactly one option must have right: true, or right: with an expression that is true")

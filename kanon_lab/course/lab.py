@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, chapter_numbers, exercise_named, exercises_of, find_exercises
+from kanon_lab.course.files import DEPTHS, LETTERS, chapter_numbers, exercise_named, exercises_of, find_exercises
 from kanon_lab.course.judging import SAID, judge, read_answer
 from kanon_lab.course.markdown import without_roles
 from kanon_lab.course.solving import Solved, solve
@@ -16,7 +16,6 @@ from kanon_lab.files import storage_errors, write_text
 
 #: In the working folder; the page of the book saves a file of the same form.
 PROGRESS = "kanon-lab-progress.json"
-_LETTERS = "abcde"
 
 
 class Told(str):
@@ -88,7 +87,7 @@ def _typed(solved: Solved, answer: Any) -> tuple[bool | None, str]:
 
 
 def _choice(solved: Solved, answer: Any) -> tuple[bool, str]:
-    letters = _LETTERS[: len(solved.options)]
+    letters = LETTERS[: len(solved.options)]
     place = letters.find(str(answer).strip().rstrip(").").lower()) if str(answer).strip() else -1
     if len(str(answer).strip().rstrip(").")) != 1 or place < 0:
         raise OptionError(f"answer must be one of {', '.join(letters)}, not {shortened(repr(answer))}")
@@ -139,7 +138,7 @@ def solution(name: object) -> Told:
     if solved.options:
         for place, option in enumerate(solved.options):
             verdict = "right" if place == solved.answer else "not right"
-            parts.append(f"- **{_LETTERS[place]}) {option['text']}** ({verdict}): {option['says']}")
+            parts.append(f"- **{LETTERS[place]}) {option['text']}** ({verdict}): {option['says']}")
         parts = ["\n".join(parts)]
     else:
         parts.append(f"**{solved.shown} {solved.unit}**".replace(" **", "**"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kanon_lab.course.files import DEPTHS, find_exercises, numbers
+from kanon_lab.course.files import DEPTHS, LETTERS, find_exercises, numbers
 from kanon_lab.course.markdown import without_roles
 from kanon_lab.course.solving import Solved, solved_file
 
@@ -58,7 +58,7 @@ def title_of(chapter: str) -> str:
 
 def _cells(solved: Solved, number: str) -> list[dict]:
     text = f"## {number} {solved.title} ({solved.depth})\n\n{solved.statement}"
-    text += "".join(f"\n\n**{'abcde'[place]})** {each['text']}" for place, each in enumerate(solved.options))
+    text += "".join(f"\n\n**{LETTERS[place]})** {each['text']}" for place, each in enumerate(solved.options))
     text += f"\n\n*Answer in: {solved.unit}.*" if solved.unit else ""
     found = [_cell("markdown", solved.id, without_roles(text))]
     if solved.given.strip():

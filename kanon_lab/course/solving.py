@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, LEAST, MOST, Exercise, Option, read_exercises
+from kanon_lab.course.files import DEPTHS, LEAST, LETTERS, MOST, Exercise, Option, read_exercises
 from kanon_lab.course.judging import SAID, judge, read_answer, readings
 from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 
@@ -81,7 +81,7 @@ def solve(exercise: Exercise) -> Solved:
     low = high = None
     if exercise.options:
         answer = _right_option(exercise, names)
-        shown = "abcde"[answer]
+        shown = LETTERS[answer]
     else:
         answer = _number(answer, "solution, its last line")
         low, high = _around(answer, exercise.within)

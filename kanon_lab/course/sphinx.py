@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from kanon_lab import __version__
-from kanon_lab.course.files import DEPTHS, find_exercises, numbers
+from kanon_lab.course.files import DEPTHS, LETTERS, find_exercises, numbers
 from kanon_lab.course.learner import workbook
 from kanon_lab.course.solving import Solved
 from kanon_lab.notebooks import recorded
@@ -31,7 +31,6 @@ SCRIPT, STYLE = "kanon-course.js", "kanon-course.css"
 NOTEBOOK = "notebooks/exercises.ipynb"
 # One of these stands in a page that needs the script.
 _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
-_LETTERS = "abcde"
 
 
 def _words(language: str) -> dict[str, str]:
@@ -145,7 +144,7 @@ class Tasks(SphinxDirective):
 
     def choices(self, solved: Solved) -> list[html]:
         found = []
-        for letter, option in zip(_LETTERS, solved.options, strict=False):
+        for letter, option in zip(LETTERS, solved.options, strict=False):
             entry = element("input", {"type": "radio", "name": "answer", "value": letter})
             words = element("span", {}, f"{letter}) ", self.inline(option["text"]))
             found.append(element("label", {"class": "kanon-option"}, entry, " ", words))
@@ -155,7 +154,7 @@ class Tasks(SphinxDirective):
         """The answer, in words and by code, and what is said of every other one."""
         parts = [element("summary", {}, self.words[summary])]
         if solved.options:
-            reasons = [self.reason(f"{letter})", each) for letter, each in zip(_LETTERS, solved.options, strict=False)]
+            reasons = [self.reason(f"{letter})", each) for letter, each in zip(LETTERS, solved.options, strict=False)]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
             parts.append(

@@ -201,7 +201,7 @@ def reports(tmp_path, monkeypatch):
 
 
 def test_the_commands_of_the_page_on_reports(reports, tmp_path, monkeypatch, capsys):
-    plain, spanish, folder, pattern, internal, checked = commands(PAGE, "report")
+    plain, checked, spanish, folder, pattern, internal = commands(PAGE, "report")
     assert [run_command(each) for each in (plain, folder, pattern, internal, checked)] == [0] * 5
     assert run_command(spanish) == 0
     assert [out.name for _, _, out in reports] == [
