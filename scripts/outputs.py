@@ -68,6 +68,7 @@ HEALTH, ENUSC = "health-survey", "enusc-synthetic"
 KEYS = {
     HEALTH: "--keys postcode,age,sex,education --weight weight --household household --sensitive diagnosis,income",
     ENUSC: "--keys enc_region,rph_sexo,rph_edad,educacion --weight Fact_Pers --household hogar --sensitive VP_DC",
+    "school-survey": "--keys school,sex,age,siblings --weight weight --household family --sensitive meals",
     "town-register": "--keys postcode,age,sex --household household",
     "health-survey-truth": "--keys person",
     "counts.csv": "--keys place,year --sensitive persons",

@@ -86,7 +86,13 @@ def _plain(text: str) -> str:
 def _foreign() -> dict[str, str]:
     """Name of a term in a language of the sources -> that language."""
     english = {term.en.lower() for term in TERMS.values()}
-    names = {form: each for each in reversed(SOURCES) for term in TERMS.values() for form in forms(getattr(term, each))}
+    names: dict[str, str] = {}
+    for language in reversed(SOURCES):
+        for name in (getattr(term, language).lower() for term in TERMS.values()):
+            first, *rest = name.split()
+            # The plural of the noun, which stands first, or of every word: únics a la mostra, variables sensibles.
+            plurals = [" ".join([f"{first}s", *rest]), " ".join(f"{word}s" for word in (first, *rest))]
+            names |= dict.fromkeys([name, *plurals], language)
     return {name: language for name, language in names.items() if name not in english}
 
 

@@ -29,7 +29,7 @@ PAGES = {
     "one": (
         "---\nneeds: []\ntrack: practitioner\nterms: [key, cell]\n---\n# One\n\n" + 400 * "word " + "\n\n"
         "The word {es}`clave`, the word {ca}`clau`. An *equivalence class* (*clase de equivalencia*, "
-        "*classe d'equivalència*).\n\n"
+        "*classe d'equivalència*, *únics a la mostra*, *variables sensibles*).\n\n"
         "## A sample unique\n\nData protection has `sample unique`, [sample unique](two.md), Sample Uniques <b>.\n\n"
         "Many equivalence classes, keyholes and key variables; a key, sample uniques.\n"
     ),
@@ -188,7 +188,15 @@ def test_ordinary_words_are_terms_where_a_chapter_builds_on_them(built):
     assert [link.text for link in built("two").select("a.kanon-term")] == ["cell"]
 
 
-@pytest.mark.parametrize(("language", "name"), [("es", "clase de equivalencia"), ("ca", "classe d'equivalència")])
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("es", "clase de equivalencia"),
+        ("ca", "classe d'equivalència"),
+        ("ca", "únics a la mostra"),
+        ("es", "variables sensibles"),
+    ],
+)
 def test_names_of_terms_in_other_languages_say_which(built, language, name):
     assert name in [found.text.replace("\u2019", "'") for found in built("one").select(f"em[lang={language}]")]
 
