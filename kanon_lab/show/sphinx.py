@@ -40,7 +40,20 @@ FOLDED = """addEventListener("load", () => {
     new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
     name();
   }
-});"""
+});
+// On paper what is folded stands at the end of the page.
+addEventListener("beforeprint", () => {
+  const end = document.createElement("section");
+  end.className = "kanon-unfolded";
+  for (const box of document.querySelectorAll(".admonition.toggle-hidden")) {
+    const copy = box.cloneNode(true);
+    copy.classList.remove("toggle", "toggle-hidden");
+    copy.querySelector(".toggle-button")?.remove();
+    end.append(copy);
+  }
+  if (end.children.length) document.querySelector("article").append(end);
+});
+addEventListener("afterprint", () => document.querySelector(".kanon-unfolded")?.remove());"""
 
 # What the theme loads on every page, and none of ours needs: all icons of Font Awesome as a script, beside the font
 # that shows them too, and the index of the search, which is done on its own page.
