@@ -22,7 +22,7 @@ def listed(names: Sequence) -> str:
     return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
-def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str], *, note: str = "") -> alt.LayerChart:
+def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) -> alt.LayerChart:
     """A few invented or published records, each in a box with the colour and the letter of its class.
 
     `tables`: by name a frame with the keys and, beside them, at most two other columns. Records that stand alone have
@@ -57,7 +57,7 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str], *,
         told += [f"{name}: k = {sizes.min()}. Classes: {'; '.join(parts) or 'none of several records'}."]
         told += [f"Alone: {listed(alone)}."] if len(alone) else []
         y += len(table) + 3
-    note = note or f"One box a record: same colour and letter, same {listed(keys)}"
+    note = f"One box a record: same colour and letter, same {listed(keys)}"
     return scene.chart("Records and their classes", note, f"Records by class. {' '.join(told)}", y - 0.5)
 
 
@@ -161,25 +161,20 @@ def subset_tree(sets: Mapping[tuple[str, ...], int], keys: Sequence[str], *, who
     place, step = {}, 1 / len(keys)
     for names in sorted(sets, key=lambda names: [keys.index(name) for name in names]):
         parent = names[:-1]
-        first = not any(
-            names[: len(names) - 1] == other[: len(names) - 1] for other in place if len(other) == len(names)
-        )
-        rows += 0 if parent and first else 1
+        first = bool(parent) and keys.index(names[-1]) == keys.index(parent[-1]) + 1
+        rows += not first
         place[names] = rows - 1
         x, y = (len(names) - 1) * step, 1.9 * (rows - 1) + 0.9
         over = any(smaller < set(names) for smaller in alone)
         minimal = sets[names] == 1 and not over
         color = GREY if over else ORANGE if minimal else BLUE
         if parent:
-            top, before = 1.9 * place[parent] + 0.9, x - 0.09 * step
-            scene.line((before if first else x - 0.05 * step, y), (x, y), LIGHT_GREY)
-            if not first:
-                scene.line((x - 0.05 * step, top), (x - 0.05 * step, y), LIGHT_GREY)
-        box = (x, x + 0.91 * step)
-        scene.box(box, (y - 0.85, y + 0.85), color, fill=not over, dashed=over)
-        scene.word(x + 0.015, y - 0.38, names[-1], color=GREY if over else "#000000")
+            scene.line((x - (0.09 if first else 0.05) * step, y), (x, y), LIGHT_GREY)
+            scene.line((x - 0.05 * step, 1.9 * place[parent] + 0.9), (x - 0.05 * step, y), LIGHT_GREY)
+        scene.box((x, x + 0.91 * step), (y - 0.85, y + 0.85), color, fill=not over, dashed=over)
+        scene.word(x + 0.01, y - 0.38, names[-1], color=GREY if over else "#000000")
         says = "left out" if over else "alone" if minimal else f"{sets[names]} alike"
-        scene.word(x + 0.015, y + 0.38, says, bold=minimal, color=GREY if over else "#000000")
+        scene.word(x + 0.01, y + 0.38, says, bold=minimal, color=GREY if over else "#000000")
         found += [names] if minimal else []
         left += over
     return scene.chart(
