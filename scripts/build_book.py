@@ -18,6 +18,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from api_pages import write_pages
+
 from kanon_lab.course.edition import commit_of
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
@@ -88,7 +90,7 @@ def build_pages() -> None:
     a notebook, are not.
     """
     sources = [*files_under(ROOT / "book"), *files_under(ROOT / "exercises"), *(ROOT / name for name in CONFIGURATION)]
-    own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", Path(__file__)]
+    own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", *files_under(Path(__file__).parent)]
     stamp = STAMPS / "pages"
     # The foot of each page names the commit.
     inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)}"
@@ -123,6 +125,7 @@ def stage() -> None:
     for page in (SITE / "book").glob("*.md"):
         if (told := filled(text := page.read_text("utf-8"))) != text:
             page.write_text(told, "utf-8")
+    write_pages(SITE)
     for name in CONFIGURATION:
         shutil.copy(ROOT / name, SITE)
 

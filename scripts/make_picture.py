@@ -2,7 +2,7 @@
 
     python scripts/make_picture.py
 
-The numbers are those of the notebook `identify`, which is run for it; the same versions give the same bytes.
+The numbers are those of the notebook `identify`, which is run for it; the same versions and fonts give the same bytes.
 """
 
 from __future__ import annotations

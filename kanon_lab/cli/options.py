@@ -167,7 +167,7 @@ class Source:
 
         found = choose_engine(self.file)
         if found != "memory":
-            click.echo(f"kanon-lab: counted by {found}, since the file is large (--engine)", err=True)
+            click.echo(f"kanon-lab: counted by {found}, since it is large or a folder of parts (--engine)", err=True)
         return found
 
     def count(self, spec: KeySpec, **usual: Any) -> "CountedFile":

@@ -33,6 +33,8 @@ LOGGER = logging.getLogger(__name__)
 
 #: Where the first page says how minutes are counted.
 MINUTES_ANCHOR = "minutes"
+#: The class of a section that is no reading: what is looked up.
+LOOKED_UP = "kanon-lookup"
 STYLE, SCRIPT = "kanon-frame.css", "kanon-frame.js"
 TRACKS = ("practitioner", "complete")
 _MOST_TERMS, _ROUNDED = 5, 5
@@ -126,7 +128,7 @@ def _about(env: BuildEnvironment, chapter: Chapter) -> About:
     document = env.get_doctree(chapter.document)
     asked = [node["attributes_of_tag"] for node in document.findall(html) if "kanon-exercise" in node["classes"]]
     depths = [json.loads(attributes["data-exercise"])["depth"] for attributes in asked]
-    reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES))
+    reading = reading_minutes(count(document, lambda node: _inserted(env, node), CLOSED_CLASSES | {LOOKED_UP}))
     return About(
         chapter,
         env.titles[chapter.document].astext(),

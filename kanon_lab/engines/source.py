@@ -214,10 +214,9 @@ def _as_found(
 
 
 def first_part(path: str | Path) -> Path:
-    """A file, or the first part in a folder."""
+    """A file, or the first part in a folder; an error where a folder holds anything else."""
     path = Path(path)
-    shown = (each for each in path.rglob("*") if each.is_file() and each.name[0] not in "._")
-    return min(shown, default=path)
+    return _parts(path, path.resolve().name)[0] if path.is_dir() else path
 
 
 def first_lines(part: Path) -> bytes:

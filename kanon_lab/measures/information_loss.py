@@ -84,9 +84,9 @@ def granularity(original: pd.Series, released: pd.Series) -> float:
     The two are a variable of the same records before and after protection, under the same index, of any types.
 
     A released value stands for the set S of original values that the records with it had, so that no hierarchy is
-    needed; with all original values in the set A, such a record counts (|S| - 1) / (|A| - 1). A record whose value was
-    suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that always had
-    one value, or none, tells nothing that could be lost: 0.
+    needed; with all original values in the set A, such a record counts ``(|S| - 1) / (|A| - 1)``. A record whose value
+    was suppressed counts 1. Records that had no value lost none and are left out of the mean. A variable that always
+    had one value, or none, tells nothing that could be lost: 0.
 
     Merging released values, or suppressing one wherever it stands, never makes the loss less. Suppressing some of the
     records that share a value can: what the others stand for may shrink. In Iyengar, Transforming data to satisfy
@@ -184,10 +184,10 @@ def table_distances(
     -----
     With shares p before and q after, the Hellinger distance is the root of half the sum over the cells of (sqrt(p) -
     sqrt(q))^2 (Gomatam and Karr, Distortion measures for categorical data swapping, NISS Technical Report 131, 2003),
-    and the total variation half the sum of |p - q|: the share that stands in another cell. Cramér's V is the root of
-    phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of p_ij^2 / (p_i. p_.j), less 1; it is 0 where a variable
-    has only one category, as nothing can be associated with it (Shlomo, Statistical disclosure control methods for
-    census frequency tables, International Statistical Review 75, 2007).
+    and the total variation half the sum of ``|p - q|``: the share that stands in another cell. Cramér's V is the root
+    of phi^2 / (min(rows, columns) - 1), where phi^2 is the sum of ``p_ij^2 / (p_i. p_.j)``, less 1; it is 0 where
+    a variable has only one category, as nothing can be associated with it (Shlomo, Statistical disclosure control
+    methods for census frequency tables, International Statistical Review 75, 2007).
 
     A missing value is a category of its own, in V too. Categories are the same where their text is (34 and "34"), so
     that those of a variable that was recoded are new ones, and its distance says no more than that.
@@ -272,13 +272,14 @@ class QuantityLoss:
     Attributes
     ----------
     compared, lost : cells with a value in both files, and in the original only, over all variables
-    il1s : mean over the compared cells of |x - x'| / (sqrt(2) sd), with the sd of the original, without variables that
-        have none
-    il1 : mean over the compared cells with x other than 0 of |x - x'| / |x|
-    means, variances : mean over the variables of |m - m'| / |m| with their means, and with their variances
+    il1s : mean over the compared cells of ``|x - x'| / (sqrt(2) sd)``, with the sd of the original, without variables
+        that have none
+    il1 : mean over the compared cells with x other than 0 of ``|x - x'| / |x|``
+    means, variances : mean over the variables of ``|m - m'| / |m|`` with their means, and with their variances
     covariances : the same over the pairs of variables with their covariances
-    correlations : mean over the pairs of variables of |r - r'| with their correlations, 0-2
-    eigenvalues : sum of |e - e'| / e over those, in descending order, of the covariances of the standardised variables
+    correlations : mean over the pairs of variables of ``|r - r'|`` with their correlations, 0-2
+    eigenvalues : sum of ``|e - e'| / e`` over those, in descending order, of the covariances of the standardised
+        variables
     pairs_lost : pairs of variables that had a correlation and have none in the release
     variables : one row a variable: ``variable``, ``compared``, ``lost``, ``zeros`` (compared cells with x = 0),
         ``il1s``, ``il1``; then with ``_before`` and ``_after`` each ``mean``, ``weighted_mean`` (missing without a

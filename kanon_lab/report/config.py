@@ -162,7 +162,7 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
 
 def names_only(*paths: Path) -> AbstractContextManager[None]:
     """Let errors call files by their names: where a file lies is not for those who read what went wrong."""
-    return _called({path: path.name for path in paths})
+    return _called({path: path.name for path in paths if path.name})
 
 
 @contextmanager

@@ -65,15 +65,17 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
     _check_start(k_max, names, k, dates)
     if place not in set(grid["place"]):
         raise OptionError(f"the grid has no place {place!r}")
-    places = _places(grid)
+    places, steps = _places(grid), _steps(k_max, k)
     bindings = {
-        # A slider would have all small k within a few pixels.
-        "k": alt.binding_select(options=sorted({*_offered(k_max), k}), name="group of at most (k): "),
+        # Places in the list of k, which grow by factors as the axis does: on a slider of k itself, all small k would
+        # stand within a few pixels.
+        "step": alt.binding_range(min=0, max=len(steps) - 1, step=1, name="group of at most (k): "),
         "dates": alt.binding_radio(options=names, name="Date of birth known to the: "),
         "place": alt.binding_select(options=list(places), labels=list(places.values()), name="Place: "),
     }
-    parameters = style.params({"k": k, "dates": dates, "place": place}, bindings, _WORDS)
-    return style.live(
+    start = {"step": steps.index(k), "dates": dates, "place": place}
+    parameters = style.params(start, bindings, {"k": f"{steps}[step]", **_WORDS})
+    chart = style.live(
         style.layered(_layers(names, k_max), "grid", _compact(grid, k_max), parameters),
         title=alt.TitleParams(alt.ExprRef("words"), subtitle=_GROUP),
         subject=_subject(k_max, names),
@@ -81,6 +83,7 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
         height=340,
         signal="words",
     )
+    return chart.properties(usermeta=chart.usermeta | {"labels": {"step": [f"{each:,}" for each in steps]}})
 
 
 def explore(
@@ -104,8 +107,9 @@ def explore(
     Returns
     -------
     Explorer
-        Of ``k``, ``dates``, ``province`` and ``municipality``; the municipalities follow the province. As the last line
-        of a cell it shows itself.
+        Of ``k``, ``dates``, ``province`` and ``municipality``; the municipalities follow the province. The slider of k
+        has the k of the page's, closer together where they are small, and the one shown first. As the last line of a
+        cell it shows itself.
 
     Examples
     --------
@@ -122,6 +126,7 @@ def explore(
     province, municipality = population.start(place)
     whole_grid = population.grid(_WHOLE)
     template, names = drawn(explorer(whole_grid, k=k, dates=dates), _TITLE, _GROUP), list(PERIODS)
+    steps = _steps(_K_MAX, k)
 
     def tell(values: dict[str, Any]) -> Shown:
         here = values["municipality"] or values["province"]
@@ -130,7 +135,7 @@ def explore(
             return Shown("Nobody lives in this place: there is nothing to measure.")
         shares = shares_at_k(grid, k)
         told = f"{_subject(_K_MAX, names)} {_told(grid, k, dates)}"
-        drawing = moved(template, {"k": k, "dates": dates, "place": here}, told, _compact(grid, _K_MAX))
+        drawing = moved(template, {"step": steps.index(k), "dates": dates, "place": here}, told, _compact(grid, _K_MAX))
         sentence = _sentence(grid["name"].iloc[0], population.kinds(here), shares, k, dates)
         return Shown(sentence, _table(shares, k, dates), drawing)
 
@@ -139,7 +144,7 @@ def explore(
         "municipality": population.municipalities(province, municipality),
     }
     page = bound(template)
-    slider = {"input": "range", "min": 1, "max": _K_MAX, "step": 1, "name": page["k"]["name"], "value": k}
+    slider = {"input": "range", "options": steps, "name": page["step"]["name"], "value": k}
     return Explorer(
         {"k": slider, "dates": page["dates"], **places},
         tell,
@@ -254,9 +259,10 @@ def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
     return rows.to_dict("records")
 
 
-def _offered(k_max: int) -> list[int]:
-    """The k to choose from, closer together where they are small; the last one that there is, too."""
-    return [k for k in range(1, k_max + 1) if k <= 10 or k % 10 == 0 and k <= 50 or k % 100 == 0 or k == k_max]
+def _steps(k_max: int, k: int) -> list[int]:
+    """The k of a slider, about as far apart on a logarithmic axis; with all small ones, `k` and the last."""
+    listed = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1_000]
+    return sorted({*(each for each in listed if each <= k_max), k, k_max})
 
 
 def _layers(names: list[str], k_max: int) -> list:

@@ -33,7 +33,7 @@ class Explorer:
     ----------
     bindings : mapping of str to dict
         Each control as Vega binds it (``input``, ``name``, ``options``, ``min`` ...), with the ``value`` shown first,
-        as from `bound`; ``disabled`` greys it out.
+        as from `bound`; ``disabled`` greys it out. A ``range`` that has ``options`` is a slider over these.
     tell : callable
         From the values of the controls to what is `Shown`.
     follow : callable, optional
@@ -183,6 +183,8 @@ def _widget(binding: dict[str, Any]) -> Any:
         control = widgets.ToggleButtons(style={**_WIDE["style"], "button_width": "6em"})
     elif binding["input"] == "select":
         control = widgets.Dropdown(**_WIDE)
+    elif "options" in binding:
+        control = widgets.SelectionSlider(options=binding["options"], **_WIDE)
     elif all(isinstance(binding[end], int) for end in ("min", "max", "step")):
         control = widgets.IntSlider(**_WIDE)
     else:
@@ -194,13 +196,13 @@ def _widget(binding: dict[str, Any]) -> Any:
 def _rebind(control: Any, binding: dict[str, Any]) -> None:
     """Give a control the words, choices, value and state of a binding."""
     control.description = binding["name"].removesuffix(": ")
-    if binding["input"] == "range":
+    if "options" in binding:
+        options = binding["options"]
+        control.options = list(zip(map(str, binding.get("labels", options)), options))
+    elif binding["input"] == "range":
         # In this order, the ends never cross.
         control.max = max(control.max, binding["max"])
         control.min, control.max, control.step = binding["min"], binding["max"], binding["step"]
         decimals = len(f"{control.step:.10f}".rstrip("0").partition(".")[2])
         control.readout_format = f".{decimals}f" if decimals else "d"
-    elif binding["input"] in ("select", "radio"):
-        options = binding["options"]
-        control.options = list(zip(map(str, binding.get("labels", options)), options))
     control.value, control.disabled = binding["value"], binding.get("disabled", False)

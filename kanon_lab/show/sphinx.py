@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +97,27 @@ def write_assets(app: Sphinx) -> None:
     (static / STYLE).write_text(page.style(), "utf-8")
 
 
+def join_descriptions(app: Sphinx, what: str, name: str, each: object, options: Any, lines: list[str]) -> None:
+    """Put what a docstring says of a parameter after its colon, and goes on saying below, in one paragraph.
+
+    numpydoc takes what stands after the colon for a type. A type is followed by a sentence of its own.
+    """
+    joined: list[str] = []
+    for number, line in enumerate(lines):
+        told, colon, words = line.partition(" : ")
+        below = lines[number + 1] if number + 1 < len(lines) else ""
+        continues = below.startswith("    ") and not below[4:5].isupper()
+        if colon and re.fullmatch(r"[*\w, ]+", told) and told[0] != " " and (continues or not below.startswith("    ")):
+            joined += [told, f"    {words}"]
+        else:
+            joined.append(line)
+    lines[:] = joined
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.show.sphinx`` in ``_config.yml``)."""
+    if "autodoc-process-docstring" in app.events.events:
+        app.connect("autodoc-process-docstring", join_descriptions, priority=400)  # before numpydoc's
     app.add_post_transform(InsertFigures)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)

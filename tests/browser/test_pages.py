@@ -211,13 +211,17 @@ def test_dates_stand_out_in_both_themes(book, visit, theme):
 
 def test_explorer_tells_screen_readers_its_result(book, visit):
     opened = visit.open(f"{book}/book/spain.html")
-    figure = opened.query_selector(".kanon-figure:has(select[name=k])")
+    figure = opened.query_selector(".kanon-figure:has(input[name=step])")
     live, drawing = figure.query_selector("[aria-live=polite]"), figure.query_selector(".kanon-drawing")
     assert "in a group of" in live.text_content()
     before = live.text_content()
-    figure.query_selector("select[name=k]").select_option(index=7)
+    slider = figure.query_selector("input[name=step]")
+    slider.evaluate("e => { e.value = 10; e.dispatchEvent(new Event('input')); }")
     opened.wait_for_function("([e, before]) => e.textContent !== before", arg=[live, before], timeout=5_000)
     assert live.text_content() in drawing.get_attribute("aria-label")
+    # The slider says the k, not its place in the list.
+    assert "in a group of 12 or fewer" in live.text_content()
+    assert slider.get_attribute("aria-valuetext") == "12"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import SphinxWarning
 from sphinx.util.docutils import docutils_namespace
 
+from kanon_lab.course.frame import LOOKED_UP
 from kanon_lab.course.glossary import GLOSSED, forms
 from kanon_lab.course.minutes import READING, count, reading_minutes
 from kanon_lab.course.order import chapters
@@ -133,6 +134,8 @@ def test_minutes_are_counted_from_what_stands_on_the_page():
     document = publish_doctree("Three words here.\n\n.. math:: x\n\n::\n\n  one\n  two\n\n=  =\na  b\n=  =\n")
     counts = count(document, lambda node: "table")
     assert counts == {"word": 3, "formula": 1, "code": 2, "table": 1}
+    looked_up = publish_doctree("Read this.\n\n.. class:: kanon-lookup\n\nOptions\n-------\n\nNot this.\n")
+    assert count(looked_up, lambda node: "word", {LOOKED_UP}) == {"word": 2}
     assert reading_minutes(counts) == pytest.approx((3 * 0.75 + 50 + 2 * 5 + 30) / 60)
 
 

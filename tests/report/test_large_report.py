@@ -107,7 +107,7 @@ def test_a_folder_of_parts_is_counted_and_auto_says_so(folder, capsys):
     for number, rows in enumerate((frame[:500], frame[500:])):
         rows.to_csv(folder / "parts" / f"part-{number}.csv", index=False)
     assert run(["report", "parts", "--config", "r.yml", "--out", "r.html", "--internal"]) == 0
-    assert "counted by duckdb, since the file is large" in capsys.readouterr().err
+    assert "counted by duckdb, since it is large" in capsys.readouterr().err
     page = (folder / "r.html").read_text("utf-8")
     assert '<p class="kanon-banner" role="note">' in page and 'id="internal"' in page
     told = plain(page[page.index('id="internal"') :])

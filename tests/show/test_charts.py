@@ -1,5 +1,6 @@
 """Charts: valid, small, with words for those who cannot see them, and optional."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -389,8 +390,17 @@ def test_explorer_is_small_and_keeps_its_precision(made, grid):
 
 def test_explorer_binds_k_dates_and_place(made):
     params = {param["name"]: param for param in made["explorer"].to_dict()["params"]}
-    offered = params["k"]["bind"]["options"]
-    assert offered == sorted({*offered, *range(1, 11), 100, params["k"]["value"]})
+    told = made["explorer"].to_dict()["usermeta"]["labels"]["step"]
+    offered = json.loads(params["k"]["expr"].removesuffix("[step]"))
+    assert [str(k) for k in offered] == told
+    assert params["step"]["bind"] == {"input": "range", "min": 0, "max": len(offered) - 1, "step": 1} | {
+        "name": "group of at most (k): "
+    }
+    assert offered[params["step"]["value"]] == 5
+    # Any two neighbours are at most a factor of two apart, and from 10 on nearly as far as any other two.
+    assert offered[:10] == [*range(1, 11)]
+    assert offered[-1] == 100
+    assert all(1.15 < later / earlier < 1.5 for earlier, later in itertools.pairwise(offered[9:]))
     assert params["dates"]["bind"]["options"] == ["day", "month", "year"]
     assert len(params["place"]["bind"]["options"]) == 73
     assert params["place"]["bind"]["labels"][0] == "Spain"

@@ -1,5 +1,8 @@
 """What JupyterLab draws is the specification of a page: with other controls, and a heading for the words."""
 
+import json
+import re
+
 import pandas as pd
 import pytest
 
@@ -74,3 +77,21 @@ def test_it_is_that_of_the_page_at_the_same_place(case):
     assert [{**layer, "data": None} for layer in spec["layer"]] == [{**layer, "data": None} for layer in page["layer"]]
     shown = [row for row in page["data"]["values"] if row.get("place", "all") == values.get("place", "all")]
     assert case is of_detail or spec["data"]["values"] == shown
+
+
+@pytest.mark.parametrize("place", range(0, 20, 3))
+def test_both_say_the_same_share_at_each_place_of_the_slider(place):
+    vl_convert = pytest.importorskip("vl_convert")
+    explorer, page = show.explore(COUNTS), show.explorer(explorer_grid(COUNTS)).to_dict()
+    control, slider = explorer.controls["k"], next(each for each in page["params"] if each["name"] == "step")
+    assert slider["bind"]["max"] == len(control.options) - 1 == 19
+    slider["value"] = control.index = place
+    svg = vl_convert.vegalite_to_svg(json.dumps(page), vl_version="5.8")
+    drawn = float(re.search(r"([\d.]+)% (?:are alone|in a group of \d+ or fewer)", svg)[1])
+    said = float(re.search(r"<b>([\d.]+)%</b>", explorer.sentence.value)[1])
+    assert drawn == pytest.approx(said, rel=0.006, abs=0.001)
+    if place:
+        assert f"in a group of {page['usermeta']['labels']['step'][place]} or fewer" in svg
+        assert f"in a group of {control.value} persons or fewer" in explorer.sentence.value
+    else:
+        assert "are alone (k = 1)" in svg and "are the only ones" in explorer.sentence.value

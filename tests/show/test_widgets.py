@@ -75,7 +75,7 @@ def test_one_drawing_replaces_the_other(explorer):
     (output,) = explorer.chart.outputs
     assert explorer.chart.outputs != first
     values = {param["name"]: param["value"] for param in output["data"][VEGALITE]["params"] if "value" in param}
-    assert values == {"k": 50, "dates": "month", "place": "all"}
+    assert values == {"step": explorer.controls["k"].index, "dates": "month", "place": "all"}
     assert output["data"][VEGALITE]["$schema"].endswith("v5.json")
     assert "At k = 50, by month, in Everywhere" in output["data"]["text/plain"]
     json.dumps(explorer.chart.outputs)  # what goes to the browser
