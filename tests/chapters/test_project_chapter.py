@@ -70,6 +70,14 @@ def test_the_marker_takes_the_model_solution(school, capsys):
     assert neighbours == pytest.approx((released["district"].value_counts(normalize=True) ** 2).sum(), abs=0.04)
 
 
+def test_the_marker_takes_the_raw_file_by_a_single_key(school, capsys):
+    """As the page says of what a learner begins with."""
+    Path("school.yml").write_bytes(START.read_bytes())
+    code, _ = mark(capsys, "--protected", "public.csv")
+    assert code == 0
+    assert "bus_card" in read_microdata("public.csv")
+
+
 @pytest.mark.parametrize(
     ("kept", "limit"), [("weight", "by columns that are no keys"), ("family", "composition of their household")]
 )
