@@ -164,6 +164,14 @@ def test_environment_installs_what_make_installs():
     assert set(extras.split(",")) <= PYPROJECT["project"]["optional-dependencies"].keys()
 
 
+def test_hosted_services_make_the_same_notebooks_as_make_lab():
+    launch = ROOT / "postBuild"
+    assert launch.stat().st_mode & 0o111
+    (line,) = [line for line in launch.read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert line.removeprefix("python ") in (ROOT / "Makefile").read_text("utf-8")
+    assert (ROOT / line.removeprefix("python ")).is_file()
+
+
 def test_constraints_are_names_and_versions_only():
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     odd = [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)]

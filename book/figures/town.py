@@ -22,9 +22,12 @@ _SUBJECT = (
 _WORDS = {
     "people": "data('towns')[town].population",
     "share": "data('towns')[town][dates]",
+    "chance": style.share_expression("share"),
+    "where": "'In a town of ' + format(people, ',') + ', ' + dates + ' known:'",
+    # A telephone has no room for a tiny chance beside its words.
     "words": (
-        "['In a town of ' + format(people, ',') + ', ' + dates + ' known:',"
-        f" 'you are alone with a chance of ' + {style.share_expression('share')}]"
+        "length(chance) > 8 ? [where, 'you are alone with a chance of', chance]"
+        " : [where, 'you are alone with a chance of ' + chance]"
     ),
 }
 

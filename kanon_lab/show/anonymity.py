@@ -22,15 +22,18 @@ if TYPE_CHECKING:
 #: Shares travel as whole numbers of this unit: thousandths of a percentage point.
 UNIT = 1e-5
 
-# The result in words, three lines that follow the controls.
+# Names of places up to this length, in characters, share a line with the granularity on a telephone.
+_SHARING = 18
+_UP_TO = "(k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer')"
+_EXACTLY = "(k == 1 ? '' : exactly + ' in a group of exactly ' + k)"
+# The result in words, three lines that follow the controls, or four.
 _WORDS = {
     "row": "data('grid')[indexof(pluck(data('grid'), 'key'), place + ' ' + dates)]",
     "up_to": style.share_expression(f"(row.cumulative[k - 1] * {UNIT})"),
     "exactly": style.share_expression(f"((row.cumulative[k - 1] - (k > 1 ? row.cumulative[k - 2] : 0)) * {UNIT})"),
     "words": (
-        "[row.name + ', ' + dates + ' of birth:',"
-        " k == 1 ? up_to + ' are alone (k = 1)' : up_to + ' in a group of ' + k + ' or fewer',"
-        " k == 1 ? '' : exactly + ' in a group of exactly ' + k]"
+        f"length(row.name) > {_SHARING} ? [row.name + ',', dates + ' of birth:', {_UP_TO}, {_EXACTLY}]"
+        f" : [row.name + ', ' + dates + ' of birth:', {_UP_TO}, {_EXACTLY}]"
     ),
 }
 _TITLE = "Persons in a group of k or fewer"

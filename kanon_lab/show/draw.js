@@ -56,6 +56,8 @@ function tell(figure, view, { signal, description }) {
   // Only from now on: nobody wants to hear every figure of a page while it loads.
   place.setAttribute("aria-live", "polite");
   view.addSignalListener(signal, say);
+  // With the words, the lines of a title and the labels of an axis change: what is around the plot is measured anew.
+  view.addSignalListener(signal, () => view.resize().runAsync());
 }
 
 // A slider over the places of a list shows, and says, what stands at each; Vega writes the place, at every event anew.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from markupsafe import Markup
 from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, read_glue_cache
 from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -17,6 +18,7 @@ from kanon_lab.show import page
 if TYPE_CHECKING:
     from myst_nb.core.render import MimeData, NbElementRenderer
     from sphinx.application import Sphinx
+    from sphinx.config import Config
 
 SCRIPT = "kanon-charts.js"
 LIST_SCRIPT = "kanon-list.js"
@@ -38,7 +40,26 @@ FOLDED = """addEventListener("load", () => {
     new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
     name();
   }
-});"""
+});
+// On paper what is folded stands at the end of the page.
+addEventListener("beforeprint", () => {
+  const end = document.createElement("section");
+  end.className = "kanon-unfolded";
+  for (const box of document.querySelectorAll(".admonition.toggle-hidden")) {
+    const copy = box.cloneNode(true);
+    copy.classList.remove("toggle", "toggle-hidden");
+    copy.querySelector(".toggle-button")?.remove();
+    end.append(copy);
+  }
+  if (end.children.length) document.querySelector("article").append(end);
+});
+addEventListener("afterprint", () => document.querySelector(".kanon-unfolded")?.remove());"""
+
+# What the theme loads on every page, and none of ours needs: all icons of Font Awesome as a script, beside the font
+# that shows them too, and the index of the search, which is done on its own page.
+_UNUSED = re.compile(
+    r'<script[^>]* src="[^"]*(?:/fontawesome|/searchtools|/language_data|searchindex)\.js[^>]*></script>'
+)
 
 
 class ChartMime:
@@ -77,6 +98,11 @@ def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
     """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
     context["metatags"] = context.get("metatags", "") + ICON
+    context["lighter"] = lambda head: Markup(_UNUSED.sub("", head))
+    # Sphinx takes a page for one with formulas where any part of it might have had some.
+    if 'class="math' not in context.get("body", ""):
+        scripts = context["script_files"]
+        scripts[:] = [each for each in scripts if "mathjax" not in str(getattr(each, "filename", each))]
     app.add_css_file(STYLE)
     if "dropdown admonition" in context.get("body", ""):
         app.add_js_file(None, body=FOLDED)
@@ -84,6 +110,17 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
         app.add_js_file(SCRIPT, loading_method="defer")
     if 'class="kanon-list"' in context.get("body", ""):
         app.add_js_file(LIST_SCRIPT, loading_method="defer")
+
+
+def load_less(app: Sphinx, config: Config) -> None:
+    """Our layout, which leaves out what the theme's loads for nothing; and of MathJax what sets and says formulas.
+
+    All of MathJax in one would be half as large again: with a menu that makes each formula a stop of the Tab key.
+    """
+    config.templates_path = [*config.templates_path, str(Path(__file__).parent / "templates")]
+    if "sphinx-mathjax-offline" in app.extensions:
+        config.mathjax_path = "mathjax/startup.js"
+        config.mathjax3_config = {"loader": {"load": ["input/tex", "output/chtml", "a11y/assistive-mml"]}}
 
 
 def write_assets(app: Sphinx) -> None:
@@ -119,6 +156,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     if "autodoc-process-docstring" in app.events.events:
         app.connect("autodoc-process-docstring", join_descriptions, priority=400)  # before numpydoc's
     app.add_post_transform(InsertFigures)
+    app.connect("config-inited", load_less)
     app.connect("builder-inited", write_assets)
-    app.connect("html-page-context", add_assets)
+    app.connect("html-page-context", add_assets, priority=900)  # after the extension for formulas
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

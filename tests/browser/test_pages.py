@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 
 import pytest
@@ -22,6 +23,8 @@ PAGES = sorted(
 
 SLIDER = '"input":"range"'
 FORMULA = 'class="math'
+# Bytes: of a page itself, and of what it loads with all others, without what draws charts.
+OWN, REST = 1_500_000, 800_000
 
 OVERFLOWING = """() => {
   const width = document.documentElement.clientWidth;
@@ -54,7 +57,7 @@ EMPTY_CHARTS = """() => [...document.querySelectorAll('.kanon-figure')]
 UNSET_MATH = """() => [...document.querySelectorAll('span.math, div.math')]
   .filter(e => !e.querySelector('mjx-container')).map(e => e.textContent.slice(0, 60))"""
 
-SCRIPTS_OF_FORMULAS = "() => document.querySelectorAll('script[src*=mathjax i]').length"
+SCRIPTS_OF_FORMULAS = "() => document.querySelectorAll('script[src*=startup]').length"
 NAMES_OF_TABLES = "() => [...document.querySelectorAll('.kanon-scroll')].map(e => e.getAttribute('aria-label'))"
 HEIGHTS_OF_TABLES = """() => [...document.querySelectorAll('.kanon-scroll')]
   .filter(e => !e.closest('details')).map(e => getComputedStyle(e).maxHeight)"""
@@ -263,6 +266,39 @@ def test_explorers_of_a_file_say_what_they_show(book, visit, page, control, key,
     assert visit.errors == []
 
 
+def test_pages_load_only_what_they_use():
+    """What is big is loaded where there is something for it to do; the rest of a page is small."""
+    for page in [*PAGES, "genindex.html"]:
+        text = (HTML / page).read_text("utf-8")
+        loaded = re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"?#:]+)', text)
+        assert any("mathjax" in each for each in loaded) == (FORMULA in text), page
+        assert any("kanon-charts.js" in each for each in loaded) == ('class="kanon-figure"' in text), page
+        assert [each for each in loaded if re.search("fontawesome|searchindex|searchtools", each)] == [], page
+        assert len(text.encode()) < OWN, page
+        files = {(HTML / page).parent / each for each in loaded if re.search(r"\.(js|css)$", each)}
+        rest = sum(file.resolve().stat().st_size for file in files if "kanon-charts.js" not in file.name)
+        assert rest < REST, page
+
+
+def test_the_search_of_the_theme_works_on_its_page(book, visit):
+    visit.page.goto(f"{book}/search.html?q=individual_risk")
+    visit.page.wait_for_selector("#search-results a[href*='api/measures']", timeout=10_000)
+    assert visit.errors == []
+
+
+def test_buttons_of_the_theme_show_their_icons(book, visit):
+    opened = visit.open(f"{book}/{pages_with('.kanon-figure')[0]}")
+    opened.wait_for_function("() => document.fonts.status === 'loaded'")
+    icons = opened.query_selector_all("i[class*='fa-']")
+    shown = [icon for icon in icons if icon.is_visible()]
+    assert len(shown) >= 3
+    for icon in shown:
+        content = icon.evaluate("e => getComputedStyle(e, '::before').content")
+        assert len(content.strip('"')) == 1
+        assert icon.evaluate("e => getComputedStyle(e).fontFamily").startswith('"Font Awesome')
+    assert opened.evaluate("() => [...document.fonts].some(f => /Awesome/.test(f.family) && f.status === 'loaded')")
+
+
 def test_formulas_are_no_tab_stops(book, visit):
     opened = visit.open(f"{book}/{pages_with(FORMULA)[0]}")
     assert opened.query_selector_all("mjx-container")
@@ -302,7 +338,7 @@ def test_tables_of_figures_say_which_figure(seen):
         assert len(set(names)) == len(names)
 
 
-def test_paper_shows_tables_whole_and_no_answer_that_was_not_opened(book, visit):
+def test_paper_shows_tables_whole_and_what_is_folded_at_its_end(book, visit):
     opened = visit.open(f"{book}/{pages_with('dropdown admonition')[0]}")
     opened.query_selector(".toggle-button").click()
     opened.emulate_media(media="print")
@@ -316,6 +352,11 @@ def test_paper_shows_tables_whole_and_no_answer_that_was_not_opened(book, visit)
     assert not any(answers)
     assert all(opened.eval_on_selector_all(".admonition.toggle:not(.toggle-hidden) .admonition-title ~ *", shown))
     assert all(opened.eval_on_selector_all(".admonition.toggle .admonition-title", shown))
+    folded = opened.eval_on_selector_all(".admonition.toggle-hidden", "all => all.length")
+    assert opened.eval_on_selector_all(".kanon-unfolded > .admonition", "all => all.length") == folded
+    assert all(opened.eval_on_selector_all(".kanon-unfolded > .admonition > *", shown))
+    opened.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert opened.query_selector(".kanon-unfolded") is None
 
 
 def test_a_figure_without_javascript_is_its_description(book, chromium):
