@@ -57,10 +57,26 @@ function judge(task, values) {
 
 const filled = (words, parts) => words.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
 
+const counted = (value) => (Number.isSafeInteger(value) && value > 0 ? value : 0);
+const isMap = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+// What is kept of each exercise. Other pages of this address may write there too: what has another form is left out.
+function readKept(text) {
+  let found = null;
+  try {
+    found = JSON.parse(text)?.exercises;
+  } catch {
+    // damaged: begin anew
+  }
+  const some = isMap(found) ? Object.entries(found).filter(([, one]) => isMap(one)) : [];
+  const own = ({ right, tries, hints }) => ({ right: right === true, tries: counted(tries), hints: counted(hints) });
+  return Object.fromEntries(some.map(([key, one]) => [key, own(one)]));
+}
+
 let kept = {};
 let keeps = true;
 try {
-  kept = JSON.parse(localStorage.getItem(KEPT) || '{"exercises": {}}').exercises || {};
+  kept = readKept(localStorage.getItem(KEPT));
 } catch {
   keeps = false;
 }

@@ -16,6 +16,8 @@ from kanon_lab.files import storage_errors, write_text
 
 #: In the working folder; the page of the book saves a file of the same form.
 PROGRESS = "kanon-lab-progress.json"
+# What is kept of an exercise.
+_KEPT = {"right": bool, "tries": int, "hints": int}
 
 
 class Told(str):
@@ -184,15 +186,18 @@ def _read() -> dict[str, dict[str, Any]]:
         return {}
     try:
         found = json.loads(path.read_text("utf-8"))["exercises"]
-        return {str(key): dict(one) for key, one in found.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        kept = {str(key): dict(one) for key, one in found.items()}
+        if any(type(one.get(name, kind())) is not kind for one in kept.values() for name, kind in _KEPT.items()):
+            raise TypeError
+        return kept
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError(f"{PROGRESS}: holds no progress that can be read; delete it, or progress(reset=True)") from None
 
 
 def _note(key: str, right: bool | None = None, hints: int | None = None) -> None:
     """Keep that an answer was right or not, or how many hints were seen."""
     kept = _read()
-    one = {"right": False, "tries": 0, "hints": 0} | kept.get(key, {})
+    one = {name: kind() for name, kind in _KEPT.items()} | kept.get(key, {})
     if right is not None:
         one["right"], one["tries"] = one["right"] or right, one["tries"] + 1
     if hints is not None:

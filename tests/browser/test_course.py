@@ -188,6 +188,28 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     assert kept.get_by_role("status").inner_text().startswith("0 of 4")
 
 
+@pytest.mark.parametrize(
+    "found",
+    [
+        *("null", "[", '"text"', '{"exercises": "text"}', '{"exercises": true}', '{"exercises": ["hospital.classes"]}'),
+        '{"exercises": {"hospital.classes": null, "hospital.alone": 1, "__proto__": {"right": true}}}',
+        '{"exercises": {"hospital.classes": {"right": "<b>no</b>", "tries": "<b>", "hints": -1, "more": {}}}}',
+    ],
+)
+def test_what_is_damaged_where_progress_is_kept_is_left_out(page, address, found):
+    page.evaluate("text => localStorage.setItem('kanon-lab-progress', text)", found)
+    page.reload()
+    form = exercise(page, "classes")
+    assert page.locator(".kanon-bar span").inner_text() == "0 of 4 exercises solved."
+    form.get_by_label("Your answer").fill("16")
+    form.get_by_label("Your answer").press("Enter")
+    assert said(form) == "Right. 16"
+    page.goto(address("preface"))
+    told = page.locator(".kanon-progress").get_by_role("status").inner_text()
+    assert told == "1 of 4 exercises solved. This is kept in this browser only."
+    assert page.evaluate(KEPT)["hospital.classes"] == {"right": True, "tries": 1, "hints": 0}
+
+
 def test_where_nothing_may_be_kept_answers_are_checked_all_the_same(chromium, address):
     context = chromium.new_context()
     context.add_init_script(

@@ -89,7 +89,13 @@ def test_progress_is_kept_in_the_folder_counted_and_forgotten(course):
     assert not (course / KEPT).exists()
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00"])
+DAMAGED = [
+    *("", "{}", "[]", '{"exercises": [1]}', '{"exercises": {"a": 1}}', "\x00", "[" * 100_000),
+    *(f'{{"exercises": {{"hospital.alone": {{"{name}": "1"}}}}}}' for name in ("right", "tries", "hints")),
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
 def test_a_damaged_file_of_progress_is_one_line_and_can_be_left_behind(course, content):
     (course / KEPT).write_text(content)
     with pytest.raises(DataError, match="holds no progress that can be read"):
@@ -158,4 +164,10 @@ def test_a_working_copy_is_never_overwritten(course, monkeypatch, capsys):
     (old,) = mine.parent.glob("hospital-until-*.ipynb")
     assert old.read_text() == "my work"
     assert "your copy is now hospital-until-" in capsys.readouterr().out
+    # What the course project begins with lies beside the notebooks, and is the reader's too.
+    school = mine.with_name("school.yml")
+    assert school.read_bytes() == working_copy.START.read_bytes()
+    school.write_text("my solution")
+    working_copy.main()
+    assert school.read_text() == "my solution"
     shutil.rmtree(course / "workspace")
