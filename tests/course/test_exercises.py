@@ -73,6 +73,18 @@ def test_a_review_is_of_two_exercises_of_chapters_before(chapter):
         assert exercise_named(name)[1].depth != "predict"
 
 
+def test_neither_place_nor_length_tells_the_right_option():
+    """A reader who knows tests, and not the chapter, takes the third option, or the longest."""
+    choices = [each.options for path in find_exercises().values() for each in read_exercises(path) if each.options]
+    right = [next(place for place, each in enumerate(options) if each.right) for options in choices]
+    longest = [
+        max(len(each.text) for each in options) == len(options[place].text)
+        for options, place in zip(choices, right, strict=True)
+    ]
+    assert max(right.count(place) for place in range(5)) <= len(choices) / 2
+    assert sum(longest) <= len(choices) / 2
+
+
 def test_exercises_are_counted_by_depth():
     depths = [each["depth"] for each in HOSPITAL]
     assert depths == ["compute", "compute", "decide", "explain", "predict"]
