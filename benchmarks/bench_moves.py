@@ -15,8 +15,8 @@ def nation(_):
 
 
 def move(control):
-    for k in range(2, 12):
-        control.value = k if control.value != k else k + 1
+    for k in range(1, 11):
+        control.value = k if control.value != k else 20
 
 
 QUESTION = Question(

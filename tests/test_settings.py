@@ -271,7 +271,7 @@ def written(page):
             yield found
 
 
-@pytest.mark.parametrize("page", ["recipes.md", "report.md", "enusc.md", "README.md"])
+@pytest.mark.parametrize("page", ["recipes.md", "report.md", "enusc.md", "project.md", "README.md"])
 def test_an_editor_takes_what_the_pages_show(page):
     for found in written(page):
         assert [error.message for error in SCHEMA.iter_errors(found)] == []

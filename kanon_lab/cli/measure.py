@@ -189,9 +189,12 @@ def measure(
 def _grouped(source, spec, save_classes):
     """What was read of FILE, and its class table; the counts are saved where that is asked for."""
     from kanon_lab.classes import class_table
+    from kanon_lab.data.writing import refuse_inputs
     from kanon_lab.engines import save_counts
     from kanon_lab.engines.counting import counted_in_memory
 
+    if save_classes:
+        refuse_inputs(save_classes, [("the input", source.file)])
     if source.counted_by != "memory":
         read = counted = source.count(spec)
         table = counted.table()

@@ -414,7 +414,10 @@ def _read_again(draft: Path, path: Path) -> pd.DataFrame:
 
 
 def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
-    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name."""
+    """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
+
+    So is one in a folder of parts that is read: it would be a part.
+    """
     for name, path in inputs:
         try:
             same = Path(out).samefile(path)
@@ -422,6 +425,16 @@ def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> 
             same = False
         if same:
             raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
+        if _stands_in(out, path):
+            raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
+
+
+def _stands_in(path: str | Path, folder: str | Path) -> bool:
+    """Whether a file stands, or is to stand, in a folder that is there."""
+    try:
+        return Path(folder).is_dir() and Path(path).resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, ValueError, RuntimeError):  # no such path, or links in a circle
+        return False
 
 
 def refuse_another(draft: Path, path: Path) -> None:

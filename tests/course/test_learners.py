@@ -164,4 +164,10 @@ def test_a_working_copy_is_never_overwritten(course, monkeypatch, capsys):
     (old,) = mine.parent.glob("hospital-until-*.ipynb")
     assert old.read_text() == "my work"
     assert "your copy is now hospital-until-" in capsys.readouterr().out
+    # What the course project begins with lies beside the notebooks, and is the reader's too.
+    school = mine.with_name("school.yml")
+    assert school.read_bytes() == working_copy.START.read_bytes()
+    school.write_text("my solution")
+    working_copy.main()
+    assert school.read_text() == "my solution"
     shutil.rmtree(course / "workspace")

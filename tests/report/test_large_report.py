@@ -117,6 +117,29 @@ def test_a_folder_of_parts_is_counted_and_auto_says_so(folder, capsys):
     assert not re.search("ID-0", page)
 
 
+def test_nothing_is_written_into_a_folder_that_is_read(folder, capsys, monkeypatch):
+    monkeypatch.setattr(build, "_executed", lambda *_: pytest.fail("it ran"))
+    (folder / "parts").mkdir()
+    (folder / "survey.csv").rename(folder / "parts" / "a.csv")
+    (folder / "link").symlink_to("parts")
+    before = (folder / "parts" / "a.csv").read_bytes()
+    report = ["report", "parts", "--config", "r.yml", "--engine", "duckdb"]
+    protect = ["protect", "parts", "--recipe", "r.yml", "--engine", "duckdb", "--overwrite"]
+    saved = ["measure", "parts", "--keys", "sex", "--save-classes", "parts/counts.parquet"]
+    for command in (
+        *(
+            [*report, "--out", "r.html", "--protected", f"{place}", "--overwrite"]
+            for place in ("parts/a.csv", "link/b.csv")
+        ),
+        [*report, "--out", "parts/r.html"],
+        *([*protect, "--out", place] for place in ("parts/a.csv", "link/b.csv")),
+        saved,
+    ):
+        assert run(command) == 2
+        assert "the output path is in the folder of the input; choose another place" in capsys.readouterr().err
+    assert inside(folder / "parts") == ["a.csv"] and (folder / "parts" / "a.csv").read_bytes() == before
+
+
 def test_auto_takes_memory_where_an_engine_does_not_do_it(folder, capsys, monkeypatch):
     monkeypatch.setattr(source, "_LARGE", 10)
     config = CONFIG | {"map": None, "steps": [{"round": {"variable": "weight", "base": 5}}]}
