@@ -84,19 +84,19 @@ class Tasks(SphinxDirective):
         return _words(self.config.language)
 
     def solved(self, chapter: str) -> list[Solved]:
-        """The exercises of a chapter; none where it has no file of them."""
+        """The exercises of a chapter."""
         if chapter not in find_exercises():
-            return []
+            raise self.error(f"there are no exercises of {chapter}: write exercises/{chapter}.yml")
         if (found := solved_of(self.env.srcdir, chapter)) is None:
             raise self.error(f"{NOTEBOOK} holds no exercises of {chapter}: run it again (make book)")
         return found
 
-    def named(self, key: str) -> Solved | None:
-        """An exercise by chapter and id; None where the chapter has no file."""
+    def named(self, key: str) -> Solved:
+        """An exercise by chapter and id."""
         chapter, _, name = key.rpartition(".")
         solved = self.solved(chapter)
         found = next((each for each in solved if each.id == name), None)
-        if solved and found is None:
+        if found is None:
             raise self.error(f"no exercise {key}; {chapter} has {', '.join(each.id for each in solved)}")
         return found
 
@@ -189,8 +189,6 @@ class Exercises(Tasks):
     def run(self) -> list[nodes.Node]:
         chapter = Path(self.env.docname).name
         asked = [each for each in self.solved(chapter) if each.depth != DEPTHS[-1]]
-        if not asked:
-            return []
         up = "../" * self.env.docname.count("/")
         link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, self.words["notebook_link"])
         count = element("span", {"data-chapter": chapter, "data-exercises": len(asked)})
@@ -207,10 +205,9 @@ class Review(Tasks):
     def run(self) -> list[nodes.Node]:
         found = []
         for key in self.arguments[0].split():
-            if (solved := self.named(key)) is not None:
-                chapter = key.rpartition(".")[0]
-                found += self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
-                found.append(self.form(key, solved, again=True))
+            solved, chapter = self.named(key), key.rpartition(".")[0]
+            found += self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
+            found.append(self.form(key, solved, again=True))
         return found
 
 
@@ -223,8 +220,7 @@ class Predict(Tasks):
     def run(self) -> list[nodes.Node]:
         inside = self.parse_content_to_nodes()
         key = f"{Path(self.env.docname).name}.{self.arguments[0]}"
-        if (solved := self.named(key)) is None:
-            return inside
+        solved = self.named(key)
         legend = element(
             "legend",
             {},

@@ -57,6 +57,12 @@ def test_a_file_belongs_to_a_chapter_that_shows_it(chapter):
     assert {*re.findall(r"^:+\{predict\} (\S+)$", page, flags=re.MULTILINE)} == guesses
 
 
+def test_every_chapter_of_the_first_six_parts_has_exercises():
+    parts = read_yaml(ROOT / "_toc.yml")["parts"][:6]
+    names = [Path(each["file"]).name for part in parts for each in part["chapters"]]
+    assert [name for name in names if name not in find_exercises()] == []
+
+
 REVIEWS = {
     path.stem: found[1].split()
     for path in sorted((ROOT / "book").glob("*.md"))

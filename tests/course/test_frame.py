@@ -84,7 +84,7 @@ def test_the_line_under_the_title_says_where_one_is(built):
         first
         == "Chapter 2 · Part 2: Second, 1 of 1 · 5 minutes to read (how minutes are counted) · complete track only"
     )
-    assert rest == ["Builds on: One", "Before: One"]
+    assert rest == ["Builds on: One", "Previous: One"]
     assert [a["href"] for a in line.select("a")] == ["preface.html#minutes", "one.html", "one.html"]
     first = built("one").select_one(".kanon-line")
     assert [a["href"] for a in first.select("a")][1:] == [
