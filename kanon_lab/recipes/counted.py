@@ -17,7 +17,7 @@ import pandas as pd
 
 from kanon_lab.classes.counts import Counts, records_in
 from kanon_lab.classes.sums import sums_by_group
-from kanon_lab.columns import Coded, coded, distinct_rows, grouped, pack
+from kanon_lab.columns import Coded, coded, distinct_rows, grouped, pack, quantity
 from kanon_lab.errors import DataError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
@@ -35,7 +35,7 @@ from kanon_lab.terms import Note
 if TYPE_CHECKING:
     from kanon_lab.engines.release import Hidden, Records
 
-_ROW = re.compile(r"\brow \S+( \(and [\d,]+ more\))?")
+_ROW = re.compile(r"\brow [^\s:]+( \(and [\d,]+ more\))?")
 _UNKNOWN = {each.name: None for each in fields(Measured)}
 #: Measures that classes and values tell.
 MEASURED = frozenset(_UNKNOWN) - {
@@ -410,6 +410,9 @@ def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> 
 def counted_protection(records: Records, plan: Plan) -> CountedProtection:
     """The protection of a file that an engine has opened, before any step."""
     counted = records.counted
+    for name in (name for name in plan.spec.numeric_variables if name in records.values):
+        with _of_counts():
+            quantity(records.values[name])
     counts = Counts(counted.records, counted.weights)
     baseline = Baseline(counted.frame, plan.spec, plan.k, plan.risks, plan.estimator, None, None)
     names = (*plan.spec.key_variables, *plan.spec.sensitive_variables)

@@ -117,6 +117,13 @@ def test_a_folder_of_parts_is_counted_and_auto_says_so(folder, capsys):
     assert not re.search("ID-0", page)
 
 
+def test_a_quantity_that_is_text_is_refused_as_in_memory(folder, capsys):
+    surveys.survey().assign(income="ZQ").to_csv("survey.csv", index=False)
+    assert command() == 2
+    said = capsys.readouterr().err
+    assert "column income: in some records: text, and numbers are needed" in said and "ZQ" not in said
+
+
 def test_nothing_is_written_into_a_folder_that_is_read(folder, capsys, monkeypatch):
     monkeypatch.setattr(build, "_executed", lambda *_: pytest.fail("it ran"))
     (folder / "parts").mkdir()
