@@ -58,7 +58,8 @@ def records_by_class(tables: Mapping[str, pd.DataFrame], keys: Sequence[str]) ->
         told += [f"Alone: {listed(alone)}."] if len(alone) else []
         y += len(table) + 3
     note = f"One box a record: same colour and letter, same {listed(keys)}"
-    return scene.chart("Records and their classes", note, f"Records of {listed(tables)} by class. {' '.join(told)}", y - 0.5)
+    words = f"Records of {listed(tables)} by class. {' '.join(told)}"
+    return scene.chart("Records and their classes", note, words, y - 0.5)
 
 
 def lattice(grid: pd.DataFrame, keys: Sequence[str], *, below: str | int, k_required: int) -> alt.LayerChart:
