@@ -97,12 +97,7 @@ def _layers(names: list[str], sizes: list[int]) -> list:
     )
     y = style.shares_axis("Y", "share", "Chance of being alone (%)", nice=False)
     curves = alt.Chart().transform_fold(names, ["dates", "share"]).encode(x=x, y=y)
-    lines = curves.mark_line().encode(
-        color=style.date_color(names),
-        strokeDash=style.date_dash(names),
-        strokeWidth=alt.condition("datum.dates == dates", alt.value(3.5), alt.value(1.5)),
-        opacity=alt.condition("datum.dates == dates", alt.value(1), alt.value(0.6)),
-    )
+    lines = curves.mark_line().encode(**style.chosen_dates(names))
     hover = style.hover(
         curves,
         ("population:Q", "inhabitants", style.COUNT),

@@ -279,12 +279,7 @@ def _layers(names: list[str], k_max: int) -> list:
     y = style.shares_axis("Y", "share", f"{_TITLE} (%)", nice=False)
     share = f"datum.units * {UNIT}"
     curves = style.curves_by_k("datum.place == place", k_max, "cumulative", "units", share).encode(x=x, y=y)
-    lines = curves.mark_line(interpolate="step-after").encode(
-        color=style.date_color(names),
-        strokeDash=style.date_dash(names),
-        strokeWidth=alt.condition("datum.dates == dates", alt.value(3.5), alt.value(1.5)),
-        opacity=alt.condition("datum.dates == dates", alt.value(1), alt.value(0.6)),
-    )
+    lines = curves.mark_line(interpolate="step-after").encode(**style.chosen_dates(names))
     hover = style.hover(
         curves,
         ("name:N", "place"),

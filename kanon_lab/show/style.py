@@ -169,6 +169,17 @@ def date_dash(dates: Sequence[str]) -> alt.StrokeDash:
     return alt.StrokeDash("dates:N", scale=_date_scale(dates, _DASHES), title=_DATE_LEGEND, legend=line_legend())
 
 
+def chosen_dates(dates: Sequence[str]) -> dict[str, Any]:
+    """Encodings of lines by granularity, those of the chosen one (the parameter ``dates``) before the others."""
+    chosen = "datum.dates == dates"
+    return {
+        "color": date_color(dates),
+        "strokeDash": date_dash(dates),
+        "strokeWidth": alt.condition(chosen, alt.value(3.5), alt.value(1.5)),
+        "opacity": alt.condition(chosen, alt.value(1), alt.value(0.6)),
+    }
+
+
 def line_legend() -> alt.Legend:
     """A legend with long pieces of line: short ones would all look alike."""
     return alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
