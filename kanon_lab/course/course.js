@@ -155,7 +155,7 @@ function checkNumber(form, task) {
   const shown = form.querySelector(".kanon-shown").textContent;
   if (form.classList.contains("kanon-guess")) {
     const near = right ? "guess_close" : values[0] > task.answer ? "guess_high" : "guess_low";
-    say(form, null, `${filled(SAID.it_is, { answer: shown })} ${SAID[near]}`, form.querySelector(".kanon-explained"));
+    say(form, right || null, `${filled(SAID.it_is, { answer: shown })} ${SAID[near]}`, form.querySelector(".kanon-explained"));
     reveal(form);
   } else if (right) say(form, true, `${SAID.right} ${shown}`);
   else if (known in SAID) say(form, false, `${SAID.wrong} ${SAID[known]}`);
