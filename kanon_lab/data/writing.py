@@ -416,7 +416,7 @@ def _read_again(draft: Path, path: Path) -> pd.DataFrame:
 def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
     """Raise an `OptionError` where a file to be written is one that is read, by whatever path; each with its name.
 
-    So is one in a folder of parts that is read: it would be a part.
+    So is one in a folder of parts, which only what is called "the input" may be: it would be a part.
     """
     for name, path in inputs:
         try:
@@ -425,7 +425,7 @@ def refuse_inputs(out: str | Path, inputs: Iterable[tuple[str, str | Path]]) -> 
             same = False
         if same:
             raise OptionError(f"{out}: the output path is equal to {name}; choose another name for the output")
-        if _stands_in(out, path):
+        if name == "the input" and _stands_in(out, path):
             raise OptionError(f"{out}: the output path is in the folder of {name}; choose another place")
 
 

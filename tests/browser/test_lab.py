@@ -156,9 +156,9 @@ def test_the_explorer_of_detail_follows_its_controls(cell):
 
 def test_what_is_said_of_an_answer_is_shown(cell, desk):
     cell("chart")  # so that all have run
-    told = desk.page.locator(".jp-CodeCell").nth(list(SMALL).index("exercise")).locator(".jp-RenderedMarkdown")
-    told.scroll_into_view_if_needed()
-    assert told.inner_text().startswith("Not yet.")
+    asked = desk.page.locator(".jp-CodeCell").nth(list(SMALL).index("exercise"))
+    asked.scroll_into_view_if_needed()
+    asked.locator(".jp-RenderedMarkdown").get_by_text("Not yet.").wait_for(timeout=30_000)
 
 
 def test_explorer_follows_its_slider(lab, visit):
