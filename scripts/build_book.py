@@ -24,7 +24,6 @@ from kanon_lab.course.edition import commit_of
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
-from kanon_lab.recipes.plan import filled
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "_build"
@@ -119,6 +118,8 @@ def build_pages() -> None:
 
 def stage() -> None:
     """Put the chapters and the configuration beside the executed notebooks."""
+    from kanon_lab.recipes.plan import filled  # pandas takes most of a second, where nothing has changed
+
     for folder in ("book", "_build"):
         shutil.rmtree(SITE / folder, ignore_errors=True)
     shutil.copytree(ROOT / "book", SITE / "book")
