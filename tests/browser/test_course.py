@@ -276,7 +276,7 @@ def expected(solved, text, reasons) -> tuple[bool, str]:
         return False, "This is no number that can be read."
     right, known = judge(solved.to_dict(), values)
     if solved.depth == "predict":
-        return False, f"It is {solved.shown}"
+        return right, f"It is {solved.shown}"
     return right, "Right." if right else reasons[known] if isinstance(known, int) else WORDS[known]
 
 
