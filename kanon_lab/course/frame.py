@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ from kanon_lab.course.files import exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
-from kanon_lab.course.sphinx import html
+from kanon_lab.course.sphinx import asset, html
 from kanon_lab.show.page import VEGALITE_MIME
+from kanon_lab.show.sphinx import write_static
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
@@ -267,12 +267,7 @@ class Frame(SphinxPostTransform):
 
 def write_assets(app: Sphinx) -> None:
     """Write them before any page is made: Sphinx puts a checksum of them into the pages."""
-    if app.builder.format == "html":
-        static = Path(app.outdir) / "_static"
-        static.mkdir(parents=True, exist_ok=True)
-        for name in (STYLE, SCRIPT):
-            own = files(__package__) / name.removeprefix("kanon-")
-            (static / name).write_text(own.read_text("utf-8"), "utf-8")
+    write_static(app, {STYLE: lambda: asset("frame.css"), SCRIPT: lambda: asset("frame.js")})
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -22,6 +22,7 @@ from kanon_lab.course.learner import workbook
 from kanon_lab.course.solving import Solved
 from kanon_lab.notebooks import recorded
 from kanon_lab.show.page import embedded_json
+from kanon_lab.show.sphinx import write_static
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
@@ -243,22 +244,19 @@ class Predict(Tasks):
         return [element("form", attributes, element("fieldset", {}, *parts)), shown]
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a script or style sheet of the course."""
     return (files(__package__) / name).read_text("utf-8")
 
 
 def script(language: str = "en") -> str:
     """JavaScript that checks the answers of a page, with the words it says."""
-    return f"(() => {{\nconst SAID = {embedded_json(_words(language))};\n{_asset('course.js')}}})();\n"
+    return f"(() => {{\nconst SAID = {embedded_json(_words(language))};\n{asset('course.js')}}})();\n"
 
 
 def write_assets(app: Sphinx) -> None:
     """Write script and style before any page is made: Sphinx puts a checksum of them into the pages."""
-    if app.builder.format == "html":
-        static = Path(app.outdir) / "_static"
-        static.mkdir(parents=True, exist_ok=True)
-        (static / SCRIPT).write_text(script(app.config.language), "utf-8")
-        (static / STYLE).write_text(_asset("course.css"), "utf-8")
+    write_static(app, {SCRIPT: lambda: script(app.config.language), STYLE: lambda: asset("course.css")})
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,13 +126,16 @@ def load_less(app: Sphinx, config: Config) -> None:
 
 def write_assets(app: Sphinx) -> None:
     """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
-    if app.builder.format != "html":
-        return
-    static = Path(app.outdir) / "_static"
-    static.mkdir(parents=True, exist_ok=True)
-    (static / SCRIPT).write_text(page.script(), "utf-8")
-    (static / LIST_SCRIPT).write_text(page.list_script(), "utf-8")
-    (static / STYLE).write_text(page.style(), "utf-8")
+    write_static(app, {SCRIPT: page.script, LIST_SCRIPT: page.list_script, STYLE: page.style})
+
+
+def write_static(app: Sphinx, made: Mapping[str, Callable[[], str]]) -> None:
+    """Write files for pages of HTML, each by what makes its text."""
+    if app.builder.format == "html":
+        static = Path(app.outdir) / "_static"
+        static.mkdir(parents=True, exist_ok=True)
+        for name, text in made.items():
+            (static / name).write_text(text(), "utf-8")
 
 
 def join_descriptions(app: Sphinx, what: str, name: str, each: object, options: Any, lines: list[str]) -> None:
