@@ -17,6 +17,8 @@ from kanon_lab.settings import LIST, TEXT, Settings, checked, one_of, read
 _PACKAGE = Path(__file__).resolve().parents[1]
 #: What an exercise asks for: a calculation, a reason with evidence, a decision; or a guess before an explorer moves.
 DEPTHS = ("compute", "explain", "decide", "predict")
+#: The depth of what is no exercise: it has no number, and does not count as solved.
+GUESS = DEPTHS[-1]
 LEAST, MOST = 4, 6
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 #: By which the options of a choice are called.
@@ -143,7 +145,7 @@ class Exercise(_Part):
             self._check_choice()
         else:
             self.needs("solution", "within", why=" (there are no options, so the answer is a number)")
-        if self.depth == "predict":
+        if self.depth == GUESS:
             if self.options:
                 raise OptionError("a guess (depth: predict) is a number; leave the options out")
             return
@@ -246,7 +248,7 @@ def numbers() -> dict[str, str]:
     """Number of each exercise, ``2.3``, by chapter and id, ``what-k-says.keys``; a guess has none."""
     found = {}
     for chapter, path in find_exercises().items():
-        asked = [exercise for exercise in read_exercises(path) if exercise.depth != "predict"]
+        asked = [exercise for exercise in read_exercises(path) if exercise.depth != GUESS]
         before = chapter_numbers().get(chapter, chapter)
         found |= {f"{chapter}.{each.id}": f"{before}.{place}" for place, each in enumerate(asked, start=1)}
     return found

@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
 from kanon_lab.course.edition import add_edition, write_redirects
-from kanon_lab.course.files import exercises_of
+from kanon_lab.course.files import GUESS, exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
@@ -252,7 +252,7 @@ class Frame(SphinxPostTransform):
         if about.track != TRACKS[0]:
             title += f' <small class="kanon-track">{escape(self.words["map_complete"])}</small>'
         name = about.chapter.name
-        asked = sum(count for depth, count in exercises_of(name).items() if depth != "predict")
+        asked = sum(count for depth, count in exercises_of(name).items() if depth != GUESS)
         done = f'<td class="kanon-progress" data-chapter="{name}" data-exercises="{asked}"></td>'
         return f'<tr class="kanon-{about.track}"><th scope="row">{title}</th>{row}{done}</tr>'
 

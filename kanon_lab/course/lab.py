@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, LETTERS, chapter_numbers, exercise_named, exercises_of, find_exercises
+from kanon_lab.course.files import GUESS, LETTERS, chapter_numbers, exercise_named, exercises_of, find_exercises
 from kanon_lab.course.judging import SAID, judge, read_answer
 from kanon_lab.course.markdown import without_roles
 from kanon_lab.course.solving import Solved, solve
@@ -75,7 +75,7 @@ def check(name: object, answer: Any) -> Told:
         return _told("No answer yet: put it in place of the dots.")
     right, says = _choice(solved, answer) if solved.options else _typed(solved, answer)
     if right is not None:
-        _note(key, right and solved.depth != DEPTHS[-1])
+        _note(key, right and solved.depth != GUESS)
     return _told(says, right)
 
 
@@ -170,7 +170,7 @@ def progress(*, reset: bool = False) -> Told:
     done = [key.rpartition(".")[0] for key, one in _read().items() if one.get("right")]
     rows = []
     for chapter in find_exercises():
-        total = sum(count for depth, count in exercises_of(chapter).items() if depth != DEPTHS[-1])
+        total = sum(count for depth, count in exercises_of(chapter).items() if depth != GUESS)
         rows.append((chapter_numbers().get(chapter, ""), chapter, min(done.count(chapter), total), total))
     solved, total = sum(row[2] for row in rows), sum(row[3] for row in rows)
     lines = [

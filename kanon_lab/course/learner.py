@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kanon_lab.course.files import DEPTHS, LETTERS, find_exercises, numbers
+from kanon_lab.course.files import GUESS, LETTERS, find_exercises, numbers
 from kanon_lab.course.markdown import without_roles
 from kanon_lab.course.solving import Solved, solved_file
 
@@ -37,7 +37,7 @@ def workbook(chapter: str, solved: list[Solved] | None = None) -> str:
     """
     if solved is None:
         solved = solved_file(find_exercises()[chapter])
-    asked = [each for each in solved if each.depth != DEPTHS[-1]]
+    asked = [each for each in solved if each.depth != GUESS]
     number = {each.id: numbers().get(f"{chapter}.{each.id}", f"{chapter}.{each.id}") for each in asked}
     title, first = title_of(chapter), next(iter(number.values()), "1.1")
     cells = [_cell("markdown", "about", _WORDS.format(title=title, first=first))]

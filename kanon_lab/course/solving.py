@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon_lab.course.files import DEPTHS, LEAST, LETTERS, MOST, Exercise, Option, read_exercises
+from kanon_lab.course.files import DEPTHS, GUESS, LEAST, LETTERS, MOST, Exercise, Option, read_exercises
 from kanon_lab.course.judging import SAID, judge, read_answer, readings
 from kanon_lab.errors import DataError, KanonLabError, OptionError, shortened
 
@@ -220,7 +220,7 @@ def faults(path: str | Path) -> list[str]:
     except KanonLabError as error:
         return [str(error)]
     name = Path(path).name
-    asked = [each.depth for each in exercises if each.depth != "predict"]
+    asked = [each.depth for each in exercises if each.depth != GUESS]
     found = [f"{name}: no exercise has depth: {depth}" for depth in DEPTHS[:3] if depth not in asked]
     if not LEAST <= len(asked) <= MOST:
         found.append(f"{name}: {len(asked)} exercises; a chapter has {LEAST} to {MOST} besides guesses")

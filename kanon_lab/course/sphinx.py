@@ -17,7 +17,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from kanon_lab import __version__
-from kanon_lab.course.files import DEPTHS, LETTERS, find_exercises, numbers
+from kanon_lab.course.files import GUESS, LETTERS, find_exercises, numbers
 from kanon_lab.course.learner import workbook
 from kanon_lab.course.solving import Solved
 from kanon_lab.notebooks import recorded
@@ -189,7 +189,7 @@ class Exercises(Tasks):
 
     def run(self) -> list[nodes.Node]:
         chapter = Path(self.env.docname).name
-        asked = [each for each in self.solved(chapter) if each.depth != DEPTHS[-1]]
+        asked = [each for each in self.solved(chapter) if each.depth != GUESS]
         up = "../" * self.env.docname.count("/")
         link = element("a", {"href": f"{up}exercises/{chapter}.ipynb", "download": ""}, self.words["notebook_link"])
         count = element("span", {"data-chapter": chapter, "data-exercises": len(asked)})
