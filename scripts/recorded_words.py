@@ -24,7 +24,7 @@ _SAID = {"title", "subtitle", "text", "description", "labels"}
 # Keys whose strings are read by people and stand for themselves in expressions and scales too.
 _MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf", "range", "ticks"}
 # Columns of data that say how something is drawn, or that only name it.
-_DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "key", "node", "state", "town", "baseline", "opacity"}
+_DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "node", "state", "town", "baseline", "opacity"}
 _EXPRESSIONS = {"calculate", "expr", "filter", "test", "labelExpr", "signal", "update", "init"}
 # A text in quotation marks that is not the name of a member: datum['share'].
 _LITERAL = re.compile(r"(?<![\w)]\[)(?<!\w)'((?:[^'\\]|\\.)*)'|(?<![\w)]\[)(?<!\w)\"((?:[^\"\\]|\\.)*)\"")
@@ -175,6 +175,8 @@ class Words:
             return value
         if key in _EXPRESSIONS:
             return self._expression(value, fixed)
+        if data and key == "key":  # what was chosen in each control, between blanks
+            return " ".join(map(self._lines, value.split(" ")))
         if data:
             return value if key in _DRAWN or value in fixed else self._lines(value)
         if key in _SAID:
