@@ -209,7 +209,11 @@ class Frame(SphinxPostTransform):
         needs = [
             self._link(by_name[name].title, by_name[name].chapter.document) for name in here.needs if name in by_name
         ]
-        terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
+        terms = [
+            self._link(GLOSSED[name].name(self.config.language), GLOSSARY, anchor_of(name))
+            for name in here.terms
+            if name in GLOSSED
+        ]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
         beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
