@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from markupsafe import Markup
-from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, read_glue_cache
+from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, generate_text_nodes, read_glue_cache
 from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from kanon_lab import __version__
+from kanon_lab.digits import is_plain, local
 from kanon_lab.show import page
+from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
     from myst_nb.core.render import MimeData, NbElementRenderer
@@ -31,11 +33,10 @@ ICON = (
     '%3Cpath fill=%27%230072b2%27 d=%27M1 1h4v14H1zM6 6h4v9H6zM11 11h4v4h-4z%27/%3E%3C/svg%3E">'
 )
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
-WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
 
 
-# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box. And the
-# theme lets the keyboard reach what is wider than its place, but does not look again when a box is opened.
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box. And
+# the theme lets the keyboard reach what is wider than its place, but does not look again when a box is opened.
 FOLDED = """const reach = (box) => {
   for (const wide of box.querySelectorAll("pre, .pst-scrollable-table-container"))
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
@@ -85,6 +86,9 @@ _NAMES = (
 )
 
 
+_SPANISH = ("Español", "es", "Esta página en español")
+
+
 class ChartMime:
     """Render charts, and what stands for live controls, in the pages of notebooks."""
 
@@ -93,16 +97,24 @@ class ChartMime:
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
-            return [nodes.paragraph(text=WIDGET_NOTE, classes=["kanon-widget-note"])]
+            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"])]
         if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
             renderer.logger.warning("a chart has no alternative text: show it with page.figure", line=data.line)
-        return [figure_node({data.mime_type: data.content}, data.output_metadata)]
+        return [figure_node({data.mime_type: data.content}, data.output_metadata, _language(renderer))]
+
+
+def _language(renderer: NbElementRenderer) -> str:
+    return renderer.renderer.sphinx_env.config.language
+
+
+def _words(renderer: NbElementRenderer) -> dict[str, str]:
+    return texts(page.WORDS, _language(renderer))
 
 
 class InsertFigures(SphinxPostTransform):
-    """Insert figures that a notebook recorded into chapters: myst-nb's glue knows only HTML and images there."""
+    """Insert what notebooks recorded into chapters, as myst-nb's glue does not: figures, and numbers of a language."""
 
     default_priority = ReplacePendingGlueReferences.default_priority - 1
 
@@ -111,16 +123,31 @@ class InsertFigures(SphinxPostTransform):
         for node in list(self.document.findall(PendingGlueReference)):
             output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
             if page.VEGALITE_MIME in output["data"]:
-                node.replace_self([figure_node(output["data"], output["metadata"])])
+                node.replace_self([figure_node(output["data"], output["metadata"], self.config.language)])
+            elif self.config.language == "es" and node.gtype == "text" and is_plain(output["data"].get("text/plain")):
+                found = generate_text_nodes(node, output)
+                node.replace_self([nodes.inline("", local(each.astext()), classes=each["classes"]) for each in found])
 
 
-def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
-    return nodes.raw(text=page.output_html(data, metadata), format="html", classes=["output", "text_html"])
+class MarkEnglish(SphinxPostTransform):
+    """Say of what is not translated, in an edition that is, that it is English: for screen readers, and for tests."""
+
+    default_priority = 960
+
+    def run(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.Element):
+            if "untranslated" in node.get("classes", ()):
+                node["classes"] = [*(each for each in node["classes"] if each != "untranslated"), "language-en"]
+
+
+def figure_node(data: dict[str, Any], metadata: dict[str, Any], language: str) -> nodes.raw:
+    return nodes.raw(text=page.output_html(data, metadata, language), format="html", classes=["output", "text_html"])
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
     """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
     context["metatags"] = context.get("metatags", "") + ICON
+    context["elsewhere"] = other_language(app, pagename)
     context["lighter"] = lambda head: Markup(_UNUSED.sub("", head))
     context["named"] = named
     # Sphinx takes a page for one with formulas where any part of it might have had some.
@@ -143,6 +170,17 @@ def named(page: str, **names: str) -> Markup:
     return Markup(page)
 
 
+def other_language(app: Sphinx, pagename: str) -> dict[str, str] | None:
+    """The same page in the other language: the Spanish pages are in a folder of those in English."""
+    if not app.config.html_context.get("two_languages"):
+        return None
+    spanish = app.config.language == "es"
+    here = app.builder.get_target_uri(pagename)
+    up = "../" * (here.count("/") + spanish)
+    name, language, title = ("English", "en", "This page in English") if spanish else _SPANISH
+    return {"href": up + ("" if spanish else "es/") + here, "name": name, "language": language, "title": title}
+
+
 def load_less(app: Sphinx, config: Config) -> None:
     """Our layout, which leaves out what the theme's loads for nothing; and of MathJax what sets and says formulas.
 
@@ -156,7 +194,9 @@ def load_less(app: Sphinx, config: Config) -> None:
 
 def write_assets(app: Sphinx) -> None:
     """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
-    write_static(app, {SCRIPT: page.script, LIST_SCRIPT: page.list_script, STYLE: page.style})
+    write_static(
+        app, {SCRIPT: page.script, LIST_SCRIPT: lambda: page.list_script(app.config.language), STYLE: page.style}
+    )
 
 
 def write_static(app: Sphinx, made: Mapping[str, Callable[[], str]]) -> None:
@@ -190,6 +230,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     if "autodoc-process-docstring" in app.events.events:
         app.connect("autodoc-process-docstring", join_descriptions, priority=400)  # before numpydoc's
     app.add_post_transform(InsertFigures)
+    app.add_post_transform(MarkEnglish)
     app.connect("config-inited", load_less)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets, priority=900)  # after the extension for formulas

@@ -20,8 +20,8 @@ READY = """() =>
 REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => button.click())"
 
 
-# What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked at
-# in one text of each colour and size on each ground.
+# What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked
+# at in one text of each colour and size on each ground.
 AXE = """async (looks) => {
   const folded = [...document.querySelectorAll('main details:not([open])')];
   const boxes = [...document.querySelectorAll('.toggle-hidden')];
@@ -34,7 +34,8 @@ AXE = """async (looks) => {
   const ground = (e) => {
     if (!known.has(e)) {
       const {backgroundColor, opacity} = getComputedStyle(e), above = ground(e.parentElement);
-      known.set(e, backgroundColor === 'rgba(0, 0, 0, 0)' && opacity === '1' ? above : `${above} ${backgroundColor} ${opacity}`);
+      const clear = backgroundColor === 'rgba(0, 0, 0, 0)' && opacity === '1';
+      known.set(e, clear ? above : `${above} ${backgroundColor} ${opacity}`);
     }
     return known.get(e);
   };
