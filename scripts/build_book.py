@@ -22,7 +22,7 @@ from pathlib import Path
 from api_pages import write_pages
 from editions import stage as stage_spanish
 
-from kanon_lab.course.edition import commit_of
+from kanon_lab.course.edition import address, commit_of
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
@@ -94,8 +94,8 @@ def build_pages() -> None:
     sources = [*files_under(ROOT / "book"), *files_under(ROOT / "exercises"), *(ROOT / name for name in CONFIGURATION)]
     own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", *files_under(Path(__file__).parent)]
     stamp = STAMPS / "pages"
-    # The foot of each page names the commit.
-    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)}"
+    # The foot of each page names the commit, and its head the address.
+    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)} {address()}"
     if (HTML / "index.html").exists() and is_current(stamp, inputs):
         print("pages: nothing changed", flush=True)
         return
