@@ -54,14 +54,13 @@ async function prove() {
     picture: (address) => (new Image().src = address),
   };
   at("proof").hidden = false;
-  const found = [];
-  for (const cell of at("proof").querySelectorAll("[data-way]")) {
+  const found = [...at("proof").querySelectorAll("[data-way]")].map(async (cell) => {
     const { way } = cell.dataset, address = way === "here" ? location.href : `https://${way}.example.invalid/`;
     const by = await (way === "worker" ? ask({ prove: address }) : refusal(address, acts[way] ?? ((here) => fetch(here)), document));
-    found.push(by);
     cell.textContent = by ? say("refused", { by }) : say("let_through");
-  }
-  if (!found.every(Boolean)) throw { key: "not_proven" };
+    return by;
+  });
+  if (!(await Promise.all(found)).every(Boolean)) throw { key: "not_proven" };
   return say("proven");
 }
 
@@ -142,6 +141,7 @@ function recipe(asked, steps) {
 }
 const choose = (files) => files[0] && busy("reading", () => read(files[0]), "roles", "result");
 form.addEventListener("submit", (event) => (event.preventDefault(), busy("counting", count, "result")));
+form.elements.file.addEventListener("click", ({ target }) => (target.value = "")); // or the same file would be no change
 form.elements.file.addEventListener("change", ({ target }) => choose(target.files));
 form.elements.na.addEventListener("change", () => file && marks().join() !== taken && choose([file]));
 for (const event of ["dragover", "drop"]) root.addEventListener(event, (dragged) => dragged.preventDefault());
@@ -150,6 +150,7 @@ at("try").addEventListener("click", () => busy("trying", prove));
 at("cancel").addEventListener("click", () => {
   worker = worker?.terminate();
   at("roles").hidden = true;
+  form.elements.file.value = "";
   cancel?.();
 });
 // What the page needs is there: from now on it may not even ask for a part of itself.
