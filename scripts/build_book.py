@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from api_pages import write_pages
+from lighten import lighten
 from editions import stage as stage_spanish
 
 from kanon_lab.course.edition import address, commit_of
@@ -109,6 +110,7 @@ def build_pages() -> None:
     shutil.rmtree(HTML, ignore_errors=True)
     made[0].replace(HTML)
     made[1].replace(HTML / "es")
+    lighten(HTML)
     for folder in (SITE, SPANISH):
         shutil.rmtree(folder / "_build")
     write_stamp(stamp, inputs)
