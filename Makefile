@@ -45,8 +45,7 @@ bench: $(STAMP)
 	@$(PY) benchmarks/run.py $(ARGS)
 
 lab: $(STAMP)
-	@$(PY) scripts/working_copy.py
-	@$(PY) -m jupyterlab --notebook-dir=workspace $(ARGS)
+	@$(PY) -m kanon_lab lab workspace -- $(ARGS)
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist

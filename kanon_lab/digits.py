@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 #: Digits that count, unless a comparison needs more.
@@ -11,6 +12,9 @@ USUAL = 3
 #: Nobody reads more zeros than those of this share.
 LEAST_SHARE = 1e-9
 _LEAST = Decimal("1e-7")
+#: A number as it is written for a reader; digits in a name, a date or a version are none.
+WRITTEN = re.compile(r"(?<![\w.,#&])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 def rounded(value: float, *beside: float | None, digits: int = USUAL, power: int = 0) -> Decimal:
@@ -68,3 +72,24 @@ def _text(value: Decimal) -> str:
 
 def _unknown(value: float | None) -> str:
     return "infinite" if isinstance(value, numbers.Real) and math.isinf(value) else "unknown"
+
+
+def local(text: str) -> str:
+    """A text with its numbers as they are written in Spanish, 1.234,5.
+
+    Examples
+    --------
+    >>> from kanon_lab.digits import local
+    >>> local("1,234 of 3,000 (41.1%), 2003-01-01, 01.2.3")
+    '1.234 of 3.000 (41,1%), 2003-01-01, 01.2.3'
+    """
+    return WRITTEN.sub(lambda found: found[0].translate(_SWAPPED), text)
+
+
+def is_plain(text: str | None) -> bool:
+    """Whether a text is a number that Python reads, and nothing else."""
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True

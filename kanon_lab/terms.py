@@ -20,7 +20,7 @@ LANGUAGES = {"en": "English", "es": "Spanish", "ca": "Catalan"}
 
 @dataclass(frozen=True)
 class Term:
-    """One term of the field: its name in code, in three languages, and its meaning in one English sentence.
+    """One term of the field: its name in code, in three languages, and its meaning in a sentence in two.
 
     The symbol is LaTeX without dollar signs, or ""; plain words that only need a label are not in the glossary.
     """
@@ -32,6 +32,15 @@ class Term:
     meaning: str
     symbol: str = ""
     in_glossary: bool = True
+    meaning_es: str = ""
+
+    def name(self, language: str) -> str:
+        """Its name in a language."""
+        return getattr(self, language)
+
+    def meaning_in(self, language: str) -> str:
+        """Its meaning in a language; in English where it has none in that."""
+        return self.meaning_es if language == "es" and self.meaning_es else self.meaning
 
     @property
     def plain_symbol(self) -> str:

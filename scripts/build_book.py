@@ -16,11 +16,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from api_pages import write_pages
+from editions import stage as stage_spanish
 
-from kanon_lab.course.edition import commit_of
+from kanon_lab.course.edition import address, commit_of
 from kanon_lab.errors import KanonLabError
 from kanon_lab.files import write_text
 from kanon_lab.notebooks import find_notebooks, run_notebook
@@ -30,6 +32,7 @@ BUILD = ROOT / "_build"
 SITE = BUILD / "site"
 STAMPS = BUILD / "stamps"
 HTML = BUILD / "html"
+SPANISH = BUILD / "site-es"
 CONFIGURATION = ("_config.yml", "_toc.yml")
 
 
@@ -91,8 +94,8 @@ def build_pages() -> None:
     sources = [*files_under(ROOT / "book"), *files_under(ROOT / "exercises"), *(ROOT / name for name in CONFIGURATION)]
     own = [*files_under(ROOT / "kanon_lab"), ROOT / "constraints.txt", *files_under(Path(__file__).parent)]
     stamp = STAMPS / "pages"
-    # The foot of each page names the commit.
-    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)}"
+    # The foot of each page names the commit, and its head the address.
+    inputs = f"{digest([*sources, *own])} {digest(files_under(SITE / 'notebooks'))} {commit_of(ROOT)} {address()}"
     if (HTML / "index.html").exists() and is_current(stamp, inputs):
         print("pages: nothing changed", flush=True)
         return
@@ -100,20 +103,32 @@ def build_pages() -> None:
     stamp.unlink(missing_ok=True)
     print("pages: building ...", flush=True)
     start = time.monotonic()
+    stage_spanish(SITE, SPANISH)
+    with ThreadPoolExecutor() as both:
+        made = list(both.map(pages_of, (SITE, SPANISH)))
+    shutil.rmtree(HTML, ignore_errors=True)
+    made[0].replace(HTML)
+    made[1].replace(HTML / "es")
+    for folder in (SITE, SPANISH):
+        shutil.rmtree(folder / "_build")
+    write_stamp(stamp, inputs)
+    print(f"pages: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def pages_of(site: Path) -> Path:
+    """Let Jupyter Book make the pages of a staged edition; return their folder."""
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    command = [jupyter_book, "build", "-W", "--keep-going", "--quiet", SITE]
+    command = [jupyter_book, "build", "-W", "--keep-going", "--quiet", site]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         full = os.strerror(errno.ENOSPC)
         if full in done.stdout + done.stderr:
-            raise OSError(errno.ENOSPC, full, str(SITE))
+            raise OSError(errno.ENOSPC, full, str(site))
         print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
-        raise KanonLabError("the pages were not built: the warnings and errors of Jupyter Book are above")
-    shutil.rmtree(HTML, ignore_errors=True)
-    (SITE / "_build" / "html").replace(HTML)
-    shutil.rmtree(SITE / "_build")
-    write_stamp(stamp, inputs)
-    print(f"pages: {time.monotonic() - start:.1f} s", flush=True)
+        raise KanonLabError(
+            f"the pages of {site.name} were not built: the warnings and errors of Jupyter Book are above"
+        )
+    return site / "_build" / "html"
 
 
 def stage() -> None:
@@ -122,7 +137,7 @@ def stage() -> None:
 
     for folder in ("book", "_build"):
         shutil.rmtree(SITE / folder, ignore_errors=True)
-    shutil.copytree(ROOT / "book", SITE / "book")
+    shutil.copytree(ROOT / "book", SITE / "book", ignore=shutil.ignore_patterns("locale"))
     for page in (SITE / "book").glob("*.md"):
         if (told := filled(text := page.read_text("utf-8"))) != text:
             page.write_text(told, "utf-8")

@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import one_page
 from build_book import BUILD, STAMPS, digest, is_current, write_stamp
 from one_page import FOLDERS, STYLE, Edition
 

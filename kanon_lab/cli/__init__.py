@@ -27,9 +27,12 @@ _SUMMARIES = {
     "report": "One offline HTML page on a microdata file and its protection.",
     "audit": "Every published figure against what is computed for it.",
     "data": "List, fetch, find and make data sets.",
+    "lab": "JupyterLab on your own copy of the notebooks and exercises.",
+    "book": "Open the book in the browser.",
 }
 # Those whose module has another name, since several stand in it.
-_BESIDE = {**dict.fromkeys(("population", "audit", "data"), "counts"), "init": "report", "subsample": "measure"}
+_BESIDE = dict.fromkeys(("population", "audit", "data"), "counts")
+_BESIDE |= {"init": "report", "subsample": "measure", "book": "lab"}
 
 
 class LazyGroup(click.Group):

@@ -1,6 +1,6 @@
 // Exercises of a page: answers checked by the rule of judging.py, and what was done kept in the browser. SAID are its words.
 const KEPT = "kanon-lab-progress";
-const PERCENT = /^(%|per ?cent)/i;
+const PERCENT = /^(%|per ?cent|por ?ciento)/i;
 const GROUPED = /^[1-9][0-9]{0,2}([,. '])[0-9]{3}(?:\1[0-9]{3})*(?:([.,])([0-9]+))?$/;
 const PLAIN = /^(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]{1,3})?$/i;
 
@@ -20,7 +20,7 @@ function plainReadings(text) {
 function readings(typed, unit) {
   let text = typed.replace(/[\u2212\u2013]/g, "-").replace(/[\u00a0\u202f\u2009]/g, " ").replace(/\u2019/g, "'").trim();
   let shares = false;
-  const sign = / ?(%|per ?cent)$/i.exec(text);
+  const sign = / ?(%|per ?cent|por ?ciento)$/i.exec(text);
   if (unit && text.toLowerCase().endsWith(unit.toLowerCase())) {
     text = text.slice(0, text.length - unit.length).trim();
   } else if (sign) {
@@ -149,7 +149,8 @@ function checkChoice(form, task) {
 }
 
 function checkNumber(form, task) {
-  const values = readings(form.elements.answer.value, task.unit);
+  // The unit as it stands on the page, in its language.
+  const values = readings(form.elements.answer.value, form.querySelector(".kanon-unit")?.textContent || task.unit);
   if (!values.length) return say(form, null, SAID.unread);
   const { right, known } = judge(task, values);
   const shown = form.querySelector(".kanon-shown").textContent;

@@ -15,7 +15,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from kanon_lab import __version__
-from kanon_lab.course.edition import add_edition, write_redirects
+from kanon_lab.course import edition
 from kanon_lab.course.files import GUESS, exercises_of
 from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES, LinkTerms, Terms, anchor_of
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
@@ -209,7 +209,11 @@ class Frame(SphinxPostTransform):
         needs = [
             self._link(by_name[name].title, by_name[name].chapter.document) for name in here.needs if name in by_name
         ]
-        terms = [self._link(GLOSSED[name].en, GLOSSARY, anchor_of(name)) for name in here.terms if name in GLOSSED]
+        terms = [
+            self._link(GLOSSED[name].name(self.config.language), GLOSSARY, anchor_of(name))
+            for name in here.terms
+            if name in GLOSSED
+        ]
         at = order.index(place.document)
         around = {"before": order[at - 1 : at] if at else [], "after": order[at + 1 : at + 2]}
         beside = {name: [self._link(self.about[each].title, each) for each in there] for name, there in around.items()}
@@ -291,8 +295,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("terms", Terms)
     app.add_post_transform(Frame)
     app.add_post_transform(LinkTerms)
-    app.connect("config-inited", add_edition)
-    app.connect("build-finished", write_redirects)
+    app.connect("config-inited", edition.add_edition)
+    app.connect("config-inited", edition.add_address)
+    app.connect("html-collect-pages", edition.absent_page)
+    app.connect("html-page-context", edition.add_metadata)
+    app.connect("build-finished", edition.write_redirects)
+    app.connect("build-finished", edition.write_published)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
     app.connect("html-page-context", add_assets)

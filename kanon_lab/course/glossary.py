@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from typing import Any
@@ -13,7 +14,7 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from kanon_lab.terms import TERMS, texts
+from kanon_lab.terms import LANGUAGES, TERMS, texts
 
 GLOSSARY = "book/glossary"
 #: Languages that words of the sources stand in, by the role that marks them: {es}`clave`.
@@ -23,7 +24,9 @@ _CLOSED = (nodes.reference, addnodes.pending_xref, nodes.title, nodes.rubric, no
 _CLOSED += (nodes.literal_block, nodes.math, nodes.math_block, nodes.target)
 CLOSED_CLASSES = {"kanon-line", "kanon-exercises", "kanon-exercise", *(f"language-{each}" for each in SOURCES)}
 # Words that hold a term and mean something else.
-_OTHERWISE = ("data protection",)
+_OTHERWISE = ("data protection", "protección de datos")
+# In Spanish what follows these describes the noun before them, and stays as it is in the plural.
+_AFTER = re.compile(r"\s(?=(?:de|del|en|a|al|por|con|entre|sin|sobre|según|y|para)\s)")
 # Ordinary words: a chapter means the term where it brings it, or builds on one that does.
 _ORDINARY = {"cell", "fitted", "frontier", "importance", "indicator", "interaction", "pattern", "periods", "protection"}
 
@@ -63,16 +66,53 @@ def forms(name: str) -> set[str]:
     return {name, f"{name}s"}
 
 
+def spanish_forms(name: str) -> set[str]:
+    """A Spanish term as it stands in a text, singular and plural; another word for it stands in parentheses.
+
+    Examples
+    --------
+    >>> from kanon_lab.course.glossary import spanish_forms
+    >>> sorted(spanish_forms("clase de equivalencia"))
+    ['clase de equivalencia', 'clases de equivalencia']
+    >>> "variable clave" in spanish_forms("variables clave")
+    True
+    """
+    name = name.lower()
+    if other := re.fullmatch(r"(\w[^()]*) \((?:o )?([^()]*)\)", name):
+        return spanish_forms(other[1]) | (spanish_forms(other[2]) if " " in other[2] else set())
+    noun, *rest = _AFTER.split(name, maxsplit=1)
+    words = noun.split()
+    counted = [[*map(_plural, words)], [_plural(words[0]), *words[1:]], [*map(_singular, words)]]
+    counted += [[_singular(words[0]), *words[1:]], words]
+    return {" ".join([*each, *rest]) for each in counted}
+
+
+def _plural(word: str) -> str:
+    if word[-1] in "aeiouéá":
+        return f"{word}s"
+    if word.endswith("ión"):
+        return f"{word[:-2]}ones"
+    return word if word[-1] in "sx" else f"{word}es"
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ores"):
+        return word[:-2]
+    return word[:-1] if re.search(r"[aeo]s$", word) else word
+
+
 @cache
-def _keys() -> dict[str, str]:
+def _keys(language: str) -> dict[str, str]:
     """Form -> key of its term; none where the words mean something else."""
-    found = {form: key for key, term in GLOSSED.items() for form in forms(term.en)}
-    return found | {term.en.lower(): key for key, term in GLOSSED.items()} | dict.fromkeys(_OTHERWISE, "")
+    forms_of = spanish_forms if language == "es" else forms
+    found = {form: key for key, term in GLOSSED.items() for form in forms_of(term.name(language))}
+    named = {term.name(language).lower(): key for key, term in GLOSSED.items()}
+    return found | named | dict.fromkeys(_OTHERWISE, "")
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    longest_first = sorted(_keys(), key=len, reverse=True)
+def _pattern(language: str) -> re.Pattern[str]:
+    longest_first = sorted(_keys(language), key=len, reverse=True)
     words = "|".join(map(re.escape, longest_first)).replace("'", "['\u2019]")
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
@@ -97,27 +137,39 @@ def _foreign() -> dict[str, str]:
 
 
 class Terms(SphinxDirective):
-    """All terms in their order, each with an anchor, its symbol, its meaning and its names in Spanish and Catalan."""
+    """All terms in their order, each with an anchor, its symbol, its meaning and its names in the other languages."""
 
     def run(self) -> list[nodes.Node]:
-        words = texts("course/words.csv", self.config.language)
-        entries = sorted(GLOSSED, key=lambda key: GLOSSED[key].en.lower().lstrip("("))
-        items = [self._item(key, words) for key in entries]
+        language = self.config.language
+        entries = sorted(GLOSSED, key=lambda key: _sorted_by(GLOSSED[key].name(language)))
+        items = [self._item(key, language) for key in entries]
         # For the index of the book.
-        index = addnodes.index(entries=[("single", GLOSSED[key].en, anchor_of(key), "", None) for key in entries])
+        index = addnodes.index(
+            entries=[("single", GLOSSED[key].name(language), anchor_of(key), "", None) for key in entries]
+        )
         return [index, nodes.definition_list("", *items, classes=["kanon-terms"])]
 
     @staticmethod
-    def _item(key: str, words: Mapping[str, str]) -> nodes.definition_list_item:
-        term = GLOSSED[key]
-        head = nodes.term("", term.en, ids=[anchor_of(key)])
+    def _item(key: str, language: str) -> nodes.definition_list_item:
+        term, words = GLOSSED[key], texts("course/words.csv", language)
+        head = nodes.term("", term.name(language), ids=[anchor_of(key)])
         if term.symbol:
             head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]
         names = nodes.paragraph()
-        for number, (language, word) in enumerate(zip(SOURCES, ("spanish", "catalan"), strict=True)):
-            names += nodes.Text(f"{'; ' if number else ''}{words[word]}: ")
-            names += nodes.emphasis("", getattr(term, language), classes=[f"language-{language}"])
-        return nodes.definition_list_item("", head, nodes.definition("", nodes.paragraph("", term.meaning), names))
+        others = [each for each in LANGUAGES if each != language]
+        for number, other in enumerate(others):
+            names += nodes.Text(f"{'; ' if number else ''}{words[LANGUAGES[other].lower()]}: ")
+            names += nodes.emphasis("", term.name(other), classes=[f"language-{other}"])
+        meaning = nodes.paragraph("", term.meaning_in(language))
+        if meaning.astext() == term.meaning and language != "en":
+            meaning["classes"] = ["language-en"]
+        return nodes.definition_list_item("", head, nodes.definition("", meaning, names))
+
+
+def _sorted_by(name: str) -> str:
+    """Without capitals, accents and what opens a parenthesis."""
+    plain = unicodedata.normalize("NFD", name.lower().lstrip("("))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 class LinkTerms(SphinxPostTransform):
@@ -139,7 +191,9 @@ class LinkTerms(SphinxPostTransform):
             glossary = self.app.builder.get_relative_uri(self.env.docname, GLOSSARY)
             met = _ORDINARY - brought
             for text in [*self._open(self.document)]:
-                if (found := [*_linked(text, glossary, met)]) and any(isinstance(each, nodes.raw) for each in found):
+                if (found := [*_linked(text, glossary, met, self.config.language)]) and any(
+                    isinstance(each, nodes.raw) for each in found
+                ):
                     text.parent.replace(text, found)
 
     def _open(self, node: nodes.Node) -> Iterator[nodes.Text]:
@@ -152,11 +206,11 @@ class LinkTerms(SphinxPostTransform):
                 yield from self._open(child)
 
 
-def _linked(text: nodes.Text, glossary: str, met: set[str]) -> Iterator[nodes.Node]:
+def _linked(text: nodes.Text, glossary: str, met: set[str], language: str) -> Iterator[nodes.Node]:
     """The pieces of a text, with links for the terms that are not `met` yet."""
     start = 0
-    for found in _pattern().finditer(text):
-        key = _keys()[_plain(found[0])]
+    for found in _pattern(language).finditer(text):
+        key = _keys(language)[_plain(found[0])]
         if not key or key in met:
             continue
         met.add(key)
@@ -164,7 +218,7 @@ def _linked(text: nodes.Text, glossary: str, met: set[str]) -> Iterator[nodes.No
             yield nodes.Text(text[start : found.start()])
         # What it means is an attribute, which a search in the book does not read: frame.js shows it.
         attributes = f'class="kanon-term" href="{glossary}#{anchor_of(key)}"'
-        told = escape(GLOSSED[key].meaning)
+        told = escape(GLOSSED[key].meaning_in(language))
         yield nodes.raw("", f'<a {attributes} data-definition="{told}">{escape(found[0])}</a>', format="html")
         start = found.end()
     if start < len(text):

@@ -9,7 +9,7 @@ from typing import Any
 
 from kanon_lab.terms import texts
 
-_PERCENT = re.compile(r"%|per ?cent", re.IGNORECASE)
+_PERCENT = re.compile(r"%|per ?cent|por ?ciento", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 #: What is said of an answer, in the page and in JupyterLab.
 SAID = texts("course/said.csv", "en")
@@ -46,7 +46,7 @@ def readings(text: str, unit: str = "") -> list[float]:
     if unit and text.lower().endswith(unit.lower()):
         text = text[: -len(unit)].strip()
         shares = False
-    elif sign := re.search(r" ?(%|per ?cent)$", text, re.IGNORECASE):
+    elif sign := re.search(r" ?(%|per ?cent|por ?ciento)$", text, re.IGNORECASE):
         text, shares = text[: sign.start()].strip(), not in_percent(unit)
     else:
         shares = False

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 from pathlib import Path
 
+import kanon_lab
+from kanon_lab.course import files
 from kanon_lab.course.files import GUESS, LETTERS, find_exercises, numbers
-from kanon_lab.course.markdown import without_roles
+from kanon_lab.course.markdown import EXECUTED, without_roles
 from kanon_lab.course.solving import Solved, solved_file
+from kanon_lab.files import storage_errors, write_bytes
+from kanon_lab.notebooks import find_notebooks
 
-_BOOK = Path(__file__).resolve().parents[2] / "book"
+#: Where a learner works on the course project, and what that begins with.
+PROJECT, START = "school.yml", "project-start.yml"
+# Where each file stands as it was written here, so that what somebody changed is told from what changed here.
+_COPIED = ".copied"
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _WORDS = """# Exercises: {title}
 
@@ -50,8 +59,8 @@ def workbook(chapter: str, solved: list[Solved] | None = None) -> str:
 
 
 def title_of(chapter: str) -> str:
-    """The title of a chapter; in an installed package, which has no chapters, its name."""
-    path = _BOOK / f"{chapter}.md"
+    """The title of a chapter; its name where the chapter is not there."""
+    path = files._place("book") / f"{chapter}.md"
     lines = path.read_text("utf-8").splitlines() if path.is_file() else []
     return next((line[2:].strip() for line in lines if line.startswith("# ")), chapter.replace("-", " "))
 
@@ -72,3 +81,67 @@ def _cells(solved: Solved, number: str) -> list[dict]:
 def _cell(kind: str, name: str, source: str) -> dict:
     cell = {"cell_type": kind, "id": name[:64], "metadata": {}, "source": source.splitlines(keepends=True)}
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
+
+
+def working_copy(folder: str | Path) -> dict[str, str]:
+    """Copy all notebooks into a folder to work in; into ``exercises`` there those for learners, and a first project.
+
+    What somebody changed there is never written over. Where the original has changed too, the changed copy gets a name
+    with the time, and a new one takes its place.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Is made where it is not there.
+
+    Returns
+    -------
+    dict of str to str
+        Of each file what was done: ``"new"``, ``"same"``, ``"renewed"``, ``"kept"``, or the name that the changed copy
+        has now.
+    """
+    folder, made_of = Path(folder), _digest()
+    with storage_errors(folder):
+        stamp = folder / _COPIED / "made-of.txt"
+        chapters = find_exercises()
+        bases = {chapter: folder / "exercises" / _COPIED / f"{chapter}.ipynb" for chapter in chapters}
+        current = stamp.is_file() and stamp.read_bytes() == made_of and all(base.is_file() for base in bases.values())
+        if current:  # to solve all exercises takes ten seconds
+            made = {chapter: base.read_bytes() for chapter, base in bases.items()}
+        else:
+            made = {chapter: workbook(chapter).encode() for chapter in chapters}
+        contents = {f"{name}.ipynb": path.read_bytes() for name, path in find_notebooks().items()}
+        contents |= {f"exercises/{chapter}.ipynb": content for chapter, content in made.items()}
+        contents[f"exercises/{PROJECT}"] = (files._place("book") / START).read_bytes()
+        done = {name: _keep(folder / name, content) for name, content in contents.items()}
+        stamp.parent.mkdir(exist_ok=True)
+        write_bytes(stamp, made_of)
+    return done
+
+
+def _digest() -> bytes:
+    """One hash of all that the notebooks for learners are made of: the package, what is in it, and recorded results."""
+    total = hashlib.sha256()
+    for folder in (Path(kanon_lab.__file__).parent, files._place("exercises"), files._place("book"), EXECUTED):
+        for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.suffix != ".pyc"):
+            total.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest().encode()
+
+
+def _keep(copy: Path, content: bytes) -> str:
+    """Write a file to work on, unless somebody's work stands there; what was done."""
+    base = copy.parent / _COPIED / copy.name
+    there = copy.read_bytes() if copy.exists() else None
+    before = base.read_bytes() if base.exists() else None
+    if there is not None and before == content:
+        return "same" if there == content else "kept"
+    done = "new"
+    if there in (before, content) and there is not None:
+        done = "same" if there == content else "renewed"
+    elif there is not None:
+        done = f"{copy.stem}-until-{time.strftime('%Y%m%d-%H%M%S')}{copy.suffix}"
+        copy.rename(copy.with_name(done))
+    base.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(copy, content)
+    write_bytes(base, content)
+    return done

@@ -20,6 +20,7 @@ from kanon_lab import __version__
 from kanon_lab.course.files import GUESS, LETTERS, find_exercises, numbers
 from kanon_lab.course.learner import workbook
 from kanon_lab.course.solving import Solved
+from kanon_lab.digits import local
 from kanon_lab.notebooks import recorded
 from kanon_lab.show.page import embedded_json
 from kanon_lab.show.sphinx import write_static
@@ -101,12 +102,14 @@ class Tasks(SphinxDirective):
             raise self.error(f"no exercise {key}; {chapter} has {', '.join(each.id for each in solved)}")
         return found
 
-    def inline(self, text: str) -> html:
+    def inline(self, text: str, name: str = "") -> html:
         """A text of one line, which can be translated."""
         text = " ".join(text.split())
         made = nodes.inline(text, "", *self.parse_inline(text)[0], translatable=True)
         self.set_source_info(made)
-        return element("span", {}, made)  # Sphinx puts what can be translated at the end of what it is in
+        return element(
+            "span", {"class": name} if name else {}, made
+        )  # Sphinx puts what can be translated at the end of what it is in
 
     def form(self, key: str, solved: Solved, *, again: bool = False) -> html:
         """An exercise as a form; `again` where it is one of an earlier chapter."""
@@ -140,8 +143,12 @@ class Tasks(SphinxDirective):
             element("label", {}, f"{self.words[label]} ", element("input", entry), *self.unit(solved)),
         )
 
+    def number(self, text: str) -> str:
+        """A number as it is written in the language of the page."""
+        return local(text) if self.config.language == "es" else text
+
     def unit(self, solved: Solved) -> list[nodes.Node]:
-        return [nodes.Text(" "), self.inline(solved.unit)] if solved.unit else []
+        return [nodes.Text(" "), self.inline(solved.unit, "kanon-unit")] if solved.unit else []
 
     def choices(self, solved: Solved) -> list[html]:
         found = []
@@ -159,7 +166,9 @@ class Tasks(SphinxDirective):
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
             parts.append(
-                element("p", {}, element("strong", {"class": "kanon-shown"}, solved.shown, *self.unit(solved)))
+                element(
+                    "p", {}, element("strong", {"class": "kanon-shown"}, self.number(solved.shown), *self.unit(solved))
+                )
             )
         parts.append(element("div", {"class": "kanon-explained"}, *self.parse_text_to_nodes(solved.explain)))
         if solved.solution.strip():
@@ -167,7 +176,7 @@ class Tasks(SphinxDirective):
             parts.append(nodes.literal_block(code, code, language="python"))
         if solved.wrong:
             parts.append(element("p", {}, self.words["others"]))
-            reasons = [self.reason(f"{each['shown']}:", each) for each in solved.wrong]
+            reasons = [self.reason(f"{self.number(each['shown'])}:", each) for each in solved.wrong]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         return element("details", {"class": "kanon-solution"}, *parts)
 

@@ -124,7 +124,9 @@ def ipywidgets() -> Any:
     try:
         import ipywidgets
     except ImportError:
-        raise MissingPackageError("the explorers need the package ipywidgets: pip install 'kanon-lab[book]'") from None
+        raise MissingPackageError(
+            "the explorers need the package ipywidgets: pip install 'kanon-lab[report]'"
+        ) from None
     return ipywidgets
 
 

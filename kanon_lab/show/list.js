@@ -1,5 +1,5 @@
-// Fills every list of the page: controls to filter its rows by, how many are left, and the rows, some at a time.
-(() => {
+// Fills every list of the page, with words of show/words.csv: controls to filter its rows by, how many are left, and the rows, some at a time.
+((SAID) => {
   const AT_ONCE = 40;
   const WORDS = "q";
 
@@ -22,7 +22,8 @@
 
   // Without capitals and accents: "Benalmadena" finds Benalmádena.
   const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  const counted = (number) => number.toLocaleString("en");
+  const counted = (number) => number.toLocaleString(document.documentElement.lang || "en", { useGrouping: "always" });
+  const filled = (words, parts) => words.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
 
   // The rows that meet all that was chosen, but for one filter, whose values are to be counted.
   function met(rows, chosen, filters, except) {
@@ -48,11 +49,11 @@
   }
 
   function controls(data, place) {
-    const form = element("form", { class: "kanon-filters", role: "search", "aria-label": `Filter: ${data.label}` });
+    const form = element("form", { class: "kanon-filters", role: "search", "aria-label": filled(SAID.list_filter, data) });
     form.onsubmit = () => false;
     for (const name of data.filters) form.append(element("label", {}, `${name} `, element("select", { name })));
     const words = element("input", { type: "search", name: WORDS, autocomplete: "off" });
-    form.append(element("label", {}, "words ", words), element("button", { type: "reset" }, "Show all"));
+    form.append(element("label", {}, `${SAID.list_words} `, words), element("button", { type: "reset" }, SAID.list_reset));
     place.append(form);
     return form;
   }
@@ -71,7 +72,7 @@
     const left = new Map();
     for (const row of rows) left.set(row[select.name], (left.get(row[select.name]) || 0) + 1);
     const options = values.map((value) => new Option(`${value} (${counted(left.get(value) || 0)})`, value));
-    select.replaceChildren(new Option(`all (${counted(rows.length)})`, ""), ...options);
+    select.replaceChildren(new Option(filled(SAID.list_all, { count: counted(rows.length) }), ""), ...options);
     select.value = chosen || "";
   }
 
@@ -91,10 +92,11 @@
       const next = found.slice(before, before + AT_ONCE);
       body.append(...next.map((row) => element("tr", { role: "row" }, ...data.columns.map((one) => cell(row, one, data)))));
       const shown = body.rows.length;
-      const first = shown < found.length ? `; the first ${counted(shown)} are shown` : "";
-      status.textContent = `${counted(found.length)} of ${counted(rows.length)} ${data.rows}${first}`;
+      const first = shown < found.length ? filled(SAID.list_first, { count: counted(shown) }) : "";
+      const told = { count: counted(found.length), all: counted(rows.length), rows: data.rows };
+      status.textContent = filled(SAID.list_count, told) + first;
       more.hidden = shown === found.length;
-      more.textContent = `Show ${counted(Math.min(AT_ONCE, found.length - shown))} more`;
+      more.textContent = filled(SAID.list_more, { count: counted(Math.min(AT_ONCE, found.length - shown)) });
       return body.rows[before];
     }
 
@@ -146,4 +148,4 @@
   const fillAll = () => document.querySelectorAll(".kanon-list").forEach(fill);
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", fillAll);
   else fillAll();
-})();
+})(__WORDS__);

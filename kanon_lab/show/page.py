@@ -20,6 +20,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
 from kanon_lab.show.style import DARK
+from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
     import altair
@@ -29,7 +30,8 @@ VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 # JupyterLab draws Vega-Lite 5, and so does our bundle; Altair writes the address of version 6.
 VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
-TABLE_LABEL = "Data of this figure"
+#: Its words in both languages.
+WORDS = "show/words.csv"
 # Decimals of a number in a table, at most.
 _DECIMALS = 6
 # Characters: up to these a column's texts stay on one line; beyond those the last column needs room for its sentences.
@@ -64,8 +66,7 @@ class Figure:
 
     def mimebundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The output that JupyterLab draws, and metadata with the table: it would prefer HTML among the data."""
-        label = f"{TABLE_LABEL}: {_subject(self.alt)}"
-        table = None if self.table is None else scrolling_table(self.table, label)
+        table = None if self.table is None else scrolling_table(self.table, table_label(self.alt))
         return {VEGALITE_MIME: self.spec, "text/plain": self.alt}, {VEGALITE_MIME: {"table": table}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -109,8 +110,9 @@ def enable() -> None:
     altair.renderers.enable("kanon-lab")
 
 
-def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
+def output_html(data: dict[str, Any], metadata: dict[str, Any], language: str = "en") -> str:
     """The ``<figure>`` for an output that holds a chart, to be drawn by `script`; its table is HTML, folded away."""
+    words = texts(WORDS, language)
     # The controls stand outside the element with role="img": what is inside it does not exist for a screen reader. Nor
     # does it hear a drawing change: an explorer says its result in an element of its own.
     spec = data[VEGALITE_MIME]
@@ -119,15 +121,20 @@ def output_html(data: dict[str, Any], metadata: dict[str, Any]) -> str:
     parts = [
         '<figure class="kanon-figure">',
         f'<div class="kanon-drawing" role="img" aria-label="{escape(alt)}"></div>',
-        f"<noscript><p>{escape(alt)} (The drawing needs JavaScript.)</p></noscript>",
+        f"<noscript><p>{escape(alt)} {words['figure_script']}</p></noscript>",
         '<p class="kanon-live kanon-hidden"></p>',
         '<form class="vega-bindings" onsubmit="return false"></form>',
         f'<script type="application/json" class="kanon-spec">{embedded_json(fitted_width(spec))}</script>',
     ]
     if table is not None:
-        summary = f'{TABLE_LABEL}<span class="kanon-hidden">: {escape(_subject(alt))}</span>'
+        summary = f'{words["figure_data"]}<span class="kanon-hidden">: {escape(_subject(alt))}</span>'
         parts.append(f'<details class="kanon-data"><summary>{summary}</summary>{table}</details>')
     return "\n".join([*parts, "</figure>"])
+
+
+def table_label(alt: str, language: str = "en") -> str:
+    """What a screen reader calls the table with the data of a figure."""
+    return f"{texts(WORDS, language)['figure_data']}: {_subject(alt)}"
 
 
 def _subject(alt: str) -> str:
@@ -164,9 +171,9 @@ def script() -> str:
     return f"((console) => {{\n{bundle}\n}})({_CONSOLE});\n"
 
 
-def list_script() -> str:
+def list_script(language: str = "en") -> str:
     """JavaScript that fills every `Listing` of a page."""
-    return _text("list.js")
+    return _text("list.js").replace("__WORDS__", embedded_json(texts(WORDS, language)))
 
 
 def style() -> str:
@@ -302,7 +309,7 @@ class Listing:
         return (
             '<div class="kanon-list">\n'
             f'<script type="application/json" class="kanon-rows">{embedded_json(data)}</script>\n'
-            f"<noscript><p>To list the {escape(self.rows)} the page needs JavaScript. They are, counted:</p>\n"
+            f"<noscript><p>{texts(WORDS, 'en')['list_script'].format(rows=escape(self.rows))}</p>\n"
             f"{fallback}</noscript>\n</div>"
         )
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from markupsafe import Markup
-from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, read_glue_cache
+from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, generate_text_nodes, read_glue_cache
 from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from kanon_lab import __version__
+from kanon_lab.digits import is_plain, local
 from kanon_lab.show import page
+from kanon_lab.terms import texts
 
 if TYPE_CHECKING:
     from myst_nb.core.render import MimeData, NbElementRenderer
@@ -30,14 +33,22 @@ ICON = (
     '%3Cpath fill=%27%230072b2%27 d=%27M1 1h4v14H1zM6 6h4v9H6zM11 11h4v4h-4z%27/%3E%3C/svg%3E">'
 )
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
-WIDGET_NOTE = "Here the notebook shows controls that need Python: open it in JupyterLab (make lab) to use them."
 
 
-# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box.
-FOLDED = """addEventListener("load", () => {
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box. And
+# the theme lets the keyboard reach what is wider than its place, but does not look again when a box is opened.
+FOLDED = """const reach = (box) => {
+  for (const wide of box.querySelectorAll("pre, .pst-scrollable-table-container"))
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+};
+addEventListener("toggle", (event) => reach(event.target), true);
+addEventListener("load", () => {
   for (const button of document.querySelectorAll(".admonition-title > .toggle-button")) {
     const title = button.parentElement.textContent.trim();
-    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${title}`);
+    const name = () => {
+      button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${title}`);
+      reach(button.closest(".admonition"));
+    };
     new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
     name();
   }
@@ -62,6 +73,21 @@ _UNUSED = re.compile(
     r'<script[^>]* src="[^"]*(?:/fontawesome|/searchtools|/language_data|searchindex)\.js[^>]*></script>'
 )
 
+# What a screen reader would find without a name, or with a wrong one, in the theme's page: buttons that unfold a part
+# of the side bar (named as the link beside them), the side bar, the boxes that it and the search open in on a
+# telephone, the field of the search, and the list of citations.
+_NAMES = (
+    (r'(<a class="[^"]*reference internal"[^>]*>)([^<]+)(</a><details[^>]*><summary)>', r'\1\2\3 aria-label="\2">'),
+    (r'<div id="pst-primary-sidebar"', r'\g<0> role="region" aria-label="{book}"'),
+    (r'<dialog id="pst-primary-sidebar-modal"', r'\g<0> aria-label="{book}"'),
+    (r'<dialog id="pst-secondary-sidebar-modal"', r'\g<0> aria-label="{contents}"'),
+    (r'<dialog id="pst-search-dialog"', r'\g<0> aria-label="{search}"'),
+    (r'role="doc-biblioentry"', 'role="listitem"'),
+)
+
+
+_SPANISH = ("Español", "es", "Esta página en español")
+
 
 class ChartMime:
     """Render charts, and what stands for live controls, in the pages of notebooks."""
@@ -71,16 +97,24 @@ class ChartMime:
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
-            return [nodes.paragraph(text=WIDGET_NOTE, classes=["kanon-widget-note"])]
+            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"])]
         if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
             renderer.logger.warning("a chart has no alternative text: show it with page.figure", line=data.line)
-        return [figure_node({data.mime_type: data.content}, data.output_metadata)]
+        return [figure_node({data.mime_type: data.content}, data.output_metadata, _language(renderer))]
+
+
+def _language(renderer: NbElementRenderer) -> str:
+    return renderer.renderer.sphinx_env.config.language
+
+
+def _words(renderer: NbElementRenderer) -> dict[str, str]:
+    return texts(page.WORDS, _language(renderer))
 
 
 class InsertFigures(SphinxPostTransform):
-    """Insert figures that a notebook recorded into chapters: myst-nb's glue knows only HTML and images there."""
+    """Insert what notebooks recorded into chapters, as myst-nb's glue does not: figures, and numbers of a language."""
 
     default_priority = ReplacePendingGlueReferences.default_priority - 1
 
@@ -89,28 +123,62 @@ class InsertFigures(SphinxPostTransform):
         for node in list(self.document.findall(PendingGlueReference)):
             output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
             if page.VEGALITE_MIME in output["data"]:
-                node.replace_self([figure_node(output["data"], output["metadata"])])
+                node.replace_self([figure_node(output["data"], output["metadata"], self.config.language)])
+            elif self.config.language == "es" and node.gtype == "text" and is_plain(output["data"].get("text/plain")):
+                found = generate_text_nodes(node, output)
+                node.replace_self([nodes.inline("", local(each.astext()), classes=each["classes"]) for each in found])
 
 
-def figure_node(data: dict[str, Any], metadata: dict[str, Any]) -> nodes.raw:
-    return nodes.raw(text=page.output_html(data, metadata), format="html", classes=["output", "text_html"])
+class MarkEnglish(SphinxPostTransform):
+    """Say of what is not translated, in an edition that is, that it is English: for screen readers, and for tests."""
+
+    default_priority = 960
+
+    def run(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.Element):
+            if "untranslated" in node.get("classes", ()):
+                node["classes"] = [*(each for each in node["classes"] if each != "untranslated"), "language-en"]
+
+
+def figure_node(data: dict[str, Any], metadata: dict[str, Any], language: str) -> nodes.raw:
+    return nodes.raw(text=page.output_html(data, metadata, language), format="html", classes=["output", "text_html"])
 
 
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
     """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
     context["metatags"] = context.get("metatags", "") + ICON
+    context["elsewhere"] = other_language(app, pagename)
     context["lighter"] = lambda head: Markup(_UNUSED.sub("", head))
+    context["named"] = named
     # Sphinx takes a page for one with formulas where any part of it might have had some.
     if 'class="math' not in context.get("body", ""):
         scripts = context["script_files"]
         scripts[:] = [each for each in scripts if "mathjax" not in str(getattr(each, "filename", each))]
     app.add_css_file(STYLE)
-    if "dropdown admonition" in context.get("body", ""):
+    if re.search("dropdown admonition|<details", context.get("body", "")):
         app.add_js_file(None, body=FOLDED)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
     if 'class="kanon-list"' in context.get("body", ""):
         app.add_js_file(LIST_SCRIPT, loading_method="defer")
+
+
+def named(page: str, **names: str) -> Markup:
+    """The theme's page, with names of what has none; `names` are those of the book and of what its boxes hold."""
+    for part, whole in _NAMES:
+        page = re.sub(part, whole.format(**{name: escape(text) for name, text in names.items()}), page)
+    return Markup(page)
+
+
+def other_language(app: Sphinx, pagename: str) -> dict[str, str] | None:
+    """The same page in the other language: the Spanish pages are in a folder of those in English."""
+    if not app.config.html_context.get("two_languages"):
+        return None
+    spanish = app.config.language == "es"
+    here = app.builder.get_target_uri(pagename)
+    up = "../" * (here.count("/") + spanish)
+    name, language, title = ("English", "en", "This page in English") if spanish else _SPANISH
+    return {"href": up + ("" if spanish else "es/") + here, "name": name, "language": language, "title": title}
 
 
 def load_less(app: Sphinx, config: Config) -> None:
@@ -126,7 +194,9 @@ def load_less(app: Sphinx, config: Config) -> None:
 
 def write_assets(app: Sphinx) -> None:
     """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
-    write_static(app, {SCRIPT: page.script, LIST_SCRIPT: page.list_script, STYLE: page.style})
+    write_static(
+        app, {SCRIPT: page.script, LIST_SCRIPT: lambda: page.list_script(app.config.language), STYLE: page.style}
+    )
 
 
 def write_static(app: Sphinx, made: Mapping[str, Callable[[], str]]) -> None:
@@ -160,6 +230,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     if "autodoc-process-docstring" in app.events.events:
         app.connect("autodoc-process-docstring", join_descriptions, priority=400)  # before numpydoc's
     app.add_post_transform(InsertFigures)
+    app.add_post_transform(MarkEnglish)
     app.connect("config-inited", load_less)
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets, priority=900)  # after the extension for formulas

@@ -65,6 +65,12 @@ population spain-2010
 . --year 1999                                           | spain-2010: holds 2010 only; leave out the year
 . --columns place                                       | columns 'place': write NAME=COLUMN
 
+lab '' --no-open                                        | name the folder to work in before --
+lab -- --port 9000                                      | name the folder to work in before --
+lab --absent                                            | No such option
+book --language ca                                      | 'ca' is not one of 'en', 'es'
+book nowhere                                            | no book in this folder: build it with make book
+
 audit --source golle-2006                               | unknown source
 audit --source ''                                       | --source is empty
 audit --year 2010                                       | --year and --columns go with --population

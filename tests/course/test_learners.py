@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import nbformat
 import pytest
 import small_course
-import working_copy
 
-from kanon_lab.course import check, find_exercises, hint, progress, solution, workbook
+from kanon_lab.course import check, find_exercises, hint, learner, progress, solution, workbook
 from kanon_lab.course import markdown as texts
 from kanon_lab.errors import DataError, OptionError
 from kanon_lab.notebooks import run_notebook
@@ -148,26 +146,42 @@ def test_the_notebook_of_a_chapter_of_the_book_runs(tmp_path, monkeypatch):
     assert "exercises are solved" in cells[-1].outputs[0].data["text/markdown"]
 
 
-def test_a_working_copy_is_never_overwritten(course, monkeypatch, capsys):
-    monkeypatch.setattr(working_copy, "WORKSPACE", course / "workspace")
-    monkeypatch.setattr(working_copy, "find_notebooks", dict)
-    mine = course / "workspace" / "exercises" / "hospital.ipynb"
-    working_copy.main()
+def test_a_working_copy_is_never_overwritten(course, monkeypatch):
+    monkeypatch.setattr(learner, "find_notebooks", dict)
+    (course / "book").mkdir()
+    (course / "book" / learner.START).write_text("key_variables: []\n")
+    folder = course / "mine"
+    name, project = "exercises/hospital.ipynb", f"exercises/{learner.PROJECT}"
+    assert learner.working_copy(folder) == {name: "new", project: "new"}
+    mine, school = folder / name, folder / project
     assert mine.read_text("utf-8") == workbook("hospital")
-    mine.write_text("my work")
-    working_copy.main()
-    assert mine.read_text() == "my work"
-    source = course / "exercises" / "hospital.yml"
-    source.write_text(source.read_text("utf-8").replace("Alone in the hospital", "Alone again"), "utf-8")
-    working_copy.main()
-    assert "Alone again" in mine.read_text("utf-8")
-    (old,) = mine.parent.glob("hospital-until-*.ipynb")
-    assert old.read_text() == "my work"
-    assert "your copy is now hospital-until-" in capsys.readouterr().out
     # What the course project begins with lies beside the notebooks, and is the reader's too.
-    school = mine.with_name("school.yml")
-    assert school.read_bytes() == working_copy.START.read_bytes()
+    assert school.read_bytes() == (course / "book" / learner.START).read_bytes()
     school.write_text("my solution")
-    working_copy.main()
+    assert learner.working_copy(folder) == {name: "same", project: "kept"}
+    # What nobody changed is renewed, and what somebody did is kept beside the new one.
+    change(course, "Alone in the hospital", "Alone again")
+    assert learner.working_copy(folder) == {name: "renewed", project: "kept"}
+    assert "Alone again" in mine.read_text("utf-8")
+    mine.write_text("my work")
+    change(course, "Alone again", "Alone at last")
+    old = learner.working_copy(folder)[name]
+    assert "Alone at last" in mine.read_text("utf-8")
+    assert old.startswith("hospital-until-") and mine.with_name(old).read_text() == "my work"
     assert school.read_text() == "my solution"
-    shutil.rmtree(course / "workspace")
+
+
+def test_a_file_of_the_same_name_is_not_taken_for_a_copy(course, monkeypatch):
+    monkeypatch.setattr(learner, "find_notebooks", dict)
+    (course / "book").mkdir()
+    (course / "book" / learner.START).write_text("key_variables: []\n")
+    theirs = course / "mine" / "exercises" / learner.PROJECT
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("somebody's")
+    done = learner.working_copy(course / "mine")[f"exercises/{learner.PROJECT}"]
+    assert theirs.with_name(done).read_text() == "somebody's"
+
+
+def change(course, before, after):
+    source = course / "exercises" / "hospital.yml"
+    source.write_text(source.read_text("utf-8").replace(before, after), "utf-8")

@@ -1,0 +1,278 @@
+"""Results that notebooks recorded, in another language: their words from catalogues, their numbers as written there.
+
+Nothing is computed again. What is text in a table, a chart or a sentence is looked up, numbers in it as ``{0}``, so
+that a new result leaves a translation valid; names of fields, code and numbers themselves stay what they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from html import escape, unescape
+from typing import Any
+
+from kanon_lab.digits import WRITTEN, is_plain, local
+from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
+
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
+#: How charts write numbers in Spanish.
+LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", " €"]}
+# Keys of a chart's specification whose strings are read by people.
+_SAID = {"title", "subtitle", "text", "description", "labels"}
+# Keys whose strings are read by people and stand for themselves in expressions and scales too.
+_MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf"}
+# Columns of data that say how something is drawn, or that only name it.
+_DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "node", "state", "town", "baseline", "opacity"}
+# Values of a channel that are no words of its own.
+_PLACES = {"width", "height"}
+_EXPRESSIONS = {"calculate", "expr", "filter", "test", "labelExpr", "signal", "update", "init"}
+_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+# Before a text that is a name: of a member, as in datum['share'], of data, or of what is plucked of these.
+_NAMED = re.compile(r"(?:[\w)]\[|data\(|'\), )$")
+_FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
+_HTML_TEXT = re.compile(
+    r"(<(?:code|pre|style|math)\b.*?</(?:code|pre|style|math)>)|(?<=>)([^<>]+)(?=<)|(aria-label|title|alt)=\"([^\"]*)\"",
+    re.DOTALL,
+)
+_LABEL = re.compile(r' aria-label="[^"]*"')
+_JSON = re.compile(r'(<script type="application/json" class="(kanon-\w+)">)(.*?)(</script>)', re.DOTALL)
+# Letters of a wording without what is put into it.
+_LEAST = 12
+
+
+def message_of(text: str) -> tuple[str, list[str]]:
+    """A text with its numbers as ``{0}``, ``{1}`` ..., and those numbers."""
+    numbers: list[str] = []
+
+    def place(found: re.Match[str]) -> str:
+        numbers.append(found[0])
+        return f"{{{len(numbers) - 1}}}"
+
+    return WRITTEN.sub(place, text.replace("{", "{{").replace("}", "}}")), numbers
+
+
+class Words:
+    """Texts of results in a language, and which of them there are.
+
+    Attributes
+    ----------
+    lookup : callable
+        From a message to its translation, or None.
+    wordings : iterable of tuple of str
+        Those that the package has in both languages, which come first: with ``{name}`` where something is put in.
+    met : dict of str to str
+        Every other message that was asked for, and where it was met first.
+    """
+
+    def __init__(self, lookup: Callable[[str], str | None], wordings: Iterable[tuple[str, str]] = ()):
+        self.lookup = lookup
+        self.met: dict[str, str] = {}
+        self.place = ""
+        self._exact: dict[str, str] = {}
+        self._forms: list[tuple[re.Pattern[str], str]] = []
+        for text, said in wordings:
+            if "{" not in text:
+                self._exact[text] = said
+            # What is little but what is put in would be found in every text.
+            elif len(re.sub(r"\{\w*\}|\W", "", text)) >= _LEAST:
+                parts = re.split(r"\{(\w+)(?::[^}]*)?\}", text)
+                self._forms.append((re.compile(_form(parts), re.DOTALL), re.sub(r"\{(\w+):[^}]*\}", r"{\1}", said)))
+
+    def known(self, text: str) -> str | None:
+        """What the package itself says for a text in the other language."""
+        if (said := self._exact.get(text)) is not None:
+            return said
+        for form, said in self._forms:
+            if found := form.fullmatch(text):
+                parts = {name: self.known(part) or local(part) for name, part in found.groupdict().items()}
+                return said.format(**parts)
+        return None
+
+    def say(self, text: str) -> str:
+        """A text; white space around it stays, a text without words only has its numbers written anew."""
+        if not _LETTERS.search(text):
+            return local(text)
+        before, after = re.match(r"\s*", text)[0], re.search(r"\s*$", text)[0]
+        text = " ".join(text.split())
+        if (said := self.known(text)) is not None:
+            return before + said + after
+        message, numbers = message_of(text)
+        self.met.setdefault(message, self.place)
+        said = self.lookup(message)
+        if said is None:
+            return before + text + after
+        return before + said.format(*(local(number) for number in numbers)) + after
+
+    def html(self, text: str) -> str:
+        """What a person reads of HTML: texts, names and data of lists; code stays."""
+        kept: list[str] = []
+
+        def data(found: re.Match[str]) -> str:
+            value = json.loads(found[3])
+            value = self.listing(value) if found[2] == "kanon-rows" else self.chart(value)
+            kept.append(f"{found[1]}{embedded_json(value)}{found[4]}")
+            return f"<kept {len(kept) - 1}>"
+
+        def part(found: re.Match[str]) -> str:
+            if found[1]:
+                return found[1]
+            if found[3]:
+                return f'{found[3]}="{escape(self.say(unescape(found[4])))}"'
+            return escape(self.say(unescape(found[2])), quote=False) if found[2].strip() else found[0]
+
+        said = _HTML_TEXT.sub(part, _JSON.sub(data, text))
+        return re.sub(r"<kept (\d+)>", lambda found: kept[int(found[1])], said)
+
+    def listing(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A list that a page filters: names of columns stay in its data, and are said by their heading."""
+        said = {column: self.say(column) for column in data["filters"]}
+        return {
+            **data,
+            "label": self.say(data["label"]),
+            "rows": self.say(data["rows"]),
+            "filters": [said[column] for column in data["filters"]],
+            "columns": [[self.say(head), [said.get(part, part) for part in parts]] for head, parts in data["columns"]],
+            "words": {said.get(name, name): self.say(text) for name, text in data["words"].items()},
+            "links": {said.get(name, name): text for name, text in data["links"].items()},
+            "codes": {said.get(name, name): text for name, text in data["codes"].items()},
+            "values": {
+                said.get(name, name): {
+                    **values,
+                    "of": values["of"]
+                    if name in data["codes"] or name in data["links"]
+                    else [self.say(value) for value in values["of"]],
+                }
+                for name, values in data["values"].items()
+            },
+        }
+
+    def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """A specification of Vega-Lite."""
+        fixed = _PLACES | {*_names(spec)}
+        said = self._chart(spec, "", False, fixed)
+        config = said.get("config", {})
+        return {**said, "config": {**config, "locale": {"number": LOCALE}}}
+
+    def _chart(self, value: Any, key: str, data: bool, fixed: set[str]) -> Any:
+        if isinstance(value, dict):
+            inner = {}
+            for name, each in value.items():
+                told = (
+                    data
+                    or name == "datasets"
+                    or (name == "values" and isinstance(each, list) and any(isinstance(one, dict) for one in each))
+                )
+                inner[name] = (
+                    self._bound(each, fixed)
+                    if name == "bind" and isinstance(each, dict)
+                    else self._chart(each, name, told, fixed)
+                )
+            return self._legend(inner, fixed)
+        if isinstance(value, list):
+            if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
+                return self._wrapped(value)
+            return [self._chart(each, key, data, fixed) for each in value]
+        if not isinstance(value, str):
+            return value
+        if key in _EXPRESSIONS:
+            return self._expression(value, fixed)
+        if data and key == "key":  # what was chosen in each control, between blanks
+            return " ".join(map(self._lines, value.split(" ")))
+        if data:
+            return value if key in _DRAWN or value in fixed else self._lines(value)
+        if key in _SAID:
+            return self._lines(value)
+        return self._lines(value) if key in _MEANT and value not in fixed else value
+
+    def _legend(self, channel: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
+        """A channel whose values are names of fields: they are said where they are read."""
+        domain = channel.get("scale", {}).get("domain") if isinstance(channel.get("scale"), dict) else None
+        named = [each for each in domain if isinstance(each, str) and each in fixed] if isinstance(domain, list) else []
+        if not named or channel.get("legend", {}) is None:
+            return channel
+        said = json.dumps({each: self.say(each) for each in named}, ensure_ascii=False)
+        return {**channel, "legend": {**channel.get("legend", {}), "labelExpr": f"{said}[datum.label] || datum.label"}}
+
+    def _bound(self, bind: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
+        """A control: its name and what it offers are read, what it offers stands for itself too."""
+        made = {**bind, "name": self.say(bind["name"])} if "name" in bind else dict(bind)
+        for name in ("labels", "options"):
+            if name in bind and (name == "labels" or "labels" not in bind):
+                made["labels"] = [self.say(each) if isinstance(each, str) else str(each) for each in bind[name]]
+        if "options" in bind:
+            made["options"] = [
+                self._lines(each) if isinstance(each, str) and each not in fixed else each for each in bind["options"]
+            ]
+        return made
+
+    def _lines(self, text: str) -> str:
+        """A text of lines, each by itself."""
+        return "\n".join(self.say(line) for line in text.split("\n"))
+
+    def _wrapped(self, lines: list[str]) -> list[str]:
+        """A text that was cut in lines, cut anew."""
+        longest = max(map(len, lines))
+        return textwrap.wrap(self.say(" ".join(lines)), max(longest, 40 if len(lines) > 1 else 1000)) or lines
+
+    def _expression(self, text: str, fixed: set[str]) -> str:
+        def literal(found: re.Match[str]) -> str:
+            said = found[1] if found[1] is not None else found[2]
+            if (
+                _NAMED.search(text[: found.start()])
+                or said in fixed
+                or _FORMAT.fullmatch(said)
+                or not _LETTERS.search(said)
+            ):
+                return found[0]
+            told = self._lines(said.replace("\\n", "\n").replace("\\'", "'"))
+            return json.dumps(told, ensure_ascii=False) if "'" in told else "'" + told.replace("\n", "\\n") + "'"
+
+        return _LITERAL.sub(literal, text)
+
+    def notebook(self, notebook: dict[str, Any], name: str) -> dict[str, Any]:
+        """An executed notebook; printed text and code stay."""
+        for cell in notebook["cells"]:
+            for output in cell.get("outputs", []):
+                entry = output.get("metadata", {}).get("kanon_lab") or {}
+                self.place = f"{name}: {entry.get('name', 'shown')}"
+                data = output.get("data", {})
+                for mime, content in data.items():
+                    text = "".join(content) if isinstance(content, list) else content
+                    if mime.endswith("text/html"):
+                        data[mime] = self.html(text)
+                    elif mime == VEGALITE_MIME:
+                        data[mime] = self.chart(content)
+                    # A number is written in its form by the chapter that inserts it.
+                    elif mime.endswith("text/plain") and entry.get("kind") == "value" and not is_plain(text):
+                        data[mime] = self.say(text)
+                told = output.get("metadata", {}).get(VEGALITE_MIME, {})
+                if told.get("table"):
+                    # Its name is the beginning of the description, which has just been translated.
+                    label = escape(table_label(data[VEGALITE_MIME]["description"], "es"))
+                    told["table"] = self.html(_LABEL.sub("", told["table"], count=1)).replace(
+                        "<div ", f'<div aria-label="{label}" ', 1
+                    )
+        return notebook
+
+
+def _form(parts: list[str]) -> str:
+    """A regular expression for a wording that is cut at its names."""
+    found, names = "", set()
+    for place, part in enumerate(parts):
+        found += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
+        names |= {part} if place % 2 else set()
+    return found
+
+
+def _names(spec: Any) -> Iterator[str]:
+    """Names of fields that a transformation makes values of: they must stay the same in both."""
+    if isinstance(spec, dict):
+        for name, each in spec.items():
+            if name == "fold":
+                yield from each
+            yield from _names(each)
+    elif isinstance(spec, list):
+        for each in spec:
+            yield from _names(each)
