@@ -1,5 +1,6 @@
 # Two commands do everything: "make book" and "make test". Both begin by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
+#   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
 #   make test   make book, then every test
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
 #               machine); options for it: make bench ARGS=--quick
@@ -14,7 +15,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: book test bench lab clean
+.PHONY: book pdf test bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -31,6 +32,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 book: $(STAMP)
 	@$(PY) scripts/build_book.py
+
+pdf: book
+	@$(PY) scripts/print_book.py
 
 test: book
 	@$(PY) -m pytest -n auto --dist worksteal

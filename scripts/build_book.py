@@ -20,8 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from api_pages import write_pages
-from lighten import lighten
 from editions import stage as stage_spanish
+from lighten import lighten
 
 from kanon_lab.course.edition import address, commit_of
 from kanon_lab.errors import KanonLabError
