@@ -114,8 +114,8 @@ def add_address(app: Sphinx, config: Config) -> None:
 def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """What a page says of itself to search engines and link previews."""
     language = app.config.language if app.config.language in EDITIONS else "en"
-    title = unescape(re.sub("<[^>]*>", "", context.get("title") or app.config.html_title or app.config.project))
-    told = {"og:title": title, "og:type": "article", "og:site_name": app.config.project}
+    title = unescape(re.sub("<[^>]*>", "", context.get("title") or app.config.html_title))
+    told = {"og:title": title, "og:type": "article", "og:site_name": app.config.html_title}
     told["og:locale"] = EDITIONS[language][1]
     lines = []
     if pagename == _ABSENT:
@@ -129,7 +129,7 @@ def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[st
         if address():
             page = app.builder.get_target_uri(pagename)
             picture = address(language) + PICTURE
-            told |= {"og:url": address(language) + page, "og:image": picture, "og:image:alt": app.config.project}
+            told |= {"og:url": address(language) + page, "og:image": picture, "og:image:alt": app.config.html_title}
             told |= dict(zip(("og:image:width", "og:image:height"), map(str, _SIZE)))
             lines.append('<meta name="twitter:card" content="summary_large_image">')
             lines += [f'<link rel="alternate" {which}>' for which in _alternates(page)]
@@ -174,7 +174,7 @@ def write_published(app: Sphinx, failed: Exception | None) -> None:
     if failed or app.builder.format != "html" or not address():
         return
     write_bytes(
-        Path(app.outdir) / PICTURE, preview(Path(app.srcdir) / "book" / "how-anonymous.svg", app.config.project)
+        Path(app.outdir) / PICTURE, preview(Path(app.srcdir) / "book" / "how-anonymous.svg", app.config.html_title)
     )
     if app.config.language == "en":
         commit = commit_of(Path(app.confdir))
