@@ -22,12 +22,15 @@ LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", " 
 # Keys of a chart's specification whose strings are read by people.
 _SAID = {"title", "subtitle", "text", "description", "labels"}
 # Keys whose strings are read by people and stand for themselves in expressions and scales too.
-_MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf", "range", "ticks"}
+_MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf"}
 # Columns of data that say how something is drawn, or that only name it.
 _DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "node", "state", "town", "baseline", "opacity"}
+# Values of a channel that are no words of its own.
+_PLACES = {"width", "height"}
 _EXPRESSIONS = {"calculate", "expr", "filter", "test", "labelExpr", "signal", "update", "init"}
-# A text in quotation marks that is not the name of a member: datum['share'].
-_LITERAL = re.compile(r"(?<![\w)]\[)(?<!\w)'((?:[^'\\]|\\.)*)'|(?<![\w)]\[)(?<!\w)\"((?:[^\"\\]|\\.)*)\"")
+_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+# Before a text that is a name: of a member, as in datum['share'], of data, or of what is plucked of these.
+_NAMED = re.compile(r"(?:[\w)]\[|data\(|'\), )$")
 _FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
 _HTML_TEXT = re.compile(
     r"(<(?:code|pre|style|math)\b.*?</(?:code|pre|style|math)>)|(?<=>)([^<>]+)(?=<)|(aria-label|title|alt)=\"([^\"]*)\"",
@@ -147,7 +150,7 @@ class Words:
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A specification of Vega-Lite."""
-        fixed = {*_names(spec)}
+        fixed = _PLACES | {*_names(spec)}
         said = self._chart(spec, "", False, fixed)
         config = said.get("config", {})
         return {**said, "config": {**config, "locale": {"number": LOCALE}}}
@@ -166,7 +169,7 @@ class Words:
                     if name == "bind" and isinstance(each, dict)
                     else self._chart(each, name, told, fixed)
                 )
-            return inner
+            return self._legend(inner, fixed)
         if isinstance(value, list):
             if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
                 return self._wrapped(value)
@@ -182,6 +185,15 @@ class Words:
         if key in _SAID:
             return self._lines(value)
         return self._lines(value) if key in _MEANT and value not in fixed else value
+
+    def _legend(self, channel: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
+        """A channel whose values are names of fields: they are said where they are read."""
+        domain = channel.get("scale", {}).get("domain") if isinstance(channel.get("scale"), dict) else None
+        named = [each for each in domain if isinstance(each, str) and each in fixed] if isinstance(domain, list) else []
+        if not named or channel.get("legend", {}) is None:
+            return channel
+        said = json.dumps({each: self.say(each) for each in named}, ensure_ascii=False)
+        return {**channel, "legend": {**channel.get("legend", {}), "labelExpr": f"{said}[datum.label] || datum.label"}}
 
     def _bound(self, bind: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
         """A control: its name and what it offers are read, what it offers stands for itself too."""
@@ -207,7 +219,12 @@ class Words:
     def _expression(self, text: str, fixed: set[str]) -> str:
         def literal(found: re.Match[str]) -> str:
             said = found[1] if found[1] is not None else found[2]
-            if said in fixed or _FORMAT.fullmatch(said) or not _LETTERS.search(said):
+            if (
+                _NAMED.search(text[: found.start()])
+                or said in fixed
+                or _FORMAT.fullmatch(said)
+                or not _LETTERS.search(said)
+            ):
                 return found[0]
             told = self._lines(said.replace("\\n", "\n").replace("\\'", "'"))
             return json.dumps(told, ensure_ascii=False) if "'" in told else "'" + told.replace("\n", "\\n") + "'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +35,20 @@ ICON = (
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 
 
-# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box.
-FOLDED = """addEventListener("load", () => {
+# sphinx-togglebutton calls all its buttons "Toggle hidden content": each gets its hint and the title of its box. And
+# the theme lets the keyboard reach what is wider than its place, but does not look again when a box is opened.
+FOLDED = """const reach = (box) => {
+  for (const wide of box.querySelectorAll("pre, .pst-scrollable-table-container"))
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+};
+addEventListener("toggle", (event) => reach(event.target), true);
+addEventListener("load", () => {
   for (const button of document.querySelectorAll(".admonition-title > .toggle-button")) {
     const title = button.parentElement.textContent.trim();
-    const name = () => button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${title}`);
+    const name = () => {
+      button.setAttribute("aria-label", `${button.dataset.toggleHint}: ${title}`);
+      reach(button.closest(".admonition"));
+    };
     new MutationObserver(name).observe(button, { attributeFilter: ["data-toggle-hint"] });
     name();
   }
@@ -61,6 +71,18 @@ addEventListener("afterprint", () => document.querySelector(".kanon-unfolded")?.
 # that shows them too, and the index of the search, which is done on its own page.
 _UNUSED = re.compile(
     r'<script[^>]* src="[^"]*(?:/fontawesome|/searchtools|/language_data|searchindex)\.js[^>]*></script>'
+)
+
+# What a screen reader would find without a name, or with a wrong one, in the theme's page: buttons that unfold a part
+# of the side bar (named as the link beside them), the side bar, the boxes that it and the search open in on a
+# telephone, the field of the search, and the list of citations.
+_NAMES = (
+    (r'(<a class="[^"]*reference internal"[^>]*>)([^<]+)(</a><details[^>]*><summary)>', r'\1\2\3 aria-label="\2">'),
+    (r'<div id="pst-primary-sidebar"', r'\g<0> role="region" aria-label="{book}"'),
+    (r'<dialog id="pst-primary-sidebar-modal"', r'\g<0> aria-label="{book}"'),
+    (r'<dialog id="pst-secondary-sidebar-modal"', r'\g<0> aria-label="{contents}"'),
+    (r'<dialog id="pst-search-dialog"', r'\g<0> aria-label="{search}"'),
+    (r'role="doc-biblioentry"', 'role="listitem"'),
 )
 
 
@@ -127,17 +149,25 @@ def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str,
     context["metatags"] = context.get("metatags", "") + ICON
     context["elsewhere"] = other_language(app, pagename)
     context["lighter"] = lambda head: Markup(_UNUSED.sub("", head))
+    context["named"] = named
     # Sphinx takes a page for one with formulas where any part of it might have had some.
     if 'class="math' not in context.get("body", ""):
         scripts = context["script_files"]
         scripts[:] = [each for each in scripts if "mathjax" not in str(getattr(each, "filename", each))]
     app.add_css_file(STYLE)
-    if "dropdown admonition" in context.get("body", ""):
+    if re.search("dropdown admonition|<details", context.get("body", "")):
         app.add_js_file(None, body=FOLDED)
     if 'class="kanon-figure"' in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
     if 'class="kanon-list"' in context.get("body", ""):
         app.add_js_file(LIST_SCRIPT, loading_method="defer")
+
+
+def named(page: str, **names: str) -> Markup:
+    """The theme's page, with names of what has none; `names` are those of the book and of what its boxes hold."""
+    for part, whole in _NAMES:
+        page = re.sub(part, whole.format(**{name: escape(text) for name, text in names.items()}), page)
+    return Markup(page)
 
 
 def other_language(app: Sphinx, pagename: str) -> dict[str, str] | None:

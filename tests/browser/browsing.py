@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,57 @@ READY = """() =>
 
 # What a page shows after a guess is shown without one.
 REVEAL = "() => document.querySelectorAll('.kanon-reveal').forEach(button => button.click())"
+
+
+# What axe-core finds serious or critical, with what is folded laid open. Contrast is what takes its time: it is looked
+# at in one text of each colour and size on each ground.
+AXE = """async (looks) => {
+  const folded = [...document.querySelectorAll('main details:not([open])')];
+  const boxes = [...document.querySelectorAll('.toggle-hidden')];
+  const still = document.head.appendChild(document.createElement('style'));
+  still.textContent = '*, ::before, ::after { animation: none !important; transition: none !important; }';
+  for (const each of folded) each.open = true;
+  for (const each of boxes) each.classList.remove('toggle-hidden');
+  await new Promise(resolve => setTimeout(resolve, 50));
+  const known = new Map([[null, '']]);
+  const ground = (e) => {
+    if (!known.has(e)) {
+      const {backgroundColor, opacity} = getComputedStyle(e), above = ground(e.parentElement);
+      const clear = backgroundColor === 'rgba(0, 0, 0, 0)' && opacity === '1';
+      known.set(e, clear ? above : `${above} ${backgroundColor} ${opacity}`);
+    }
+    return known.get(e);
+  };
+  const texts = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const e = node.parentElement;
+    if (!node.data.trim() || e.closest('mjx-container, svg, script, style, noscript')) continue;
+    const {color, fontSize, fontWeight} = getComputedStyle(e), key = [color, fontSize, fontWeight, ground(e)].join();
+    if (!texts.has(key) && e.checkVisibility()) texts.set(key, e);
+  }
+  const run = (where, rules) => axe.run(where, {...rules, resultTypes: ['violations'], preload: false});
+  const found = [await run({include: [...texts.values()]}, {runOnly: ['color-contrast']})];
+  if (!looks) found.push(await run(document, {rules: {'color-contrast': {enabled: false}}}));
+  for (const each of folded) each.open = false;
+  for (const each of boxes) each.classList.add('toggle-hidden');
+  still.remove();
+  return found.flatMap(each => each.violations).filter(each => ['serious', 'critical'].includes(each.impact)).flatMap(
+    each => each.nodes.map(node => `${each.id}: ${node.html.slice(0, 150)} (${node.failureSummary.slice(0, 250)})`));
+}"""
+
+
+@cache
+def _axe() -> str:
+    pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    return (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+
+def findings(page, *, looks: bool = False) -> list[str]:
+    """What axe-core finds serious on a page that is open; by its colours alone where only these have changed."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(_axe())
+    return page.evaluate(AXE, looks)
 
 
 def absent(reason: str) -> None:

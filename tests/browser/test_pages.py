@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from browsing import HTML
+from browsing import HTML, findings
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 pytestmark = pytest.mark.browser
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 # Pages that hold something to read: no redirects, nor Sphinx's index and search.
 PAGES = sorted(
     str(path.relative_to(HTML))
-    for part in ("book", "notebooks")
+    for part in ("book", "notebooks", "es/book", "es/notebooks")
     for path in (HTML / part).rglob("*.html")
     if 'http-equiv="refresh"' not in path.read_text("utf-8")[:500]
 )
@@ -95,6 +95,8 @@ def seen(book, desk, tmp_path_factory, request):
             "tables": opened.evaluate(NAMES_OF_TABLES),
             "heights": opened.evaluate(HEIGHTS_OF_TABLES),
             "figures": opened.evaluate(NAMES_OF_FIGURES),
+            "axe": findings(opened),
+            "dark": _in_the_dark(opened, page),
             "outside": [*visit.outside],
             "errors": [*visit.errors],
             # Last, since they change the page.
@@ -145,6 +147,29 @@ def test_page_works_without_network(seen, page):
     assert found["scripts"] <= 1
 
 
+@pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
+def test_page_is_for_everybody(seen, page):
+    found = seen(page)
+    assert found["axe"] == []
+    assert found["dark"] == []
+
+
+@pytest.mark.parametrize("visit", [390], indirect=True)
+@pytest.mark.parametrize("opener", [None, ".primary-toggle", ".secondary-toggle", ".search-button"])
+def test_a_page_on_a_phone_is_for_everybody(book, visit, opener):
+    """With each of the boxes that the theme opens there, which the keyboard closes."""
+    opened = visit.open(f"{book}/{pages_with(SLIDER)[0]}")
+    if opener is None:
+        assert findings(opened) == []
+        return
+    opened.locator(opener).locator("visible=true").first.press("Enter")
+    box = opened.locator("dialog[open]")
+    assert box.get_attribute("aria-label")
+    assert findings(opened) == []
+    opened.keyboard.press("Escape")
+    box.wait_for(state="detached", timeout=2_000)
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_page_fits_a_phone(seen, page):
     found = seen(page)["phone"]
@@ -168,6 +193,17 @@ def test_charts_follow_the_width_of_the_window(book, visit):
     for width in (390, 1280, 800):
         opened.set_viewport_size({"width": width, "height": 900})
         opened.wait_for_function(FOLLOWED, timeout=5_000)
+
+
+def _in_the_dark(opened, page: str) -> list[str]:
+    """What axe-core finds of the dark theme's colours, which are the same in every language."""
+    if page.startswith("es/"):
+        return []
+    theme = "theme => { document.documentElement.dataset.theme = theme; }"
+    opened.evaluate(theme, "dark")
+    found = findings(opened, looks=True)
+    opened.evaluate(theme, "light")
+    return found
 
 
 def _on_a_phone(opened) -> dict:
