@@ -32,7 +32,7 @@ NAME = "kanon-lab-bundle"
 WITH_PACKAGES = "--with-packages"
 #: Language -> folder of the notebooks to practise with.
 EXERCISES = {"en": "exercises", "es": "ejercicios"}
-_STYLE = "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1.05rem/1.5 sans-serif}pre{overflow:auto}"
+_STYLE = "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1.05rem/1.5 sans-serif}pre{white-space:pre-wrap}"
 # Archives cannot have an earlier date.
 _FIRST = (1980, 1, 1, 0, 0, 0)
 
