@@ -32,43 +32,100 @@ META = (
     "script-src 'self' file: 'unsafe-inline' blob:; style-src 'self' file: 'unsafe-inline'; "
     "font-src 'self' file: data:; img-src data:; worker-src blob:; form-action 'none'; base-uri 'none'\">"
 )
+_LATER = (
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline' blob:; "
+    "style-src 'unsafe-inline'; font-src 'self' file:; worker-src blob:\">"
+)
 # The parser of csv, by the name that it has inside vl-convert: nothing is asked of that address.
 _PARSER = 'import {dsvFormat} from "https://cdn.jsdelivr.net/npm/d3-dsv@3.0.1/+esm"; globalThis.dsvFormat = dsvFormat;'
 
 _PAGE = """<div class="kanon-own">
 <noscript><p>{no_script}</p></noscript>
+<template class="kanon-own-policy">{policy}</template>
+<template class="kanon-own-row"><tr><td><label><input type="checkbox" name="key"> <span></span></label></td>
+<td><select aria-label="{change}"><option value="same">{same}</option><option value="drop">{drop}</option>
+<option value="width">{width}</option><option value="first">{first}</option></select>
+<input type="number" min="1" step="1" aria-label="{size}" hidden></td></tr></template>
+<template class="kanon-own-set"><tr><th scope="row"></th><td class="number"></td></tr></template>
 <form hidden>
 <p class="kanon-own-drop"><label>{choose} <input type="file" name="file" accept=".csv,.gz"></label></p>
+<p><label>{na} <input name="na" autocomplete="off" size="12"></label></p>
 <p><button type="button" class="kanon-own-try">{try}</button>
 <button type="button" class="kanon-own-cancel" hidden>{cancel}</button>
 <progress class="kanon-own-progress" hidden max="1" aria-label="{counting}"></progress></p>
 <p class="kanon-own-status" role="status"></p>
-<div class="kanon-own-proof"></div>
+<div class="kanon-own-proof" hidden>{proof}</div>
 <fieldset class="kanon-own-roles" hidden><legend>{roles}</legend>
 <div class="kanon-scroll" tabindex="0" role="region" aria-label="{roles}"><table class="kanon-table">
-<thead><tr><th scope="col">{key}</th><th scope="col">{column}</th><th scope="col">{change}</th></tr></thead>
+<thead><tr><th scope="col">{key}</th><th scope="col">{change}</th></tr></thead>
 <tbody class="kanon-own-columns"></tbody></table></div>
 <p><label>{weight} <select name="weight"></select></label></p>
 <p><label>{missing} <select name="missing"><option value="wildcard">{wildcard}</option>
 <option value="category">{category}</option></select></label></p>
-<p><label>{na} <input name="na" autocomplete="off" size="12"></label></p>
 <p><button type="submit">{count}</button></p>
 </fieldset>
 </form>
 <div class="kanon-own-result" hidden>
 <p class="kanon-own-words"></p>
-<div class="kanon-own-summary"></div>
+{summary_table}
 <p class="rubric">{distribution}</p>
-<div class="kanon-own-distribution"></div>
+{distribution_table}
 <p class="rubric">{singles}</p>
-<div class="kanon-own-singles"></div>
+<p>{few_keys}</p>
+{set_2_table}
+{set_3_table}
 <p class="rubric">{same_here}</p>
-<p>{command} <button type="button" data-copy="command" aria-label="{copy}: {command}">{copy}</button></p>
-<pre class="kanon-own-command" tabindex="0"></pre>
-<p>{recipe} <button type="button" data-copy="recipe" aria-label="{copy}: {recipe}">{copy}</button></p>
-<pre class="kanon-own-recipe" tabindex="0"></pre>
+<p>{command}</p>
+<div class="highlight"><pre class="kanon-own-command"></pre></div>
+<p>{recipe}</p>
+<div class="highlight"><pre class="kanon-own-recipe"></pre></div>
 </div>
 </div>"""
+_WAYS = ("here", "fetch", "socket", "beacon", "picture", "worker")
+_MEASURES = ("k", "uniques", "classes", "below_3", "below_5", "least", "sum")
+# Where bins of f_k begin.
+_BINS = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
+
+
+def _table(label: str, heads: list[str], rows: list[str], *, body: str = "") -> str:
+    top = f'<th scope="col">{heads[0]}</th>' + "".join(f'<th scope="col" {head}</th>' for head in heads[1:])
+    return (
+        f'<div class="kanon-scroll" tabindex="0" role="region" aria-label="{label}"><table class="kanon-table">\n'
+        f'<thead><tr>{top}</tr></thead>\n<tbody class="{body}">{"".join(rows)}</tbody></table></div>'
+    )
+
+
+def _row(head: str, value: str, classes: str = "", more: str = "") -> str:
+    """A row of what is counted before and after the changes."""
+    cells = f'<td class="number" data-value="0 {value}"></td>'
+    cells += f'<td class="number kanon-own-after" data-value="1 {value}"></td>'
+    return f'<tr class="{classes}"><th scope="row">{head}</th>{cells}{more}</tr>\n'
+
+
+def _tables(said: dict[str, str]) -> dict[str, str]:
+    """The tables, without the numbers that the script fills in."""
+    both = [f'class="number">{said["before"]}', f'class="number kanon-own-after">{said["after"]}']
+    measures = [_row(said[each], each, "kanon-own-F" if each in ("least", "sum") else "") for each in _MEASURES]
+    bins = []
+    for low, high in zip(_BINS, [*_BINS[1:], None]):
+        value = f"share {low} {high or ''}"
+        name = said["or_more"] if high is None else str(low) if high == low + 1 else f"{low}\N{EN DASH}{high - 1}"
+        drawn = "".join(
+            f'<span class="kanon-own-{name}" data-value="{which} bar {low} {high or ""}"></span>'
+            for which, name in enumerate(("bar", "bar kanon-own-after"))
+        )
+        bins.append(_row(name, value, more=f'<td class="kanon-own-bars" aria-hidden="true">{drawn}</td>'))
+    ways = [f'<tr><th scope="row">{said[way]}</th><td data-way="{way}"></td></tr>\n' for way in _WAYS]
+    alone = f'class="number">{said["alone"]}'
+    sets = {
+        f"set_{n}_table": _table(said[f"set_{n}"], [said[f"set_{n}"], alone], [], body=f"kanon-own-set-{n}")
+        for n in (2, 3)
+    }
+    return sets | {
+        "proof": _table(said["attempts"], [said["attempt"], f">{said['answer']}"], ways),
+        "summary_table": _table(said["summary"], [said["measure"], *both], measures),
+        "distribution_table": _table(said["distribution"], [said["f_k"], *both, 'aria-hidden="true">'], bins),
+    }
 
 
 def _words(language: str) -> dict[str, str]:
@@ -77,7 +134,8 @@ def _words(language: str) -> dict[str, str]:
 
 def page(language: str = "en") -> str:
     """The page's HTML, without what is filled in for a file."""
-    return _PAGE.format_map({key: escape(word) for key, word in _words(language).items()})
+    said = {key: escape(word) for key, word in _words(language).items()}
+    return _PAGE.format_map(said | _tables(said) | {"policy": _LATER})
 
 
 @cache
