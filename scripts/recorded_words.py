@@ -250,9 +250,9 @@ class Words:
                 told = output.get("metadata", {}).get(VEGALITE_MIME, {})
                 if told.get("table"):
                     # Its name is the beginning of the description, which has just been translated.
-                    name = escape(table_label(data[VEGALITE_MIME]["description"], "es"))
+                    label = escape(table_label(data[VEGALITE_MIME]["description"], "es"))
                     told["table"] = self.html(_LABEL.sub("", told["table"], count=1)).replace(
-                        "<div ", f'<div aria-label="{name}" ', 1
+                        "<div ", f'<div aria-label="{label}" ', 1
                     )
         return notebook
 
