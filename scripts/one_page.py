@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urljoin, urlparse
 from bs4 import BeautifulSoup, Tag
 from build_book import HTML, ROOT
 
+from kanon_lab.course.edition import address
 from kanon_lab.course.order import chapters
 from kanon_lab.terms import texts
 
@@ -32,7 +33,10 @@ class Edition:
         self.language, self.words = language, texts("course/words.csv", language)
         first = self._read("preface")
         self.title = first.select_one("article h1").get_text().rstrip("#")
-        self.footer = [" ".join(each.get_text().split()) for each in first.select("footer.bd-footer-content p")]
+        self.footer = [
+            " ".join(each.get_text().split())
+            for each in first.select("footer.bd-footer-content p:not(.component-author)")
+        ]
         self.parts: list[tuple[str, list[str]]] = [("", [])]
         for each in first.select("nav.bd-docs-nav p.caption, nav.bd-docs-nav li.toctree-l1 > a"):
             name = Path(urlparse(each["href"]).path).stem if each.name == "a" else ""
@@ -49,6 +53,11 @@ class Edition:
 
     def _read(self, name: str) -> BeautifulSoup:
         return BeautifulSoup((self.folder / "book" / f"{name}.html").read_text("utf-8"), "html.parser")
+
+    def place(self, name: str) -> str:
+        """Where a page stands: where the book is published, else in its folder."""
+        start = address(self.language) or ("" if self.folder == HTML else f"{self.folder.name}/")
+        return f"{start}book/{name}.html"
 
     def whole(self) -> str:
         """The page that is printed."""
@@ -97,14 +106,14 @@ class Edition:
         for each in article.select(".kanon-figure"):
             each.noscript.decompose()
             if '"bind":' in each.select_one(".kanon-spec").string:
-                note = self.words["print_live"].format(page=f"book/{name}.html")
+                note = self.words["print_live"].format(page=self.place(name))
                 each.append(self.tag("figcaption", note, class_="print-live"))
         for each in article.select(".math"):
             each.attrs |= {"role": "img", "aria-label": each.get_text().strip("\\()[] \n")}
         for each in article.select("code .pre"):
             each.unwrap()
         for each in article.select(".kanon-list noscript"):
-            each.p.string = self.words["print_list"].format(page=f"book/{name}.html")
+            each.p.string = self.words["print_list"].format(page=self.place(name))
             each.unwrap()
         for level in range(5, 0, -1):
             for heading in article.find_all(f"h{level}"):
@@ -219,9 +228,8 @@ class Edition:
         return made
 
     def title_page(self) -> str:
-        author, *rest = [each for each in self.footer if each]
-        lines = "".join(f"<p>{each}</p>" for each in rest)
-        subtitle = self.words["print_subtitle"]
+        lines = "".join(f"<p>{each}</p>" for each in self.footer if each)
+        subtitle, author = self.words["print_subtitle"], self.words["print_authors"]
         return (
             f'<section class="print-title"><p class="print-name">{self.title}</p>'
             f'<p class="print-subtitle">{subtitle}</p><p class="print-author">{author}</p>'

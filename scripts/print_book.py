@@ -23,7 +23,6 @@ from kanon_lab.errors import KanonLabError
 if TYPE_CHECKING:
     from pypdf import PdfReader
 
-AUTHOR = "The kanon_lab authors"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
 #: The width of the text, for which charts are drawn, and what wide tables have beside it, in pixels of CSS.
 WIDTH, MARGIN = 567, 57
@@ -35,10 +34,18 @@ SETTLE = """() => {
   for (const each of document.querySelectorAll('.kanon-drawing svg, .kanon-drawing svg *'))
     for (const name of each.getAttributeNames()) if (/^(role|aria-.*)$/.test(name)) each.removeAttribute(name);
   for (const table of document.querySelectorAll('table')) {
-    const room = table.parentElement.getBoundingClientRect().width + 1;
-    for (const step of ['print-small', 'print-smaller', 'print-wide'])
-      if (table.getBoundingClientRect().width > room) table.classList.add(step);
+    let room = table.parentElement.getBoundingClientRect().width + 1;
+    for (const step of ['print-small', 'print-wide', 'print-smaller']) {
+      if (table.getBoundingClientRect().width <= room) break;
+      table.classList.add(step);
+      if (step === 'print-wide') room = document.documentElement.clientWidth + 1;
+    }
   }
+  for (const each of document.querySelectorAll('.kanon-drawing svg'))
+    each.classList.toggle('print-tall', each.height.baseVal.value > 0.8 * each.width.baseVal.value);
+  const wide = [...document.querySelectorAll('main :is(table, pre, figure, .math)')].filter((each) =>
+    each.getBoundingClientRect().right > document.documentElement.clientWidth);
+  return wide.map((each) => each.closest('[id]').id);
 }"""
 NUMBER = """(pages) => {
   for (const link of document.querySelectorAll('[data-page]')) link.textContent = pages[link.dataset.page] ?? '000';
@@ -76,7 +83,8 @@ def write_edition(language: str) -> None:
         return
     stamp.unlink(missing_ok=True)
     start = time.monotonic()
-    count = print_pages(Edition(language).whole(), target, browser)
+    edition = Edition(language)
+    count = print_pages(edition.whole(), target, browser, edition.words["print_authors"])
     write_stamp(stamp, inputs)
     size = target.stat().st_size / 1e6
     print(f"{target}: {count} pages, {size:.1f} MB, {time.monotonic() - start:.0f} s", flush=True)
@@ -91,7 +99,7 @@ def chromium() -> str:
     raise KanonLabError("no Chromium here, which prints the book: install it, or name one in the variable CHROMIUM")
 
 
-def print_pages(text: str, target: Path, browser: str) -> int:
+def print_pages(text: str, target: Path, browser: str, author: str) -> int:
     """Print a page as often as its page numbers change, and return how many it has."""
     from playwright.sync_api import sync_playwright
     from pypdf import PdfReader
@@ -106,7 +114,8 @@ def print_pages(text: str, target: Path, browser: str) -> int:
             page.emulate_media(media="print")
             page.goto(source.as_uri(), wait_until="load")
             page.wait_for_function(DRAWN)
-            page.evaluate(SETTLE)
+            if wide := page.evaluate(SETTLE):  # Chromium would make the whole book smaller
+                raise KanonLabError(f"something in {wide[0]} is wider than the paper: see scripts/print.css")
             found: dict[str, tuple[int, float]] = {}
             for final in (False, True, True):
                 listed = page.evaluate(NUMBER, {name: place[0] for name, place in found.items()})
@@ -114,7 +123,7 @@ def print_pages(text: str, target: Path, browser: str) -> int:
                 before, found = found, places(PdfReader(draft))
                 if found == before:
                     break
-        count = add_outline(draft, [(depth, title, found[name]) for depth, title, name in listed])
+        count = add_outline(draft, [(depth, title, found[name]) for depth, title, name in listed], author)
         draft.replace(target)
     finally:
         source.unlink()
@@ -130,7 +139,7 @@ def places(document: PdfReader) -> dict[str, tuple[int, float]]:
     }
 
 
-def add_outline(path: Path, entries: list[tuple[int, str, tuple[int, float]]]) -> int:
+def add_outline(path: Path, entries: list[tuple[int, str, tuple[int, float]]], author: str) -> int:
     """Add what readers show beside the pages, and the author; return how many pages there are.
 
     Chromium makes an outline too, with the words of some headings twice.
@@ -147,7 +156,7 @@ def add_outline(path: Path, entries: list[tuple[int, str, tuple[int, float]]]) -
             title=title, page_number=number - 1, parent=above[-1], fit=Fit.xyz(top=top), is_open=depth < 2
         )
         above.append(item)
-    writer.add_metadata({"/Author": AUTHOR})
+    writer.add_metadata({"/Author": author})
     title = DictionaryObject({NameObject("/DisplayDocTitle"): BooleanObject(True)})
     writer.root_object[NameObject("/ViewerPreferences")] = title
     writer.root_object[NameObject("/PageMode")] = NameObject("/UseOutlines")

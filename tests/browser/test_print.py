@@ -15,6 +15,7 @@ from one_page import Edition
 from pypdf import PdfReader
 
 CHAPTERS = {"what-identifies": "What identifies a person", "scenarios": "Disclosure scenarios and kinds of release"}
+AUTHORS = "The kanon_lab authors"
 
 
 def flat(text: str) -> str:
@@ -46,9 +47,9 @@ def two(tmp_path_factory, chromium):
     if not (HTML / "index.html").exists():
         absent("the book is not built: run make book")
     target = tmp_path_factory.mktemp("print") / "two.pdf"
-    text = Edition("en", {*CHAPTERS, "glossary"}).whole()
+    edition = Edition("en", {*CHAPTERS, "glossary"})
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(print_book.print_pages, text, target, print_book.chromium()).result()
+        pool.submit(print_book.print_pages, edition.whole(), target, print_book.chromium(), AUTHORS).result()
     assert [path.name for path in target.parent.iterdir()] == ["two.pdf"]
     return Printed(target)
 
@@ -105,7 +106,7 @@ def test_the_document_says_what_it_is(two):
     assert root["/MarkInfo"]["/Marked"]
     assert root["/Lang"] == "en"
     assert two.document.metadata.title == "How anonymous are you?"
-    assert two.document.metadata.author == print_book.AUTHOR
+    assert two.document.metadata.author == AUTHORS
     assert "Version" in two.texts[0]
     assert "CC BY 4.0" in two.texts[0]
 
