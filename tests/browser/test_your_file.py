@@ -10,8 +10,7 @@ import shlex
 
 import pytest
 
-from kanon_lab import KeySpec, class_table, load_microdata
-from kanon_lab import cli
+from kanon_lab import KeySpec, class_table, cli, load_microdata
 from kanon_lab.course import your_file
 from kanon_lab.course.sphinx import asset
 from kanon_lab.data import read_file
