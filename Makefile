@@ -1,6 +1,9 @@
-# Two commands do everything: "make book" and "make test". Both begin by making .venv when it is not there.
+# Three commands do everything: "make book", "make test" and "make bundle". Each begins by making .venv when it is not there.
 #   make book   run every notebook, build the book; the last line printed is its first page
+#   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
 #   make test   make book, then every test
+#   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
+#               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
 #               machine); options for it: make bench ARGS=--quick
 #   make lab    JupyterLab on a working copy of the notebooks (workspace/, yours to change)
@@ -14,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: book test bench lab clean
+.PHONY: book pdf test bundle bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -32,8 +35,14 @@ $(STAMP): pyproject.toml constraints.txt
 book: $(STAMP)
 	@$(PY) scripts/build_book.py
 
+pdf: book
+	@$(PY) scripts/print_book.py
+
 test: book
 	@$(PY) -m pytest -n auto --dist worksteal
+
+bundle: book
+	@$(PY) scripts/make_bundle.py $(if $(WITH_PACKAGES),--with-packages)
 
 bench: $(STAMP)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]' || \

@@ -15,6 +15,8 @@ import pytest
 import yaml
 from processes import PATIENCE
 
+from kanon_lab.course.edition import ADDRESS
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -170,6 +172,19 @@ def test_hosted_services_make_the_same_notebooks_as_make_lab():
     assert launch.stat().st_mode & 0o111
     (line,) = [line for line in launch.read_text("utf-8").splitlines() if not line.startswith("#")]
     assert line.removeprefix("python ").removesuffix(" --no-open") in (ROOT / "Makefile").read_text("utf-8")
+
+
+def test_the_workflow_runs_what_there_is():
+    """No service runs it here: its steps are held against the Makefile, and its jobs against each other."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text("utf-8"))["jobs"]
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.MULTILINE))
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    made = [step["run"].removeprefix("make ") for step in steps if step.get("run", "").startswith("make ")]
+    assert {"test", "bundle"} == {*made} <= targets
+    assert all(re.fullmatch(r"actions/[\w-]+@v[0-9]+", step["uses"]) for step in steps if "uses" in step)
+    (address,) = [step["env"] for step in steps if "env" in step]
+    assert [*address] == [ADDRESS]
+    assert {name for job in jobs.values() for name in job.get("needs", [])} == jobs.keys() - {"publish"}
 
 
 def test_constraints_are_names_and_versions_only():

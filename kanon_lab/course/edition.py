@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 ADDRESS = "KANON_LAB_ADDRESS"
 #: Language of an edition -> its folder, and its name in link previews.
 EDITIONS = {"en": ("", "en_GB"), "es": ("es/", "es_ES")}
-PICTURE, _SIZE = "_static/preview.png", (1200, 630)
-_ABSENT = "404"
+PICTURE, _SIZE = "preview.png", (1200, 630)
+_ABSENT, _TAG = "404", re.compile("<[^>]*>")
 # Characters of a description that search engines show, or a few more.
 _MOST = 300
 
@@ -114,8 +114,8 @@ def add_address(app: Sphinx, config: Config) -> None:
 def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """What a page says of itself to search engines and link previews."""
     language = app.config.language if app.config.language in EDITIONS else "en"
-    title = unescape(re.sub("<[^>]*>", "", context.get("title") or app.config.html_title or app.config.project))
-    told = {"og:title": title, "og:type": "article", "og:site_name": app.config.project}
+    title = unescape(_TAG.sub("", context.get("title") or app.config.html_title))
+    told = {"og:title": title, "og:type": "article", "og:site_name": app.config.html_title}
     told["og:locale"] = EDITIONS[language][1]
     lines = []
     if pagename == _ABSENT:
@@ -129,7 +129,7 @@ def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[st
         if address():
             page = app.builder.get_target_uri(pagename)
             picture = address(language) + PICTURE
-            told |= {"og:url": address(language) + page, "og:image": picture, "og:image:alt": app.config.project}
+            told |= {"og:url": address(language) + page, "og:image": picture, "og:image:alt": app.config.html_title}
             told |= dict(zip(("og:image:width", "og:image:height"), map(str, _SIZE)))
             lines.append('<meta name="twitter:card" content="summary_large_image">')
             lines += [f'<link rel="alternate" {which}>' for which in _alternates(page)]
@@ -147,7 +147,8 @@ def first_sentence(doctree: nodes.document) -> str:
     """The first sentence of a page's own text as plain text; empty where there is none."""
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, nodes.section | nodes.document) and not list(paragraph.findall(nodes.math)):
-            text = " ".join(paragraph.astext().split())
+            leaves = ((leaf.astext(), isinstance(leaf.parent, nodes.raw)) for leaf in paragraph.findall(nodes.Text))
+            text = " ".join("".join(unescape(_TAG.sub("", said)) if raw else said for said, raw in leaves).split())
             if len(text) > 1:
                 found = re.split(r"(?<=[.?!:])\s+(?=\W?[^\W\d_a-zà-ÿ])", text)[0]
                 return found if len(found) <= _MOST else f"{found[:_MOST].rsplit(' ', 1)[0]} …"
@@ -174,7 +175,7 @@ def write_published(app: Sphinx, failed: Exception | None) -> None:
     if failed or app.builder.format != "html" or not address():
         return
     write_bytes(
-        Path(app.outdir) / PICTURE, preview(Path(app.srcdir) / "book" / "how-anonymous.svg", app.config.project)
+        Path(app.outdir) / PICTURE, preview(Path(app.srcdir) / "book" / "how-anonymous.svg", app.config.html_title)
     )
     if app.config.language == "en":
         commit = commit_of(Path(app.confdir))
