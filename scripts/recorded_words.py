@@ -26,7 +26,7 @@ _ROW, _CELL = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"(<t[dh][^>]*>
 _TABLE = re.compile(r"<table class=\"kanon-table\">.*?</table>", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
 #: How charts write numbers in Spanish.
-LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", " €"]}
+LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "percent": "\N{NO-BREAK SPACE}%", "currency": ["", ""]}
 # Keys of a chart's specification whose strings are read by people.
 _SAID = {"title", "subtitle", "text", "description", "labels"}
 # Keys whose strings are read by people and stand for themselves in expressions and scales too.
