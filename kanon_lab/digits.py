@@ -76,7 +76,7 @@ def _unknown(value: float | None) -> str:
 
 
 def local(text: str) -> str:
-    """A text with its numbers as they are written in Spanish, 1.234,5, and a blank (no break) before the sign of per cent.
+    """A text with its numbers as they are written in Spanish: 1.234,5 and 12 %, without a break before the sign.
 
     Examples
     --------
