@@ -21,6 +21,7 @@ from pathlib import Path
 
 from api_pages import write_pages
 from editions import stage as stage_spanish
+from lighten import lighten
 
 from kanon_lab.course.edition import address, commit_of
 from kanon_lab.errors import KanonLabError
@@ -109,6 +110,7 @@ def build_pages() -> None:
     shutil.rmtree(HTML, ignore_errors=True)
     made[0].replace(HTML)
     made[1].replace(HTML / "es")
+    lighten(HTML)
     for folder in (SITE, SPANISH):
         shutil.rmtree(folder / "_build")
     write_stamp(stamp, inputs)

@@ -8,7 +8,6 @@ const WHOLE = /^(0|-?[1-9]\d{0,17})$/, DECIMAL_COMMA = /^-?(0|[1-9]\d{0,14})(,\d
 const DECIMAL = /^-?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const MOST_BANDS = 10000, LONGEST = 20, STEP = 2 ** 15;
 let table = null;
-
 const fail = (key, parts = {}) => { throw { key, parts }; };
 const inner = (code) => code > 32 && code < 127;
 const trimmed = (text) =>
@@ -58,7 +57,6 @@ function checkQuotes(text, separator) {
   const parts = { row: text.slice(0, closed.lastIndex).split(LINES).length - inside };
   return closed.lastIndex === text.length ? inside > 0 : fail(closed.test(text) ? "after_quote" : "open_quote", parts);
 }
-
 function headed(cells) {
   const names = cells.map((name) => trimmed(name).normalize("NFC")), named = names.filter(Boolean);
   // A file without names has data there, and names are shown.
@@ -104,8 +102,7 @@ function readTable(bytes, tell) {
   return { columns: columns.filter(({ name }) => name), rows, places, encoding, separator, others: declared ? [] : others };
 }
 
-// What the cells of a column are once some texts mean missing: which number each different one is, if all are; the largest, if
-// bands can be made of them; and how many characters all have, if the first can be taken.
+// What the cells of a column are: numbers, if all are; the largest, if bands fit; their length, if first characters can be taken.
 function kindOf(column, na) {
   const { values, kind } = column, marks = na.join("\0"), commas = table.separator !== ",";
   if (kind?.marks === marks) return kind;
@@ -127,12 +124,9 @@ function kindOf(column, na) {
 function keyOf({ name, codes, kind: { texts, known, numbers, whole, top, length } }, { width, first }) {
   if (width !== undefined && !(width > 0 && top / width < MOST_BANDS)) fail("bands", { name });
   if (first !== undefined && !(first > 0 && first < length)) fail("short", { name });
-  const made = (text, i) => {
-    if (first) return (whole ? text.padStart(length, "0") : text).slice(0, first);
-    if (!width) return numbers && !whole ? numbers[i] : text; // of -0.0 and 0.0, which are equal, one would stand for both
-    const band = Math.floor(numbers[i] / width);
-    return band * width > numbers[i] ? band - 1 : band;
-  };
+  const cut = (text) => (whole ? text.padStart(length, "0") : text).slice(0, first);
+  // Texts of whole numbers are as different as these; of others -0.0 and 0.0 are not.
+  const made = (text, i) => (first ? cut(text) : width ? numbers[i] - (numbers[i] % width) : whole ? text : (numbers?.[i] ?? text));
   const of = new Map();
   const recode = Int32Array.from(texts, (text, i) => {
     const value = known[i] ? made(text, i) : null;
@@ -157,13 +151,10 @@ function paired({ codes: one, size: m }, { codes: other, size: n }) {
   return { codes, size };
 }
 const grouped = (keys, rows) => keys.reduce(paired, { codes: new Int32Array(rows), size: 1 });
-
-function totals({ codes, size }, values) {
-  const sums = new Float64Array(size);
+function totals({ codes, size }, values, sums = new Float64Array(size)) {
   for (let i = 0; i < values.length; i++) sums[codes[i]] += values[i];
   return sums;
 }
-
 // The groups of rows as patterns: the code of each key, and what is added up in each.
 function patterns(groups, keys, sums) {
   const row = new Int32Array(groups.size);
@@ -171,8 +162,7 @@ function patterns(groups, keys, sums) {
   return [keys.map(({ codes, size }) => ({ codes: row.map((i) => codes[i]), size })), sums.map((each) => totals(groups, each))];
 }
 
-// For each pattern the sum over all that are compatible with it: those who miss the same keys are joined with all with whom
-// they share the same known ones.
+// For each pattern the sum over all compatible ones: those who miss the same keys are joined with all who share the known ones.
 function compatible([keys, sums]) {
   const masks = new Map();
   for (let i = 0; i < sums[0].length; i++) {
@@ -180,7 +170,7 @@ function compatible([keys, sums]) {
     masks.get(mask)?.push(i) ?? masks.set(mask, [i]);
   }
   if (masks.size === 1) return sums;
-  const found = sums.map((each) => new Float64Array(each.length));
+  const found = sums.map(({ length }) => new Float64Array(length));
   for (const [mask, ours] of masks) {
     const alike = new Map();
     for (const [other, rows] of masks) alike.set(mask & other, [...(alike.get(mask & other) ?? []), rows]);
@@ -198,8 +188,8 @@ function compatible([keys, sums]) {
 }
 
 function weightsOf({ name, codes, kind: { numbers, known } }) {
-  if (!numbers) fail("weight_text", { name });
-  const faults = numbers.map((each, i) => (!known[i] ? "weight_missing" : each > 0 && each < Infinity ? "" : "weight_low"));
+  const fault = (each, i) => (!known[i] ? "weight_missing" : each > 0 && each < Infinity ? "" : "weight_low");
+  const faults = (numbers ?? fail("weight_text", { name })).map(fault);
   const row = codes.findIndex((code) => faults[code]);
   if (row >= 0) fail(faults[codes[row]], { name, row: table.places[row] });
   return Float64Array.from(codes, (code) => numbers[code]);
@@ -216,10 +206,10 @@ function measured({ keys, weight, missing, na, changes }, tell) {
   const summed = (part) => (missing === "wildcard" ? compatible(part) : part[1]);
   const [f, F = f] = summed(own), [by, [records]] = own, sizes = new Map(), singles = [];
   f.forEach((size, i) => {
-    const [classes, of] = sizes.get(size) ?? [0, 0];
-    sizes.set(size, [classes + 1, of + records[i]]);
+    const [, classes, of] = sizes.get(size) ?? [size, 0, 0];
+    sizes.set(size, [size, classes + 1, of + records[i]]);
   });
-  const distribution = [...sizes].map(([size, [classes, of]]) => [size, classes, of]).sort((a, b) => a[0] - b[0]);
+  const distribution = [...sizes.values()].sort((a, b) => a[0] - b[0]);
   const below = (k) => distribution.reduce((sum, [size, , of]) => sum + (size < k ? of : 0), 0);
   const alone = (set, groups) => {
     const part = patterns(groups, set.map((j) => by[j]), [records]), [f_k] = summed(part);
@@ -233,10 +223,9 @@ function measured({ keys, weight, missing, na, changes }, tell) {
       for (let k = j + 1; names.length > 3 && k < names.length; k++) alone([i, j, k], paired(two, by[k]));
     }
   }
-  singles.sort((a, b) => b[1] - a[1]);
   const sum = F.reduce((all, each, i) => all + each * records[i], 0), least = F.reduce((one, other) => Math.min(one, other));
-  const counts = { rows: table.rows, classes: f.length, k: distribution[0][0], uniques: below(2), below_3: below(3), below_5: below(5) };
-  return { ...counts, distribution, sum, least, singles };
+  const counts = { rows: table.rows, classes: f.length, k: distribution[0][0], distribution, sum, least, singles };
+  return { ...counts, uniques: below(2), below_3: below(3), below_5: below(5) };
 }
 
 async function answered({ file, na, measure, prove }) {

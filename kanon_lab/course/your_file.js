@@ -1,7 +1,6 @@
 // The page "Your file": asks for a file, its keys and changes, has `engine` count, and shows counts. SAID are its words.
-const root = document.querySelector(".kanon-own"), form = root.querySelector("form"), language = document.documentElement.lang || "en";
-const at = (name) => root.querySelector(`.kanon-own-${name}`);
-const number = (value, digits = {}) => value.toLocaleString(language, digits);
+const root = document.querySelector(".kanon-own"), form = root.querySelector("form"), at = (name) => root.querySelector(`.kanon-own-${name}`);
+const number = (value, digits = {}) => value.toLocaleString(document.documentElement.lang || "en", digits);
 const share = (part, { rows }) => `${number(part)} (${number((100 * part) / rows, { maximumSignificantDigits: 3 })} %)`;
 const said = (part) => (typeof part === "number" ? number(part) : part);
 const say = (key, parts = {}) => (SAID[key] ?? SAID.unread).replace(/\{(\w+)\}/g, (_, name) => said(parts[name]));
@@ -10,9 +9,9 @@ let worker = null, cancel = null, file = null, taken = "";
 
 // The directive of the policy by which the browser refuses to ask for an address; nothing where it does not.
 function refusal(address, act, heard) {
-  const origin = address.split("/").slice(0, 3).join("/").replace("file://", "file");
+  const named = ({ blockedURI }) => blockedURI.includes(new URL(address).host || "file");
   return new Promise((resolve) => {
-    heard.addEventListener("securitypolicyviolation", (event) => event.blockedURI.startsWith(origin) && resolve(event.effectiveDirective));
+    heard.addEventListener("securitypolicyviolation", (event) => named(event) && resolve(event.effectiveDirective));
     setTimeout(resolve, 2000);
     Promise.resolve(address).then(act).catch(() => {});
   });
@@ -33,38 +32,35 @@ function ask(data) {
 
 // Does something that takes a while, and says how it ended; the first of the parts is shown where it ends well.
 async function busy(words, work, ...parts) {
-  const hide = (names, hidden = true) => names.forEach((name) => (at(name).hidden = hidden));
+  if (root.classList.contains("kanon-own-busy")) return;
+  root.classList.add("kanon-own-busy");
   at("status").textContent = say(words);
   at("progress").removeAttribute("value");
-  hide(["progress", "cancel"], false);
-  hide(parts);
+  for (const name of parts) at(name).hidden = true;
   try {
     at("status").textContent = await work();
-    hide(parts.slice(0, 1), false);
+    if (parts.length) at(parts[0]).hidden = false;
   } catch ({ key, parts }) {
     at("status").textContent = say(key, parts);
   }
-  hide(["progress", "cancel"]);
+  root.classList.remove("kanon-own-busy");
 }
 
 // Tries to connect in every way, from here and from the worker; fails unless the browser refused all.
 async function prove() {
-  const away = (name) => `https://${name}.example.invalid/`, here = (address, act) => refusal(address, act, document);
-  const ways = {
-    here: () => here(location.href, (address) => fetch(address)),
-    fetch: () => here(away("fetch"), (address) => fetch(address)),
-    socket: () => here(away("socket").replace("http", "ws"), (address) => new WebSocket(address)),
-    beacon: () => here(away("beacon"), (address) => navigator.sendBeacon(address, "")),
-    picture: () => here(away("picture"), (address) => (new Image().src = address)),
-    worker: () => ask({ prove: away("worker") }),
+  const acts = {
+    socket: (address) => new WebSocket(address.replace("http", "ws")),
+    beacon: (address) => navigator.sendBeacon(address, ""),
+    picture: (address) => (new Image().src = address),
   };
   at("proof").hidden = false;
-  const found = [];
-  for (const cell of at("proof").querySelectorAll("[data-way]")) {
-    found.push(await ways[cell.dataset.way]());
-    cell.textContent = found.at(-1) ? say("refused", { by: found.at(-1) }) : say("let_through");
-  }
-  if (!found.every(Boolean)) throw { key: "not_proven" };
+  const found = [...at("proof").querySelectorAll("[data-way]")].map(async (cell) => {
+    const { way } = cell.dataset, address = way === "here" ? location.href : `https://${way}.example.invalid/`;
+    const by = await (way === "worker" ? ask({ prove: address }) : refusal(address, acts[way] ?? ((here) => fetch(here)), document));
+    cell.textContent = by ? say("refused", { by }) : say("let_through");
+    return by;
+  });
+  if (!(await Promise.all(found)).every(Boolean)) throw { key: "not_proven" };
   return say("proven");
 }
 
@@ -73,7 +69,8 @@ function fields({ name, bands, length }) {
   const row = at("row").content.cloneNode(true).firstElementChild, [key, change, size] = row.querySelectorAll("input, select");
   row.querySelector("span").textContent = name;
   for (const each of [change, size]) each.setAttribute("aria-label", `${name}: ${each.getAttribute("aria-label")}`);
-  for (const option of [...change.options]) if ((option.value === "width" && !bands) || (option.value === "first" && length < 2)) option.remove();
+  const offered = { same: true, drop: true, width: bands, first: length > 1 };
+  for (const option of [...change.options]) if (!offered[option.value]) option.remove();
   change.onchange = () => {
     size.hidden = !["width", "first"].includes(change.value);
     size.value = change.value === "first" ? length - 1 : 5;
@@ -81,7 +78,6 @@ function fields({ name, bands, length }) {
   row.given = () => ({ name, length, key: key.checked, change: change.value, size: Number(size.value) });
   return row;
 }
-
 const marks = () => form.elements.na.value.split(/[\s,]+/).filter(Boolean);
 async function read(chosen) {
   const proven = await prove();
@@ -91,8 +87,8 @@ async function read(chosen) {
   at("columns").replaceChildren(...columns.map(fields));
   form.elements.weight.replaceChildren(new Option(say("no_weight"), ""), ...columns.map(({ name }) => new Option(name, name)));
   const sign = (each) => say(SIGNS[each] ?? "other_sign"), parts = { file: file.name, columns: columns.length, separator: sign(separator) };
-  const words = [proven, say("read", { ...head, ...parts })];
-  return [...words, ...(others.length ? [say("several", { others: others.map(sign).join(", ") })] : [])].join(" ");
+  const several = others.length ? say("several", { others: others.map(sign).join(", ") }) : "";
+  return [proven, say("read", { ...head, ...parts }), several].join(" ").trim();
 }
 
 async function count() {
@@ -108,25 +104,23 @@ async function count() {
 }
 
 function show(results, weighted, changed) {
-  at("result").classList.toggle("kanon-own-weighted", Boolean(weighted));
-  at("result").classList.toggle("kanon-own-changed", changed > 0);
+  for (const [name, on] of Object.entries({ weighted, changed })) at("result").classList.toggle(`kanon-own-${name}`, Boolean(on));
   for (const cell of root.querySelectorAll("[data-value]")) {
     const [which, name, from, to] = cell.dataset.value.split(" "), result = results[which];
-    const inside = ([size]) => size >= from && (!to || size < to), records = (sum, [, , each]) => sum + each;
-    const part = from ? result.distribution.filter(inside).reduce(records, 0) : result[name];
+    const records = (sum, [size, , each]) => sum + (size >= from && (!to || size < to) ? each : 0);
+    const part = from ? result.distribution.reduce(records, 0) : result[name];
     if (name === "bar") cell.style.width = `${(100 * part) / result.rows}%`;
     else cell.textContent = ["k", "classes", "least", "sum"].includes(name) ? number(part, { maximumFractionDigits: 1 }) : share(part, result);
   }
   for (const size of [2, 3]) {
-    const sets = results[1].singles.filter(([names]) => names.length === size).slice(0, SHOWN);
-    at(`set-${size}`).replaceChildren(...sets.map(([names, alone]) => {
+    const sets = results[1].singles.filter(([names]) => names.length === size).sort((a, b) => b[1] - a[1]);
+    at(`set-${size}`).replaceChildren(...sets.slice(0, SHOWN).map(([names, alone]) => {
       const row = at("set").content.cloneNode(true);
       [names.join(" × "), share(alone, results[1])].forEach((text, i) => (row.firstElementChild.cells[i].textContent = text));
       return row;
     }));
   }
 }
-
 const quoted = (text) => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 const listed = (name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
 function command({ keys, weight, missing, na }) {
@@ -145,9 +139,9 @@ function recipe(asked, steps) {
   const lines = Object.entries(settings).map(([name, value]) => `${name}: ${json(value)}`);
   return [...lines, ...(steps.length ? ["steps:", ...steps.map((step) => `  - ${json(made[step.change](step))}`)] : []), ""].join("\n");
 }
-
 const choose = (files) => files[0] && busy("reading", () => read(files[0]), "roles", "result");
 form.addEventListener("submit", (event) => (event.preventDefault(), busy("counting", count, "result")));
+form.elements.file.addEventListener("click", ({ target }) => (target.value = "")); // or the same file would be no change
 form.elements.file.addEventListener("change", ({ target }) => choose(target.files));
 form.elements.na.addEventListener("change", () => file && marks().join() !== taken && choose([file]));
 for (const event of ["dragover", "drop"]) root.addEventListener(event, (dragged) => dragged.preventDefault());
@@ -156,10 +150,9 @@ at("try").addEventListener("click", () => busy("trying", prove));
 at("cancel").addEventListener("click", () => {
   worker = worker?.terminate();
   at("roles").hidden = true;
-  cancel();
+  form.elements.file.value = "";
+  cancel?.();
 });
 // What the page needs is there: from now on it may not even ask for a part of itself.
-addEventListener("load", () => {
-  document.head.append(at("policy").content);
-  form.hidden = false;
-});
+addEventListener("load", () => document.head.append(at("policy").content));
+form.hidden = false;

@@ -51,8 +51,8 @@ _PAGE = """<div class="kanon-own">
 <p class="kanon-own-drop"><label>{choose} <input type="file" name="file" accept=".csv,.gz"></label></p>
 <p><label>{na} <input name="na" autocomplete="off" size="12"></label></p>
 <p><button type="button" class="kanon-own-try">{try}</button>
-<button type="button" class="kanon-own-cancel" hidden>{cancel}</button>
-<progress class="kanon-own-progress" hidden max="1" aria-label="{counting}"></progress></p>
+<button type="button" class="kanon-own-cancel">{cancel}</button>
+<progress class="kanon-own-progress" max="1" aria-label="{counting}"></progress></p>
 <p class="kanon-own-status" role="status"></p>
 <div class="kanon-own-proof" hidden>{proof}</div>
 <fieldset class="kanon-own-roles" hidden><legend>{roles}</legend>

@@ -327,6 +327,25 @@ def test_pages_load_only_what_they_use():
         assert rest < REST, page
 
 
+def test_pages_name_only_files_that_are_there():
+    for page in HTML.rglob("*.html"):
+        text = re.sub(r"<(script|pre|code)\b[^>]*>.*?</\1>", "", page.read_text("utf-8"), flags=re.S)
+        text += "".join(re.findall(r"<script [^>]*>", page.read_text("utf-8")))
+        for address in {*re.findall(r'\s(?:href|src)="([^"#?:]+)["#?]', text)}:
+            assert (page.parent / address).exists(), f"{page}: {address}"
+    for sheet in HTML.rglob("*.css"):
+        for address in re.findall(r"url\(([^):]+)\)", sheet.read_text("utf-8")):
+            assert (sheet.parent / address.strip("\"'")).exists(), f"{sheet}: {address}"
+
+
+def test_both_editions_have_one_copy_of_what_is_the_same():
+    spanish = HTML / "es"
+    assert (spanish / "index.html").exists()
+    for path in (path for path in spanish.rglob("*") if path.is_file() and path.suffix != ".html"):
+        twin = HTML / path.relative_to(spanish)
+        assert not twin.exists() or twin.read_bytes() != path.read_bytes(), path
+
+
 def test_the_search_of_the_theme_works_on_its_page(book, visit):
     visit.page.goto(f"{book}/search.html?q=individual_risk")
     visit.page.wait_for_selector("#search-results a[href*='api/measures']", timeout=10_000)

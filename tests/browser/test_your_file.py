@@ -7,6 +7,10 @@ import json
 import random
 import re
 import shlex
+import string
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import combinations
 
 import pytest
 
@@ -15,7 +19,9 @@ from kanon_lab.course import your_file
 from kanon_lab.course.sphinx import asset
 from kanon_lab.data import read_file
 from kanon_lab.errors import DataError
+from kanon_lab.methods import Hierarchy, cut_bands
 from kanon_lab.show.page import style
+from kanon_lab.terms import texts
 
 pytestmark = pytest.mark.browser
 
@@ -104,14 +110,19 @@ SOUND = [
 ]
 
 
-@pytest.fixture(scope="module")
-def own_page(tmp_path_factory):
-    """Address of a page with nothing but the fields, as a file."""
-    path = tmp_path_factory.mktemp("own") / "page.html"
+def page_of(language="en"):
+    """A page with nothing but the fields."""
     head = f'<meta charset="utf-8">{your_file.META}<title>Own</title>'
     css = f"<style>{style()}{asset('your_file.css')}</style>"
-    body = f"<main>{your_file.page()}</main><script>{your_file.script()}</script>"
-    path.write_text(f"<!DOCTYPE html><html lang='en'><head>{head}{css}</head><body>{body}</body></html>", "utf-8")
+    body = f"<main>{your_file.page(language)}</main><script>{your_file.script(language)}</script>"
+    return f"<!DOCTYPE html><html lang='{language}'><head>{head}{css}</head><body>{body}</body></html>"
+
+
+@pytest.fixture(scope="module")
+def own_page(tmp_path_factory):
+    """Address of that page, as a file."""
+    path = tmp_path_factory.mktemp("own") / "page.html"
+    path.write_text(page_of(), "utf-8")
     return path.as_uri()
 
 
@@ -145,11 +156,13 @@ def ask(visit, asked):
     return visit.page.evaluate(ASK, packed)
 
 
-def counted(path, measure):
+def counted(path, measure, changes):
     """What the package says of a file."""
-    file = read_file(path, na=measure["na"])
+    frame = read_file(path, na=measure["na"]).frame
+    for name, change in changes.items():
+        frame[name] = recoded(frame[name], change)
     spec = KeySpec(measure["keys"], weight=measure["weight"] or None, missing=measure["missing"])
-    table = class_table(file.frame, spec)
+    table = class_table(frame, spec)
     sizes = sorted({*table.f_k.tolist()})
     return {
         "rows": table.n,
@@ -163,29 +176,40 @@ def counted(path, measure):
     }
 
 
+def recoded(column, change):
+    """A column as the steps of the recipe make it."""
+    (size,) = change.values()
+    if "width" in change:
+        return cut_bands(column, width=size)
+    length = int(column.dropna().astype(str).str.len().max())
+    return Hierarchy.from_masks([length, size], width=length).recode(column, 1)
+
+
 def singles_of(path, measure):
     """Sample uniques of each two and three of more keys."""
-    from itertools import combinations
-
     frame, keys = read_file(path, na=measure["na"]).frame, measure["keys"]
+    for name, change in measure["changes"].items():
+        frame[name] = recoded(frame[name], change)
     sets = [set_ for size in (2, 3) if size < len(keys) for set_ in combinations(keys, size)]
     spec = {"missing": measure["missing"]}
     return {set_: class_table(frame, KeySpec(set_, **spec)).sample_uniques for set_ in sets}
 
 
 def test_generated_files_are_counted_as_the_package_counts_them(visit, tmp_path):
-    asked, expected = [], []
-    for seed in range(80):
+    asked = []
+    for seed in range(48):
         content, names = generated(seed)
         rng = random.Random(seed)
         keys = [name for kind, name in names.items() if kind != "weight"]
+        offered = {"whole": {"width": 5}, "decimal": {"width": 2}, "place": {"first": rng.choice([1, 2, 3])}}
+        changes = {name: offered[kind] for kind, name in names.items() if kind in offered and rng.random() < 0.7}
         measure = {
-            "changes": {},
             "keys": rng.sample(keys, rng.randint(1, len(keys))),
             "weight": names.get("weight", ""),
             "missing": rng.choice(["wildcard", "category"]),
             "na": rng.choice([[], [], ["NA"], ["NA", "?"]]),
         }
+        measure["changes"] = {name: change for name, change in changes.items() if name in measure["keys"]}
         asked.append({"bytes": content, "na": measure["na"], "measure": measure})
     names = [["a"], ["a", "b"], ["a", "b"], ["a"], ["a"], ["a", "b"], ["a"], ["café"]]
     for content, keys in zip(SOUND, names, strict=True):
@@ -197,7 +221,7 @@ def test_generated_files_are_counted_as_the_package_counts_them(visit, tmp_path)
     for number, (data, said) in enumerate(zip(asked, found, strict=True)):
         path.write_bytes(data["bytes"])
         try:
-            expected = counted(path, data["measure"])
+            expected = [counted(path, data["measure"], changes) for changes in ({}, data["measure"]["changes"])]
         except DataError as error:
             refused += 1
             assert "fault" in said, (number, said, str(error))
@@ -208,9 +232,9 @@ def test_generated_files_are_counted_as_the_package_counts_them(visit, tmp_path)
         before, after = said["done"]
         singles = {tuple(names): alone for names, alone in after.pop("singles")}
         assert before.pop("singles") == []
-        assert before == expected == after, (number, data)
+        assert [before, after] == expected, (number, data)
         assert singles == singles_of(path, data["measure"]), number
-    assert 3 <= refused <= 20
+    assert 3 <= refused <= 12
 
 
 def test_faults_are_those_of_the_package(visit, tmp_path):
@@ -280,3 +304,90 @@ def test_command_and_recipe_give_the_same_as_the_page(visit, own_page, tmp_path,
     risk = said["steps"][-1]["risk"]
     told = {"k": risk["k_achieved"], "uniques": said["violations"]["wildcard"]["2"], "classes": risk["classes"]}
     assert told == shown[1]
+
+
+def test_the_page_proves_that_nothing_leaves_it(visit, tmp_path):
+    """From a server, which hears nothing more; and where a browser lets anything through, no file is read."""
+    heard = []
+    without = re.sub(r"<meta http-equiv[^>]*>", "", page_of())
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self):  # noqa: N802
+            heard.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write((without if "without" in self.path else page_of("es")).encode())
+
+        def log_message(self, *_):
+            pass
+
+    path = tmp_path / "own.csv"
+    path.write_text("edad;sexo;ciudad\n30;f;CANARY\n30;f;CANARIES\n41;m;CANARY\n", "utf-8")
+    (tmp_path / "ragged.csv").write_text("edad;sexo\n30;CANARY\n31\n", "utf-8")
+    page = visit.page
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        page.goto(f"{address}/own")
+        before = [each for each in heard if "favicon" not in each]
+        choose(page, path)
+        answers = page.locator("[data-way]").all_inner_texts()
+        assert answers == ["denegado (connect-src)"] * 4 + ["denegado (img-src)", "denegado (connect-src)"]
+        # By keyboard alone: from the file to the keys, and Enter to count.
+        page.focus(".kanon-own input[type=file]")
+        for _ in range(50):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.name") == "key":
+                page.keyboard.press("Space")
+            if page.evaluate("document.activeElement.type") == "submit":
+                break
+        page.keyboard.press("Enter")
+        page.wait_for_selector(RESULT)
+        assert page.inner_text(STATUS) == "El k alcanzado es 1; 3 registros son únicos en la muestra, en 3 clases."
+        assert page.inner_text('[data-value="0 uniques"]') == "3 (100 %)"
+        assert "CANAR" not in page.content()
+        page.set_input_files(".kanon-own input[type=file]", tmp_path / "ragged.csv")
+        page.wait_for_function(
+            "() => document.querySelector('.kanon-own-status').textContent.startsWith('Fila 3: menos')"
+        )
+        assert "CANAR" not in page.content()
+        assert not page.is_visible(".kanon-own-roles")
+        assert [each for each in heard if "favicon" not in each] == before
+        page.goto(f"{address}/without")
+        page.set_input_files(".kanon-own input[type=file]", path)
+        page.wait_for_function(
+            "() => document.querySelector('.kanon-own-status').textContent.includes('no file is read')"
+        )
+        assert not page.is_visible(".kanon-own-roles")
+        server.shutdown()
+
+
+@pytest.mark.parametrize("visit", [390], indirect=True)
+def test_reading_can_be_cancelled_on_a_telephone(visit, own_page, tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("key,place\n" + "".join(f"{i},{i % 50}\n" for i in range(400_000)), "utf-8")
+    page = visit.page
+    page.goto(own_page)
+    page.set_input_files(".kanon-own input[type=file]", path)
+    page.wait_for_function("() => document.querySelector('progress').value > 0")
+    page.click(".kanon-own-cancel")
+    page.wait_for_selector(f"{STATUS}:has-text('Cancelled')")
+    assert not page.is_visible(".kanon-own-roles")
+    path.write_text("key,place\n1,2\n1,3\n", "utf-8")
+    choose(page, path)
+    changed(page, "place", "drop")
+    page.get_by_label("key", exact=True).check()
+    page.click("button[type=submit]")
+    page.wait_for_selector(RESULT)
+    assert page.inner_text('[data-value="0 k"]') == "1"
+    assert page.inner_text('[data-value="1 k"]') == "2"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_words_have_the_same_parts_in_both_languages():
+    def parts(word):
+        return {name for _, name, _, _ in string.Formatter().parse(word) if name}
+
+    words = {language: texts("course/your_file.csv", language) for language in ("en", "es")}
+    assert all(parts(words["es"][key]) == parts(word) for key, word in words["en"].items())
