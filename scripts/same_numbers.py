@@ -21,7 +21,7 @@ from bs4 import BeautifulSoup
 HTML = Path(__file__).resolve().parents[1] / "_build" / "html"
 _ANY = re.compile(r"\d(?:[\d.,]*\d)?")
 # A value that is nothing but a number and its unit.
-_ALONE = re.compile(r"[-\u2212]?[\d.,]+ ?%?")
+_ALONE = re.compile(r"[-\u2212]?[\d.,]+\s?%?")
 _SWAPPED = str.maketrans(",.", ".,")
 _DIGITS = re.compile(r"\d+")
 # Words within a formula are said in the language of the page.
@@ -35,6 +35,8 @@ KINDS = ("code", "formulas", "cells", "charts", "exercises", "inserted", "prose"
 def pages(folder: Path = HTML) -> Iterator[tuple[str, Path, Path]]:
     """Name, English and Spanish file of every page with a text of its own; the reference of functions is English."""
     for path in sorted([*folder.glob("book/*.html"), *folder.glob("notebooks/*.html")]):
+        if 'http-equiv="refresh"' in path.read_text("utf-8")[:500]:  # it has moved
+            continue
         yield str(path.relative_to(folder).with_suffix("")), path, folder / "es" / path.relative_to(folder)
 
 
@@ -62,7 +64,9 @@ def found(path: Path, language: str) -> dict[str, Counter[str]]:
     for place, each in enumerate(article.select("table")):
         for number, row in enumerate(each.extract().select("tr")):
             for cell in row.select("td, th"):
-                told = numbers(cell.get_text(), language, strict="number" in cell.get("class", ()))
+                told = numbers(
+                    cell.get_text(), language, strict=cell.name == "td" and "number" in cell.get("class", ())
+                )
                 made["cells"].update(f"{place} {number} {text}" for text in told)
     for each in article.select(".pasted-text"):
         text = each.extract().get_text()
