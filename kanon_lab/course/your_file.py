@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 SCRIPT, STYLE = "kanon-your-file.js", "kanon-your-file.css"
 _MARK = 'class="kanon-own"'
 # What the page loads at its beginning: its own files (on a disk these are file:), and nothing by a connection. When it
-# has loaded, your_file.js takes the rest away too.
+# has loaded, your_file.js takes the rest away too. (Sphinx makes its rule for plurals of a text, in Spanish.)
 META = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'; "
-    "script-src 'self' file: 'unsafe-inline' blob:; style-src 'self' file: 'unsafe-inline'; "
+    "script-src 'self' file: 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' file: 'unsafe-inline'; "
     "font-src 'self' file: data:; img-src data:; worker-src blob:; form-action 'none'; base-uri 'none'\">"
 )
 _LATER = (
