@@ -14,6 +14,7 @@ LEAST_SHARE = 1e-9
 _LEAST = Decimal("1e-7")
 #: A number as it is written for a reader; digits in a name, a date or a version are none.
 WRITTEN = re.compile(r"(?<![\w.,#&])\d+(?:,\d{3})*(?:\.\d+)?(?![\w#]|[.,]\d)")
+_PER_CENT = re.compile(r"(?<=\d)%")
 _SWAPPED = str.maketrans(",.", ".,")
 
 
@@ -75,15 +76,15 @@ def _unknown(value: float | None) -> str:
 
 
 def local(text: str) -> str:
-    """A text with its numbers as they are written in Spanish, 1.234,5.
+    """A text with its numbers as they are written in Spanish: 1.234,5 and 12 %, without a break before the sign.
 
     Examples
     --------
     >>> from kanon_lab.digits import local
     >>> local("1,234 of 3,000 (41.1%), 2003-01-01, 01.2.3")
-    '1.234 of 3.000 (41,1%), 2003-01-01, 01.2.3'
+    '1.234 of 3.000 (41,1\xa0%), 2003-01-01, 01.2.3'
     """
-    return WRITTEN.sub(lambda found: found[0].translate(_SWAPPED), text)
+    return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda found: found[0].translate(_SWAPPED), text))
 
 
 def is_plain(text: str | None) -> bool:

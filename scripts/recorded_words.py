@@ -16,9 +16,17 @@ from typing import Any
 from kanon_lab.digits import WRITTEN, is_plain, local
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
 
+# What numbers what follows: a table, a section. Such a number is a name.
+_NAMES = re.compile(
+    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|version|formula) $"
+)
+# Columns with what a source prints, which stays as it is printed.
+_PRINTED = re.compile(r"\bprinted\b")
+_ROW, _CELL = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"(<t[dh][^>]*>)(.*?)(</t[dh]>)", re.DOTALL)
+_TABLE = re.compile(r"<table class=\"kanon-table\">.*?</table>", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
 #: How charts write numbers in Spanish.
-LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", " €"]}
+LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "percent": "\N{NO-BREAK SPACE}%", "currency": ["", ""]}
 # Keys of a chart's specification whose strings are read by people.
 _SAID = {"title", "subtitle", "text", "description", "labels"}
 # Keys whose strings are read by people and stand for themselves in expressions and scales too.
@@ -103,7 +111,9 @@ class Words:
         said = self.lookup(message)
         if said is None:
             return before + text + after
-        return before + said.format(*(local(number) for number in numbers)) + after
+        names = [bool(_NAMES.search(text[: found.start()])) for found in WRITTEN.finditer(text)]
+        written = [number if named else local(number) for number, named in zip(numbers, names)]
+        return before + said.format(*written) + after
 
     def html(self, text: str) -> str:
         """What a person reads of HTML: texts, names and data of lists; code stays."""
@@ -122,7 +132,21 @@ class Words:
                 return f'{found[3]}="{escape(self.say(unescape(found[4])))}"'
             return escape(self.say(unescape(found[2])), quote=False) if found[2].strip() else found[0]
 
-        said = _HTML_TEXT.sub(part, _JSON.sub(data, text))
+        def table(found: re.Match[str]) -> str:
+            heads = [head for _, head, _ in _CELL.findall(_ROW.search(found[0])[0])]
+            printed = {place for place, head in enumerate(heads) if _PRINTED.search(head)}
+            return _ROW.sub(lambda row: row_of(row, printed), found[0]) if printed else found[0]
+
+        def row_of(row: re.Match[str], printed: set[int]) -> str:
+            cells = []
+            for place, (start, cell, end) in enumerate(_CELL.findall(row[0])):
+                if place in printed and start.startswith("<td") and 'class="number"' not in start:
+                    kept.append(cell)
+                    cell = f"<kept {len(kept) - 1}>"
+                cells.append(start + cell + end)
+            return f"<tr>{''.join(cells)}</tr>"
+
+        said = _HTML_TEXT.sub(part, _TABLE.sub(table, _JSON.sub(data, text)))
         return re.sub(r"<kept (\d+)>", lambda found: kept[int(found[1])], said)
 
     def listing(self, data: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +165,7 @@ class Words:
                 said.get(name, name): {
                     **values,
                     "of": values["of"]
-                    if name in data["codes"] or name in data["links"]
+                    if name in data["codes"] or name in data["links"] or _PRINTED.search(name)
                     else [self.say(value) for value in values["of"]],
                 }
                 for name, values in data["values"].items()
@@ -157,18 +181,7 @@ class Words:
 
     def _chart(self, value: Any, key: str, data: bool, fixed: set[str]) -> Any:
         if isinstance(value, dict):
-            inner = {}
-            for name, each in value.items():
-                told = (
-                    data
-                    or name == "datasets"
-                    or (name == "values" and isinstance(each, list) and any(isinstance(one, dict) for one in each))
-                )
-                inner[name] = (
-                    self._bound(each, fixed)
-                    if name == "bind" and isinstance(each, dict)
-                    else self._chart(each, name, told, fixed)
-                )
+            inner = {name: self._part(each, name, data, fixed) for name, each in value.items()}
             return self._legend(inner, fixed)
         if isinstance(value, list):
             if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
@@ -185,6 +198,14 @@ class Words:
         if key in _SAID:
             return self._lines(value)
         return self._lines(value) if key in _MEANT and value not in fixed else value
+
+    def _part(self, value: Any, name: str, data: bool, fixed: set[str]) -> Any:
+        if name == "bind" and isinstance(value, dict):
+            return self._bound(value, fixed)
+        if name == "labels" and isinstance(value, dict):  # of the places of sliders, by their name
+            return {slider: [self._lines(each) for each in texts] for slider, texts in value.items()}
+        rows = name == "values" and isinstance(value, list) and any(isinstance(each, dict) for each in value)
+        return self._chart(value, name, data or rows or name == "datasets", fixed)
 
     def _legend(self, channel: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
         """A channel whose values are names of fields: they are said where they are read."""
@@ -247,6 +268,7 @@ class Words:
                     # A number is written in its form by the chapter that inserts it.
                     elif mime.endswith("text/plain") and entry.get("kind") == "value" and not is_plain(text):
                         data[mime] = self.say(text)
+                        entry["said"] = True  # its numbers too
                 told = output.get("metadata", {}).get(VEGALITE_MIME, {})
                 if told.get("table"):
                     # Its name is the beginning of the description, which has just been translated.

@@ -186,7 +186,6 @@ function compatible([keys, sums]) {
   }
   return found;
 }
-
 function weightsOf({ name, codes, kind: { numbers, known } }) {
   const fault = (each, i) => (!known[i] ? "weight_missing" : each > 0 && each < Infinity ? "" : "weight_low");
   const faults = (numbers ?? fail("weight_text", { name })).map(fault);
@@ -194,7 +193,6 @@ function weightsOf({ name, codes, kind: { numbers, known } }) {
   if (row >= 0) fail(faults[codes[row]], { name, row: table.places[row] });
   return Float64Array.from(codes, (code) => numbers[code]);
 }
-
 // What the file says with some keys: `changes` are, by name, {drop}, {width} or {first}.
 function measured({ keys, weight, missing, na, changes }, tell) {
   const names = keys.filter((name) => !changes[name]?.drop), at = (name) => table.columns.find((column) => column.name === name);
@@ -231,7 +229,8 @@ function measured({ keys, weight, missing, na, changes }, tell) {
 async function answered({ file, na, measure, prove }) {
   const tell = (share) => scope.postMessage({ share });
   if (prove) return refusal(prove, (address) => fetch(address), scope);
-  if (measure) return [measured({ ...measure, changes: {} }), measured(measure, tell)];
+  const after = measure && measured(measure, tell), same = after && !Object.keys(measure.changes).length;
+  if (measure) return [same ? after : measured({ ...measure, changes: {} }), after];
   const stream = file.name.endsWith(".gz") ? file.stream().pipeThrough(new DecompressionStream("gzip")) : null;
   table = readTable(new Uint8Array(await (stream ? new Response(stream) : file).arrayBuffer()), tell);
   const told = (column) => ({ name: column.name, bands: kindOf(column, na).top >= 0, length: column.kind.length });

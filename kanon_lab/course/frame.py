@@ -21,6 +21,7 @@ from kanon_lab.course.glossary import CLOSED_CLASSES, GLOSSARY, GLOSSED, SOURCES
 from kanon_lab.course.minutes import PRACTICE, READING, count, practice_minutes, reading_minutes
 from kanon_lab.course.order import Chapter, chapters
 from kanon_lab.course.sphinx import asset, html
+from kanon_lab.digits import local
 from kanon_lab.show.page import VEGALITE_MIME
 from kanon_lab.show.sphinx import write_static
 from kanon_lab.terms import texts
@@ -100,8 +101,9 @@ class Minutes(SphinxDirective):
     """The rule by which minutes are counted, in words."""
 
     def run(self) -> list[nodes.Node]:
-        words = texts("course/words.csv", self.config.language)
-        return [nodes.paragraph("", words["rule"].format(**READING, **PRACTICE))]
+        language = self.config.language
+        rule = texts("course/words.csv", language)["rule"].format(**READING, **PRACTICE)
+        return [nodes.paragraph("", local(rule) if language == "es" else rule, translatable=False)]
 
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:

@@ -152,15 +152,15 @@ class Terms(SphinxDirective):
     @staticmethod
     def _item(key: str, language: str) -> nodes.definition_list_item:
         term, words = GLOSSED[key], texts("course/words.csv", language)
-        head = nodes.term("", term.name(language), ids=[anchor_of(key)])
+        head = nodes.term("", term.name(language), ids=[anchor_of(key)], translatable=False)
         if term.symbol:
             head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]
-        names = nodes.paragraph()
+        names = nodes.paragraph(translatable=False)
         others = [each for each in LANGUAGES if each != language]
         for number, other in enumerate(others):
             names += nodes.Text(f"{'; ' if number else ''}{words[LANGUAGES[other].lower()]}: ")
             names += nodes.emphasis("", term.name(other), classes=[f"language-{other}"])
-        meaning = nodes.paragraph("", term.meaning_in(language))
+        meaning = nodes.paragraph("", term.meaning_in(language), translatable=False)
         if meaning.astext() == term.meaning and language != "en":
             meaning["classes"] = ["language-en"]
         return nodes.definition_list_item("", head, nodes.definition("", meaning, names))

@@ -216,7 +216,10 @@ class Review(Tasks):
         found = []
         for key in self.arguments[0].split():
             solved, chapter = self.named(key), key.rpartition(".")[0]
-            found += self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
+            line = self.parse_text_to_nodes(self.words["from"].format(chapter=f"{{doc}}`/book/{chapter}`"))
+            for each in line:
+                each["translatable"] = False  # it is in the language of the page
+            found += line
             found.append(self.form(key, solved, again=True))
         return found
 

@@ -1,7 +1,7 @@
 // The page "Your file": asks for a file, its keys and changes, has `engine` count, and shows counts. SAID are its words.
 const root = document.querySelector(".kanon-own"), form = root.querySelector("form"), at = (name) => root.querySelector(`.kanon-own-${name}`);
 const number = (value, digits = {}) => value.toLocaleString(document.documentElement.lang || "en", digits);
-const share = (part, { rows }) => `${number(part)} (${number((100 * part) / rows, { maximumSignificantDigits: 3 })} %)`;
+const share = (part, { rows }) => `${number(part)} (${number((100 * part) / rows, { maximumSignificantDigits: 3 })}\u00a0%)`;
 const said = (part) => (typeof part === "number" ? number(part) : part);
 const say = (key, parts = {}) => (SAID[key] ?? SAID.unread).replace(/\{(\w+)\}/g, (_, name) => said(parts[name]));
 const SHOWN = 10, SIGNS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar" };
@@ -102,7 +102,6 @@ async function count() {
   const [before, after] = results, parts = { ...after, k_before: before.k, uniques_before: before.uniques };
   return (at("words").textContent = say(steps.length ? "result_both" : "result", parts));
 }
-
 function show(results, weighted, changed) {
   for (const [name, on] of Object.entries({ weighted, changed })) at("result").classList.toggle(`kanon-own-${name}`, Boolean(on));
   for (const cell of root.querySelectorAll("[data-value]")) {

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 SCRIPT, STYLE = "kanon-your-file.js", "kanon-your-file.css"
 _MARK = 'class="kanon-own"'
 # What the page loads at its beginning: its own files (on a disk these are file:), and nothing by a connection. When it
-# has loaded, your_file.js takes the rest away too.
+# has loaded, your_file.js takes the rest away too. (Sphinx makes its rule for plurals of a text, in Spanish.)
 META = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; connect-src 'none'; "
-    "script-src 'self' file: 'unsafe-inline' blob:; style-src 'self' file: 'unsafe-inline'; "
+    "script-src 'self' file: 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' file: 'unsafe-inline'; "
     "font-src 'self' file: data:; img-src data:; worker-src blob:; form-action 'none'; base-uri 'none'\">"
 )
 _LATER = (
@@ -95,11 +95,11 @@ def _table(label: str, heads: list[str], rows: list[str], *, body: str = "") -> 
     )
 
 
-def _row(head: str, value: str, classes: str = "", more: str = "") -> str:
+def _row(head: str, value: str, classes: str = "") -> str:
     """A row of what is counted before and after the changes."""
     cells = f'<td class="number" data-value="0 {value}"></td>'
     cells += f'<td class="number kanon-own-after" data-value="1 {value}"></td>'
-    return f'<tr class="{classes}"><th scope="row">{head}</th>{cells}{more}</tr>\n'
+    return f'<tr class="{classes}"><th scope="row">{head}</th>{cells}</tr>\n'
 
 
 def _tables(said: dict[str, str]) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _tables(said: dict[str, str]) -> dict[str, str]:
             f'<span class="kanon-own-{name}" data-value="{which} bar {low} {high or ""}"></span>'
             for which, name in enumerate(("bar", "bar kanon-own-after"))
         )
-        bins.append(_row(name, value, more=f'<td class="kanon-own-bars" aria-hidden="true">{drawn}</td>'))
+        bins.append(_row(f'{name}<div class="kanon-own-bars" aria-hidden="true">{drawn}</div>', value))
     ways = [f'<tr><th scope="row">{said[way]}</th><td data-way="{way}"></td></tr>\n' for way in _WAYS]
     alone = f'class="number">{said["alone"]}'
     sets = {
@@ -124,7 +124,7 @@ def _tables(said: dict[str, str]) -> dict[str, str]:
     return sets | {
         "proof": _table(said["attempts"], [said["attempt"], f">{said['answer']}"], ways),
         "summary_table": _table(said["summary"], [said["measure"], *both], measures),
-        "distribution_table": _table(said["distribution"], [said["f_k"], *both, 'aria-hidden="true">'], bins),
+        "distribution_table": _table(said["distribution"], [said["f_k"], *both], bins),
     }
 
 

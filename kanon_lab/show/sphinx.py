@@ -12,10 +12,11 @@ from docutils import nodes
 from markupsafe import Markup
 from myst_nb.ext.glue.crossref import ReplacePendingGlueReferences, generate_text_nodes, read_glue_cache
 from myst_nb.ext.glue.utils import PendingGlueReference
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from kanon_lab import __version__
-from kanon_lab.digits import is_plain, local
+from kanon_lab.digits import local
 from kanon_lab.show import page
 from kanon_lab.terms import texts
 
@@ -124,9 +125,24 @@ class InsertFigures(SphinxPostTransform):
             output = read_glue_cache(folder, node.refdoc).get(node.key, {"data": {}})
             if page.VEGALITE_MIME in output["data"]:
                 node.replace_self([figure_node(output["data"], output["metadata"], self.config.language)])
-            elif self.config.language == "es" and node.gtype == "text" and is_plain(output["data"].get("text/plain")):
+            elif self._of_language(node, output):
                 found = generate_text_nodes(node, output)
                 node.replace_self([nodes.inline("", local(each.astext()), classes=each["classes"]) for each in found])
+
+    def _of_language(self, node: PendingGlueReference, output: dict[str, Any]) -> bool:
+        """Whether it is a number, which Python writes as in English; a text is in its language already."""
+        said = output.get("metadata", {}).get("kanon_lab", {}).get("said")
+        return self.config.language == "es" and node.gtype == "text" and "text/plain" in output["data"] and not said
+
+
+class KeepFormulas(SphinxTransform):
+    """Leave displayed formulas out of what is translated: Sphinx would take them for text."""
+
+    default_priority = 19  # before Sphinx's own for translation
+
+    def apply(self, **kwargs: Any) -> None:
+        for node in self.document.findall(nodes.math_block):
+            node["translatable"] = False
 
 
 class MarkEnglish(SphinxPostTransform):
@@ -147,7 +163,6 @@ def figure_node(data: dict[str, Any], metadata: dict[str, Any], language: str) -
 def add_assets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document) -> None:
     """Load the icon and the style sheet everywhere and a script only where there is something for it to do."""
     context["metatags"] = context.get("metatags", "") + ICON
-    context["elsewhere"] = other_language(app, pagename)
     context["lighter"] = lambda head: Markup(_UNUSED.sub("", head))
     context["named"] = named
     # Sphinx takes a page for one with formulas where any part of it might have had some.
@@ -170,15 +185,16 @@ def named(page: str, **names: str) -> Markup:
     return Markup(page)
 
 
-def other_language(app: Sphinx, pagename: str) -> dict[str, str] | None:
+def name_other_language(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """The same page in the other language: the Spanish pages are in a folder of those in English."""
     if not app.config.html_context.get("two_languages"):
-        return None
+        return
     spanish = app.config.language == "es"
     here = app.builder.get_target_uri(pagename)
     up = "../" * (here.count("/") + spanish)
     name, language, title = ("English", "en", "This page in English") if spanish else _SPANISH
-    return {"href": up + ("" if spanish else "es/") + here, "name": name, "language": language, "title": title}
+    href = up + ("" if spanish else "es/") + here
+    context["elsewhere"] = {"href": href, "name": name, "language": language, "title": title}
 
 
 def load_less(app: Sphinx, config: Config) -> None:
@@ -229,9 +245,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx (``kanon_lab.show.sphinx`` in ``_config.yml``)."""
     if "autodoc-process-docstring" in app.events.events:
         app.connect("autodoc-process-docstring", join_descriptions, priority=400)  # before numpydoc's
+    app.add_transform(KeepFormulas)
     app.add_post_transform(InsertFigures)
     app.add_post_transform(MarkEnglish)
     app.connect("config-inited", load_less)
     app.connect("builder-inited", write_assets)
+    app.connect("html-page-context", name_other_language, priority=100)  # before the theme leaves out what is empty
     app.connect("html-page-context", add_assets, priority=900)  # after the extension for formulas
     return {"version": __version__, "parallel_read_safe": True, "parallel_write_safe": True}

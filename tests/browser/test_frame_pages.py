@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import http.server
+import threading
 
-from kanon_lab.course.edition import MOVED
+import pytest
+import small_course
+from browsing import ROOT
+
+from kanon_lab.course.edition import ADDRESS, MOVED
 
 pytestmark = pytest.mark.browser
 
@@ -93,3 +98,37 @@ def test_old_addresses_lead_to_new_ones(book, visit, old):
     visit.page.goto(f"{book}/{old}.html#exercises")
     visit.page.wait_for_url(f"**/{MOVED[old]}.html#exercises", timeout=5_000)
     assert visit.errors == []
+
+
+def test_the_page_for_what_is_not_found_works_at_any_depth(tmp_path, monkeypatch, visit):
+    """As a host of pages does it: below a folder of the server, and whatever the address that is not there."""
+    out = tmp_path / "_build" / "html"
+
+    class Host(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = out / self.path.partition("?")[0].removeprefix("/a/book/")
+            self.send_response(200 if path.is_file() else 404)
+            kind = {".css": "text/css", ".js": "text/javascript"}.get(path.suffix, "text/html; charset=utf-8")
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write((path if path.is_file() else out / "404.html").read_bytes())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_port}/a/book"
+        monkeypatch.setenv(ADDRESS, place)
+        small_course.use(tmp_path, monkeypatch)
+        (tmp_path / "book").mkdir()
+        (tmp_path / "book" / "how-anonymous.svg").write_bytes((ROOT / "book" / "how-anonymous.svg").read_bytes())
+        small_course.build(tmp_path)
+        small_course.forget()
+        page = visit.open(f"{place}/es/deep/er/absent.html")
+        assert page.evaluate("() => [...document.styleSheets].every(each => each.cssRules.length)")
+        # The page itself, and nothing that it loads.
+        assert [each for each in visit.errors if each.startswith("404")] == [f"404 {page.url}"]
+        page.locator("section[lang=en] a").last.click()
+        assert page.url == f"{place}/search.html"
+        server.shutdown()

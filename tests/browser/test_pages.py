@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -134,6 +135,16 @@ def test_root_leads_to_the_first_chapter(book, visit):
     visit.page.goto(f"{book}/index.html")
     visit.page.wait_for_url("**/book/*.html", timeout=5_000)
     assert visit.outside == []
+
+
+def test_every_page_says_what_it_is_about():
+    """In plain text, to search engines and link previews; pages of names and of sources have no sentence."""
+    heads = {page: (HTML / page).read_text("utf-8").partition("</head>")[0] for page in PAGES}
+    told = {page: re.findall(r'<meta name="description" content="([^"]*)">', head) for page, head in heads.items()}
+    assert {page.rpartition("/")[2] for page, found in told.items() if len(found) != 1} <= {"bibliography.html"}
+    texts = [html.unescape(text) for found in told.values() for text in found]
+    assert [text for text in texts if not 20 < len(text) <= 310 or re.search(r"<\w|[{}`$\\]", text)] == []
+    assert [page for page, head in heads.items() if head.count('property="og:title"') != 1] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, "genindex.html", "search.html"])
