@@ -101,7 +101,7 @@ def chromium() -> str:
 
 def print_pages(text: str, target: Path, browser: str, author: str) -> int:
     """Print a page as often as its page numbers change, and return how many it has."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
     from pypdf import PdfReader
 
     source, draft = target.with_suffix(".html"), target.with_suffix(".draft.pdf")
@@ -125,6 +125,8 @@ def print_pages(text: str, target: Path, browser: str, author: str) -> int:
                     break
         count = add_outline(draft, [(depth, title, found[name]) for depth, title, name in listed], author)
         draft.replace(target)
+    except Error as error:
+        raise KanonLabError(f"Chromium did not print the book: {str(error).splitlines()[0]}") from None
     finally:
         source.unlink()
         draft.unlink(missing_ok=True)
