@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from html import escape, unescape
+from itertools import count
 from typing import Any
 
 from kanon_lab.digits import WRITTEN, is_plain, local
@@ -20,6 +21,8 @@ from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
 _NAMES = re.compile(
     r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|version|formula) $"
 )
+# A section that heads a text, or a part of one: "7.7: members of the household".
+_PLACE = re.compile(r"(?:^|; )$"), re.compile(r"(?: to \d[\d.]*)?:")
 # Columns with what a source prints, which stays as it is printed.
 _PRINTED = re.compile(r"\bprinted\b")
 _ROW, _CELL = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"(<t[dh][^>]*>)(.*?)(</t[dh]>)", re.DOTALL)
@@ -50,15 +53,16 @@ _JSON = re.compile(r'(<script type="application/json" class="(kanon-\w+)">)(.*?)
 _LEAST = 12
 
 
-def message_of(text: str) -> tuple[str, list[str]]:
-    """A text with its numbers as ``{0}``, ``{1}`` ..., and those numbers."""
-    numbers: list[str] = []
+def message_of(text: str) -> str:
+    """A text with its numbers as ``{0}``, ``{1}`` ..."""
+    places = count()
+    return WRITTEN.sub(lambda _: f"{{{next(places)}}}", text.replace("{", "{{").replace("}", "}}"))
 
-    def place(found: re.Match[str]) -> str:
-        numbers.append(found[0])
-        return f"{{{len(numbers) - 1}}}"
 
-    return WRITTEN.sub(place, text.replace("{", "{{").replace("}", "}}")), numbers
+def _is_name(text: str, number: re.Match[str]) -> bool:
+    """Whether a number of a text is the name of a table or a section."""
+    before, after = text[: number.start()], text[number.end() :]
+    return bool(_NAMES.search(before) or (_PLACE[0].search(before) and _PLACE[1].match(after)))
 
 
 class Words:
@@ -106,13 +110,12 @@ class Words:
         text = " ".join(text.split())
         if (said := self.known(text)) is not None:
             return before + said + after
-        message, numbers = message_of(text)
+        message = message_of(text)
         self.met.setdefault(message, self.place)
         said = self.lookup(message)
         if said is None:
             return before + text + after
-        names = [bool(_NAMES.search(text[: found.start()])) for found in WRITTEN.finditer(text)]
-        written = [number if named else local(number) for number, named in zip(numbers, names)]
+        written = [each[0] if _is_name(text, each) else local(each[0]) for each in WRITTEN.finditer(text)]
         return before + said.format(*written) + after
 
     def html(self, text: str) -> str:
