@@ -1,4 +1,4 @@
-"""Words in several languages: the field's terms (``terms.csv``), and the notes on a file (``notes.csv``)."""
+"""Words in several languages: the field's terms (``terms.csv``), and all that reports and pages say (``words.csv``)."""
 
 from __future__ import annotations
 
@@ -49,15 +49,14 @@ class Term:
         return greek.replace("{", "").replace("}", "")
 
 
-@cache
-def _table(name: str) -> dict[str, dict[str, str]]:
-    """A table of the package by its column ``key``."""
+def _rows(name: str) -> list[dict[str, str]]:
+    """A table of the package."""
     with files("kanon_lab").joinpath(name).open(encoding="utf-8", newline="") as table:
-        return {row["key"]: row for row in csv.DictReader(table)}
+        return [*csv.DictReader(table)]
 
 
 #: Key -> `Term`, in the order of the glossary.
-TERMS = {key: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for key, row in _table("terms.csv").items()}
+TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in _rows("terms.csv")}
 
 # How numbers of these parts of a note are written, where it is not as counts or as shares.
 _FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
@@ -69,7 +68,7 @@ class Note(str):
     Attributes
     ----------
     key : str
-        Of its wordings in ``notes.csv``.
+        Of its wordings in ``words.csv``.
     parts : dict of str to object
         What is put into them: texts, whole numbers, shares (0-1), other notes, and tuples of these.
     """
@@ -107,22 +106,23 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 
     `text_of` makes texts of names and values of the parts.
     """
-    row = wordings()[key]
+    row = wordings("note")[key]
     return (row[wording] or row["en"]).format(**{name: text_of(name, part) for name, part in parts.items()})
 
 
-def wordings() -> dict[str, dict[str, str]]:
-    """Key of a note -> wording -> text."""
-    return _table("notes.csv")
+@cache
+def wordings(where: str) -> dict[str, dict[str, str]]:
+    """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``page``, ``exercise`` ..."""
+    return {row["key"]: row for row in _rows("words.csv") if row["where"] == where}
 
 
-def texts(table: str, language: str) -> dict[str, str]:
-    """Key -> text of a table of the package in a language; in English where it has none in that language.
+def texts(where: str, language: str) -> dict[str, str]:
+    """Key -> text in a language of what is said in one place; in English where it has none in that language.
 
     Examples
     --------
     >>> from kanon_lab.terms import texts
-    >>> texts("course/words.csv", "es")["needs"]
+    >>> texts("page", "es")["needs"]
     'Se apoya en'
     """
-    return {key: row.get(language) or row["en"] for key, row in _table(table).items()}
+    return {key: row.get(language) or row["en"] for key, row in wordings(where).items()}

@@ -4,7 +4,7 @@
 
 renews the catalogues in book/locale/es from the book as it was last built ("make book"), and says what is not
 translated. Prose is translated by Sphinx; what notebooks recorded, by recorded_words.py; words of the package stand in
-its own tables, with both languages, and in no catalogue.
+its own table, words.csv, and in no catalogue.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ MESSAGES = LOCALE / LANGUAGE / "LC_MESSAGES"
 RECORDED = "recorded"
 #: Of the reference of functions, which stands in English in both editions.
 ENGLISH = "book/api/"
-#: Tables of the package with both languages.
-TABLES = ("course/words.csv", "course/said.csv", "report/texts.csv", "report/first_config.csv", "notes.csv")
 _SPHINX = ("-q", "-D", "gettext_compact=0", "-D", "gettext_location=0")
 
 
@@ -57,11 +55,9 @@ def translation(name: str, message: str) -> str | None:
 def words() -> Words:
     """What recorded results are translated by."""
     wordings = []
-    for table in TABLES:
-        with (ROOT / "kanon_lab" / table).open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                told = [row["en"], *([row["en_page"]] if row.get("en_page") else [])]
-                wordings += [(text, row[LANGUAGE]) for text in told if row.get(LANGUAGE)]
+    with (ROOT / "kanon_lab" / "words.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            wordings += [(text, row[LANGUAGE]) for text in (row["en"], row["en_page"]) if text and row[LANGUAGE]]
     return Words(lambda message: translation(RECORDED, message), wordings)
 
 

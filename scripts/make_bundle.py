@@ -113,7 +113,7 @@ def readme(files: dict[str, Path]) -> str:
     commands = f"python3 -m venv .venv\n.venv/bin/pip install {asked}\n.venv/bin/kanon-lab lab"
     parts = []
     for language, (folder, _) in EDITIONS.items():
-        words = {key.removeprefix("bundle_"): escape(text) for key, text in texts("course/words.csv", language).items()}
+        words = {key.removeprefix("bundle_"): escape(text) for key, text in texts("page", language).items()}
         there = [
             (f"book/{folder}index.html", words["book"]),
             (f"kanon-lab-{language}.pdf", words["paper"]),

@@ -30,7 +30,7 @@ class Edition:
 
     def __init__(self, language: str, only: set[str] | None = None) -> None:
         self.folder = FOLDERS[language]
-        self.language, self.words = language, texts("course/words.csv", language)
+        self.language, self.words = language, texts("page", language)
         first = self._read("preface")
         self.title = first.select_one("article h1").get_text().rstrip("#")
         self.footer = [

@@ -124,9 +124,10 @@ def _code(text):
 
 def _print_guesses(guesses, out):
     """Every column with its role and why, and below them those that the command is unsure of."""
-    from kanon_lab.report.first_config import config_texts, doubt, why
+    from kanon_lab.report.first_config import doubt, why
+    from kanon_lab.terms import texts as words_of
 
-    texts = config_texts("en")
+    texts = words_of("configuration", "en")
     table = guesses.assign(
         variable=guesses["variable"].map(shortened),
         role=guesses["role"].where(guesses["role"] != "", "none"),

@@ -161,12 +161,12 @@ def absent_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
         return
     parts = []
     for language in sorted(EDITIONS, key=lambda each: each != app.config.language):
-        words, head = texts("course/words.csv", language), "h2" if parts else "h1"
+        words, head = texts("page", language), "h2" if parts else "h1"
         links = [("index.html", words["absent_first"]), ("search.html", words["absent_search"])]
         items = "".join(f'<li><a href="{address(language)}{page}">{escape(text)}</a></li>' for page, text in links)
         told = f"<{head}>{escape(words['absent'])}</{head}><p>{escape(words['absent_do'])}</p><ul>{items}</ul>"
         parts.append(f'<section lang="{language}">{told}</section>')
-    title = texts("course/words.csv", app.config.language)["absent"]
+    title = texts("page", app.config.language)["absent"]
     yield _ABSENT, {"title": title, "body": "".join(parts)}, "page.html"
 
 
@@ -215,7 +215,7 @@ def add_edition(app: Sphinx, config: Config) -> None:
     """Version, commit and date at the foot of every page, after what the configuration has there (themes differ)."""
     if "extra_footer" not in config.html_theme_options:
         return
-    words = texts("course/words.csv", config.language)
+    words = texts("page", config.language)
     told = words["version"].format(version=__version__)
     if found := commit_of(Path(app.confdir)):
         told += ", " + words["commit"].format(commit=found[0], date=found[1])
@@ -226,7 +226,7 @@ def write_redirects(app: Sphinx, failed: Exception | None) -> None:
     """A page at each old address that leads to the new one, its section too, once that exists."""
     if failed or app.builder.format != "html":
         return
-    words = texts("course/words.csv", app.config.language)
+    words = texts("page", app.config.language)
     for old, new in MOVED.items():
         if new in app.env.found_docs and old not in app.env.found_docs:
             target = app.builder.get_relative_uri(old, new)

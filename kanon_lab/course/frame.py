@@ -102,7 +102,7 @@ class Minutes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         language = self.config.language
-        rule = texts("course/words.csv", language)["rule"].format(**READING, **PRACTICE)
+        rule = texts("page", language)["rule"].format(**READING, **PRACTICE)
         return [nodes.paragraph("", local(rule) if language == "es" else rule, translatable=False)]
 
 
@@ -168,7 +168,7 @@ class Frame(SphinxPostTransform):
     default_priority = 4
 
     def run(self, **kwargs: Any) -> None:
-        self.words = texts("course/words.csv", self.config.language)
+        self.words = texts("page", self.config.language)
         self.about: dict[str, About] = getattr(self.env, "kanon_about", {})
         for node in list(self.document.findall(course_map)):
             node.replace_self(nodes.raw("", self._map(), format="html"))

@@ -151,7 +151,7 @@ class Terms(SphinxDirective):
 
     @staticmethod
     def _item(key: str, language: str) -> nodes.definition_list_item:
-        term, words = GLOSSED[key], texts("course/words.csv", language)
+        term, words = GLOSSED[key], texts("page", language)
         head = nodes.term("", term.name(language), ids=[anchor_of(key)], translatable=False)
         if term.symbol:
             head += [nodes.Text(" "), nodes.math(term.symbol, term.symbol)]

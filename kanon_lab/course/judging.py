@@ -12,7 +12,7 @@ from kanon_lab.terms import texts
 _PERCENT = re.compile(r"%|per ?cent|por ?ciento", re.IGNORECASE)
 _SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 #: What is said of an answer, in the page and in JupyterLab.
-SAID = texts("course/said.csv", "en")
+SAID = texts("exercise", "en")
 # Of a number: the groups of thousands, with one sign between them, and decimals after another.
 _GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:([,. '])[0-9]{3})(?:\1[0-9]{3})*(?:([.,])([0-9]+))?")
 _PLAIN = re.compile(r"(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?")

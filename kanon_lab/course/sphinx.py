@@ -36,7 +36,7 @@ _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
 
 
 def _words(language: str) -> dict[str, str]:
-    return texts("course/said.csv", language)
+    return texts("exercise", language)
 
 
 class html(nodes.General, nodes.Element):  # noqa: N801 - nodes are named so

@@ -129,7 +129,7 @@ def _tables(said: dict[str, str]) -> dict[str, str]:
 
 
 def _words(language: str) -> dict[str, str]:
-    return texts("course/your_file.csv", language)
+    return texts("your file", language)
 
 
 def page(language: str = "en") -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from importlib import resources
 from typing import Any
 
 import pandas as pd
@@ -15,6 +13,7 @@ from kanon_lab.errors import shortened, visible
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
+from kanon_lab.terms import texts as words_of
 
 #: What a column may be guessed to be, in the order of a configuration; "" is none.
 ROLES = (
@@ -85,7 +84,7 @@ def guess_roles(frame: pd.DataFrame) -> pd.DataFrame:
     """Guess what each column of a microdata file is for; one row a column, in their order.
 
     Columns are those of `Guess`: ``role`` is one of `ROLES` (one weight, household and sampling unit at most, and a key
-    variable wherever some column has two values or more), ``why`` a key of ``first_config.csv`` without its ``by_``,
+    variable wherever some column has two values or more), ``why`` a key of ``words.csv`` without its ``by_``,
     ``other`` roles that it may have as well, ``columns`` others that `why` is about, and ``bands`` the years of the
     bands of an age to begin with (0 where it needs none, or none leave two of them).
 
@@ -291,7 +290,7 @@ def first_config(
 
     Nothing of the data is in it but names of columns, their kinds and how many values they have.
     """
-    texts = config_texts(language)
+    texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
     limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if "household" in names else {})}
@@ -395,9 +394,3 @@ def _comment(text: str, *, wrap: bool = True) -> str:
 
 def _commented(settings: dict[str, Any]) -> str:
     return "".join(_comment(line, wrap=False) for line in dump_yaml(settings).splitlines())
-
-
-def config_texts(language: str) -> dict[str, str]:
-    """Wordings of a first configuration in a language, by key of ``first_config.csv``."""
-    with resources.files("kanon_lab.report").joinpath("first_config.csv").open(encoding="utf-8", newline="") as table:
-        return {row["key"]: row[language] for row in csv.DictReader(table)}

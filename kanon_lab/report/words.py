@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from importlib import resources
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
 from kanon_lab.show.page import scrolling_table
-from kanon_lab.terms import Note, in_english, worded
+from kanon_lab.terms import Note, in_english, worded, wordings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +42,9 @@ class Few(int):
         return texts()["few"]["en"].format(step=self.step)
 
 
-@cache
 def texts() -> dict[str, dict[str, str]]:
     """Every wording: key -> language -> text."""
-    with resources.files("kanon_lab.report").joinpath("texts.csv").open(encoding="utf-8", newline="") as table:
-        return {row["key"]: row for row in csv.DictReader(table)}
+    return wordings("report")
 
 
 @dataclass(frozen=True)

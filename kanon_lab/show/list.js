@@ -1,4 +1,4 @@
-// Fills every list of the page, with words of show/words.csv: controls to filter its rows by, how many are left, and the rows, some at a time.
+// Fills every list of the page, with words of words.csv: controls to filter its rows by, how many are left, and the rows, some at a time.
 ((SAID) => {
   const AT_ONCE = 40;
   const WORDS = "q";

@@ -30,8 +30,8 @@ VEGALITE_MIME = "application/vnd.vegalite.v5+json"
 # JupyterLab draws Vega-Lite 5, and so does our bundle; Altair writes the address of version 6.
 VEGALITE_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
-#: Its words in both languages.
-WORDS = "show/words.csv"
+#: Where its words stand in words.csv.
+WORDS = "figure"
 # Decimals of a number in a table, at most.
 _DECIMALS = 6
 # Characters: up to these a column's texts stay on one line; beyond those the last column needs room for its sentences.

@@ -389,5 +389,5 @@ def test_words_have_the_same_parts_in_both_languages():
     def parts(word):
         return {name for _, name, _, _ in string.Formatter().parse(word) if name}
 
-    words = {language: texts("course/your_file.csv", language) for language in ("en", "es")}
+    words = {language: texts("your file", language) for language in ("en", "es")}
     assert all(parts(words["es"][key]) == parts(word) for key, word in words["en"].items())

@@ -18,7 +18,7 @@ from kanon_lab.course.frame import LOOKED_UP
 from kanon_lab.course.glossary import GLOSSED, forms
 from kanon_lab.course.minutes import READING, count, reading_minutes
 from kanon_lab.course.order import chapters
-from kanon_lab.terms import TERMS, _table
+from kanon_lab.terms import TERMS, wordings
 
 PAGES = {
     "glossary": "# Glossary\n\nA key.\n\n```{terms}\n```\n",
@@ -163,7 +163,7 @@ def test_the_course_is_in_another_language_when_the_book_is(tmp_path):
     line = page.select_one(".kanon-line").text
     assert "Capítulo 2 · Part 2: Second, 1 de 1 · 5 minutos de lectura" in line
     assert "Se apoya en: Uno" in line
-    assert all(text for row in _table("course/words.csv").values() for text in row.values())
+    assert all(text for row in wordings("page").values() for text in (row["en"], row["es"]))
 
 
 def test_the_first_use_of_each_term_leads_to_the_glossary(built):

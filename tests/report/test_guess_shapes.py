@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from kanon_lab.recipes import as_recipe
 from kanon_lab.recipes.yaml_file import parse_yaml
-from kanon_lab.report.first_config import ROLES, config_texts, first_config, guess_roles, reason
+from kanon_lab.report.first_config import ROLES, first_config, guess_roles, reason
+from kanon_lab.terms import texts
 
 RANDOM = np.random.default_rng(14)
 SIZES = RANDOM.choice([1, 2, 3, 4, 5], 600, p=[0.25, 0.3, 0.2, 0.15, 0.1])
@@ -109,7 +110,7 @@ SHAPES = {
 def test_there_are_enough_shapes_and_every_role_and_reason_among_them():
     assert len(SHAPES) >= 30
     assert {shape[3] for shape in SHAPES.values()} == set(ROLES)
-    reasons = {key.removeprefix("by_") for key in config_texts("en") if key.startswith("by_")}
+    reasons = {key.removeprefix("by_") for key in texts("configuration", "en") if key.startswith("by_")}
     assert {shape[4] for shape in SHAPES.values()} == reasons
 
 
@@ -129,11 +130,11 @@ def test_what_is_made_of_each_shape(shape, mixed):
 def test_the_configuration_says_what_is_unsure_with_what_else_it_may_be(shape, language):
     name, values, others, role, _, other = SHAPES[shape]
     guesses = guess_roles(pd.DataFrame({name: values, **others}))
-    text, texts = first_config(guesses, file="a.csv", language=language), config_texts(language)
+    text, said = first_config(guesses, file="a.csv", language=language), texts("configuration", language)
     row = next(guesses[guesses["variable"] == name].itertuples())
-    lines = [line for line in text.splitlines() if reason(row, texts) in line]
+    lines = [line for line in text.splitlines() if reason(row, said) in line]
     assert lines or role.startswith("indicators")
-    assert all((texts["unsure"] in line) == (other is not None) for line in lines)
+    assert all((said["unsure"] in line) == (other is not None) for line in lines)
     assert all(each in line for line in lines for each in other or ())
     assert parse_yaml(text, "text")["language"] == language
 

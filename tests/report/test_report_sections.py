@@ -87,7 +87,7 @@ def test_every_wording_has_both_languages_with_the_same_parts():
 
 
 def test_every_note_is_worded_in_both_languages_with_the_parts_it_has():
-    for key, row in wordings().items():
+    for key, row in wordings("note").items():
         page = row["en_page"] or row["en"]
         assert row["en"].strip() and row["es"].strip(), key
         assert set(holes(page)) == set(holes(row["es"])), key
