@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -60,6 +61,25 @@ class Foreign(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         # docutils writes a class language-es as the attribute lang="es".
         return [nodes.emphasis(self.rawtext, self.text, classes=[f"language-{self.name}"])], []
+
+
+class TitlesOfWorks(SphinxPostTransform):
+    """Give the title of a work in the bibliography its language, where that is not the page's."""
+
+    # Once the bibliography is written.
+    default_priority = 700
+
+    def run(self, **kwargs: Any) -> None:
+        works = {each.citation_id: each.entry.fields for each in self.env.get_domain("cite").citations}
+        for citation in self.document.findall(nodes.citation):
+            work = works.get(citation["ids"][0], {})
+            language = work.get("langid", "en")
+            title = re.sub(r"[{}$]", "", work.get("title", "")).lower()
+            for text in list(citation.findall(nodes.Text)) if language != self.config.language and title else []:
+                at = text.lower().find(title)
+                if at >= 0:
+                    named = nodes.inline("", text[at : at + len(title)], classes=[f"language-{language}"])
+                    text.parent.replace(text, [nodes.Text(text[:at]), named, nodes.Text(text[at + len(title) :])])
 
 
 class course_time(nodes.Inline, nodes.Element):  # noqa: N801
@@ -297,6 +317,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("terms", Terms)
     app.add_post_transform(Frame)
     app.add_post_transform(LinkTerms)
+    app.add_post_transform(TitlesOfWorks)
     app.connect("config-inited", edition.add_edition)
     app.connect("config-inited", edition.add_address)
     app.connect("html-collect-pages", edition.absent_page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browsing import READY, Visit
+from browsing import READY, Visit, findings
 from canaries import COLUMN, SCRIPT
 from test_pages import EMPTY_CHARTS, OVERFLOWING, UNNAMED, contrast
 
@@ -78,6 +78,10 @@ def test_the_report_works_from_disk_without_network(report):
     assert report.page.evaluate(UNNAMED) == []
     assert report.outside == []
     assert report.errors == []
+
+
+def test_the_report_is_for_everybody(report):
+    assert findings(report.page) == []
 
 
 def test_the_report_is_in_its_language(report):
