@@ -153,26 +153,21 @@ class Words:
         return re.sub(r"<kept (\d+)>", lambda found: kept[int(found[1])], said)
 
     def listing(self, data: dict[str, Any]) -> dict[str, Any]:
-        """A list that a page filters: names of columns stay in its data, and are said by their heading."""
-        said = {column: self.say(column) for column in data["filters"]}
+        """A list that a page filters: what it is filtered by stays, for addresses, and is `said` where it is read."""
+        fixed = {*data["codes"], *data["links"], *data["filters"]}
+        values = {
+            name: each if name in fixed or _PRINTED.search(name) else {**each, "of": [*map(self.say, each["of"])]}
+            for name, each in data["values"].items()
+        }
+        read = [*data["filters"], *(text for name in data["filters"] for text in data["values"][name]["of"])]
         return {
             **data,
             "label": self.say(data["label"]),
             "rows": self.say(data["rows"]),
-            "filters": [said[column] for column in data["filters"]],
-            "columns": [[self.say(head), [said.get(part, part) for part in parts]] for head, parts in data["columns"]],
-            "words": {said.get(name, name): self.say(text) for name, text in data["words"].items()},
-            "links": {said.get(name, name): text for name, text in data["links"].items()},
-            "codes": {said.get(name, name): text for name, text in data["codes"].items()},
-            "values": {
-                said.get(name, name): {
-                    **values,
-                    "of": values["of"]
-                    if name in data["codes"] or name in data["links"] or _PRINTED.search(name)
-                    else [self.say(value) for value in values["of"]],
-                }
-                for name, values in data["values"].items()
-            },
+            "columns": [[self.say(head), parts] for head, parts in data["columns"]],
+            "words": {name: self.say(text) for name, text in data["words"].items()},
+            "values": values,
+            "said": {text: self.say(text) for text in read},
         }
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,13 @@
     return made;
   }
 
-  function rowsOf({ values }) {
+  function rowsOf({ values, said = {} }) {
     const names = Object.keys(values);
     const rows = values[names[0]].at.map((_, i) =>
       Object.fromEntries(names.map((name) => [name, values[name].of[values[name].at[i]]])),
     );
     // What words are looked for in: all that stands in the row, its code too.
-    for (const row of rows) row[""] = plain(Object.values(row).join(" "));
+    for (const row of rows) row[""] = plain(Object.values(row).flatMap((text) => [text, said[text] ?? ""]).join(" "));
     return rows;
   }
 
@@ -24,6 +24,9 @@
   const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   const counted = (number) => number.toLocaleString(document.documentElement.lang || "en", { useGrouping: "always" });
   const filled = (words, parts) => words.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
+
+  // A value that can be chosen by, in the language of the page; an address keeps it as it is.
+  const sayOf = (data, text) => data.said?.[text] ?? text;
 
   // The rows that meet all that was chosen, but for one filter, whose values are to be counted.
   function met(rows, chosen, filters, except) {
@@ -36,8 +39,9 @@
 
   function cell(row, [heading, parts], data) {
     const shown = parts.filter((name) => row[name]).map((name) => {
-      const fill = (text) => text.replace("{}", row[name]);
-      const words = fill(data.words[name] || "{}");
+      const value = data.filters.includes(name) ? sayOf(data, row[name]) : row[name];
+      const fill = (text, own = row[name]) => text.replace("{}", own);
+      const words = fill(data.words[name] || "{}", value);
       const attributes = { class: "kanon-part", "data-part": name };
       const href = data.links[name] && fill(data.links[name]);
       // A link to this very page would lose what was chosen.
@@ -51,7 +55,7 @@
   function controls(data, place) {
     const form = element("form", { class: "kanon-filters", role: "search", "aria-label": filled(SAID.list_filter, data) });
     form.onsubmit = () => false;
-    for (const name of data.filters) form.append(element("label", {}, `${name} `, element("select", { name })));
+    for (const name of data.filters) form.append(element("label", {}, `${sayOf(data, name)} `, element("select", { name })));
     const words = element("input", { type: "search", name: WORDS, autocomplete: "off" });
     form.append(element("label", {}, `${SAID.list_words} `, words), element("button", { type: "reset" }, SAID.list_reset));
     place.append(form);
@@ -68,10 +72,12 @@
     return [element("div", scroll, all), body];
   }
 
-  function offer(select, values, rows, chosen) {
+  function offer(select, data, rows, chosen) {
     const left = new Map();
     for (const row of rows) left.set(row[select.name], (left.get(row[select.name]) || 0) + 1);
-    const options = values.map((value) => new Option(`${value} (${counted(left.get(value) || 0)})`, value));
+    const options = data.values[select.name].of.map(
+      (value) => new Option(`${sayOf(data, value)} (${counted(left.get(value) || 0)})`, value),
+    );
     select.replaceChildren(new Option(filled(SAID.list_all, { count: counted(rows.length) }), ""), ...options);
     select.value = chosen || "";
   }
@@ -103,7 +109,7 @@
     function show() {
       found = met(rows, chosen, data.filters);
       for (const name of data.filters) {
-        offer(form.elements[name], data.values[name].of, met(rows, chosen, data.filters, name), chosen[name]);
+        offer(form.elements[name], data, met(rows, chosen, data.filters, name), chosen[name]);
       }
       body.replaceChildren();
       addRows();

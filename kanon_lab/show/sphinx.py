@@ -98,7 +98,7 @@ class ChartMime:
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
-            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"])]
+            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"], translatable=False)]
         if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
