@@ -22,6 +22,8 @@ from typing import Any
 import yaml
 from recorded_words import Words
 
+from kanon_lab.terms import texts
+
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGE = "es"
 LOCALE = ROOT / "book" / "locale"
@@ -91,6 +93,8 @@ def _configure(config: dict[str, Any], said: Words) -> None:
     """The configuration in Spanish, in place."""
     sphinx = config["sphinx"]["config"]
     config["title"] = said.say(config["title"])
+    authors = texts("page", LANGUAGE)["print_authors"]
+    config["author"] = authors[0].lower() + authors[1:]  # the theme puts a word before them
     sphinx |= {
         "language": LANGUAGE,
         "locale_dirs": ["locale"],
