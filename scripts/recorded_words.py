@@ -269,7 +269,7 @@ class Words:
                     elif mime == VEGALITE_MIME:
                         data[mime] = self.chart(content)
                     # A number is written in its form by the chapter that inserts it.
-                    elif mime.endswith("text/plain") and entry.get("kind") == "value" and not is_plain(text):
+                    elif mime.endswith("text/plain") and _is_text(entry, text):
                         data[mime] = self.say(text)
                         entry["said"] = True  # its numbers too
                 told = output.get("metadata", {}).get(VEGALITE_MIME, {})
@@ -280,6 +280,11 @@ class Words:
                         "<div ", f'<div aria-label="{label}" ', 1
                     )
         return notebook
+
+
+def _is_text(entry: dict[str, Any], text: str) -> bool:
+    """Whether a recorded value is shown in words; settings and the like are for programs."""
+    return entry.get("kind") == "value" and not is_plain(text) and not isinstance(entry["value"], dict)
 
 
 def _form(parts: list[str]) -> str:

@@ -70,6 +70,8 @@ class TitlesOfWorks(SphinxPostTransform):
     default_priority = 700
 
     def run(self, **kwargs: Any) -> None:
+        if "cite" not in self.env.domains:
+            return
         works = {each.citation_id: each.entry.fields for each in self.env.get_domain("cite").citations}
         for citation in self.document.findall(nodes.citation):
             work = works.get(citation["ids"][0], {})

@@ -51,7 +51,7 @@ _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    body = _body(read_notebook(executed))
+    body = _body(read_notebook(executed), language)
     style = f"{figures.style()}\n{(resources.files(__package__) / 'report.css').read_text('utf-8')}"
     page = f"""<!DOCTYPE html>
 <html lang="{escape(language)}">
@@ -87,20 +87,25 @@ def _contents(body: str) -> str:
     return f"<nav><ul>\n{links}\n</ul></nav>" if links else ""
 
 
-def _body(notebook: Any) -> str:
+def _body(notebook: Any, language: str) -> str:
     """What the cells of a notebook show: HTML and figures; no words of warnings, no errors, no plain text.
 
     The same bytes as from nbconvert and its template "basic", which take longer than all the rest of a page.
     """
     from bs4 import BeautifulSoup  # attributes in the order of their names, and the fewest entities
 
-    cells = [(cell.id, [*filter(None, map(_html_of, cell.get("outputs", [])))]) for cell in notebook.cells]
+    cells = [
+        (cell.id, [*filter(None, (_html_of(each, language) for each in cell.get("outputs", [])))])
+        for cell in notebook.cells
+    ]
     return str(BeautifulSoup("".join(_cell(name, shown) for name, shown in cells if shown), "html.parser"))
 
 
-def _html_of(output: Any) -> str | None:
+def _html_of(output: Any, language: str) -> str | None:
     data = output.get("data", {})
-    return figures.output_html(data, output.metadata) if figures.VEGALITE_MIME in data else data.get("text/html")
+    return (
+        figures.output_html(data, output.metadata, language) if figures.VEGALITE_MIME in data else data.get("text/html")
+    )
 
 
 def _cell(name: str, shown: list[str]) -> str:
