@@ -22,6 +22,9 @@ from typing import Any
 import yaml
 from recorded_words import Words
 
+from kanon_lab.errors import KanonLabError
+from kanon_lab.terms import texts
+
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGE = "es"
 LOCALE = ROOT / "book" / "locale"
@@ -37,13 +40,16 @@ _SPHINX = ("-q", "-D", "gettext_compact=0", "-D", "gettext_location=0")
 def read_catalogue(name: str) -> Any:
     """A catalogue by the name of its document; empty where there is none."""
     from babel.messages.catalog import Catalog
-    from babel.messages.pofile import read_po
+    from babel.messages.pofile import PoFileError, read_po
 
     path = MESSAGES / f"{name}.po"
     if not path.exists():
         return Catalog(locale=LANGUAGE)
-    with path.open("rb") as file:
-        return read_po(file, locale=LANGUAGE)
+    try:
+        with path.open("rb") as file:
+            return read_po(file, locale=LANGUAGE, abort_invalid=True)
+    except (PoFileError, ValueError) as error:  # Babel and Sphinx would pass over a line that they cannot read
+        raise KanonLabError(f"{path}: is no catalogue of messages ({error}); mend it") from None
 
 
 def translation(name: str, message: str) -> str | None:
@@ -66,6 +72,8 @@ def stage(site: Path, target: Path) -> Words:
 
     Returns the words that were looked up on the way.
     """
+    for path in MESSAGES.rglob("*.po"):
+        read_catalogue(path.relative_to(MESSAGES).with_suffix("").as_posix())
     said = words()
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(site, target, ignore=shutil.ignore_patterns("_build", "_gettext", "conf.py", "*.ipynb"))
@@ -91,6 +99,8 @@ def _configure(config: dict[str, Any], said: Words) -> None:
     """The configuration in Spanish, in place."""
     sphinx = config["sphinx"]["config"]
     config["title"] = said.say(config["title"])
+    authors = texts("page", LANGUAGE)["print_authors"]
+    config["author"] = authors[0].lower() + authors[1:]  # the theme puts a word before them
     sphinx |= {
         "language": LANGUAGE,
         "locale_dirs": ["locale"],
@@ -145,7 +155,7 @@ def _tidied() -> int:
     read = {}
     for path in paths:
         with path.open("rb") as file:
-            read[path] = read_po(file, locale=LANGUAGE)
+            read[path] = read_po(file, locale=LANGUAGE, abort_invalid=True)
     known = {m.id: m.string for each in read.values() for m in each if m.id and m.string and not m.fuzzy}
     missing = 0
     for path, found in read.items():
@@ -176,7 +186,15 @@ _OF_THE_DAY = (
 
 
 def main() -> int:
-    missing = renew(ROOT / "_build" / "site")
+    site = ROOT / "_build" / "site"
+    if not site.is_dir():
+        print("editions: the book is not built; run make book first", file=sys.stderr)
+        return 2
+    try:
+        missing = renew(site)
+    except KanonLabError as error:
+        print(f"editions: {error}", file=sys.stderr)
+        return 2
     print(f"{MESSAGES.relative_to(ROOT)}: {missing} messages are not translated")
     return 0
 

@@ -8,6 +8,8 @@ import posixpath
 import re
 from pathlib import Path
 
+from kanon_lab.terms import wordings
+
 # What the theme and MathJax bring and nothing loads: tests ask every page for its files.
 UNUSED = ("**/*.map", "_static/*macros.html", "_static/images/*", "_static/locales/**/*", "_static/scripts/fonta*")
 # Of MathJax what the configuration in kanon_lab/show/sphinx.py names, and what that loads.
@@ -25,6 +27,7 @@ def lighten(html: Path, other: str = "es") -> None:
     for pattern in UNUSED:
         remove(*html.glob(pattern), *(html / other).glob(pattern))
     share(html, html / other)
+    say_in(other, html / other)
     mathjax = html / "_static" / "mathjax"
     remove(*(path for path in mathjax.rglob("*") if not MATHJAX.match(path.relative_to(mathjax).as_posix())))
     thin_icons(html)
@@ -51,6 +54,16 @@ def share(html: Path, other: Path) -> None:
 
         page.write_text(_ADDRESS.sub(named, page.read_text("utf-8")), "utf-8")
     remove(*(other / path for path in same))
+
+
+def say_in(language: str, html: Path) -> None:
+    """Translate what the theme and Sphinx say in no catalogue of theirs: names of buttons, links and bars."""
+    said = {row["en"]: row[language] for row in wordings("theme").values()}
+    for page in html.rglob("*.html"):
+        text = page.read_text("utf-8")
+        for english, own in said.items():
+            text = text.replace(english, own)
+        page.write_text(text, "utf-8")
 
 
 def thin_icons(html: Path) -> None:

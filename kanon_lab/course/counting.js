@@ -73,7 +73,7 @@ function readTable(bytes, tell) {
   if (declared) text = text.slice(declared[0].length);
   if (!trimmed(/^[^\r\n]*/.exec(text)[0])) fail("no_names");
   const { best, found, others, odd } = separatorOf(text), separator = declared?.[1] ?? best, { parseRows } = dsvFormat(separator);
-  if (parseRows(/(?:[^"\r\n]|"[^"]*")*/.exec(text)[0])[0].length === 1) {
+  if (parseRows(/(?:[^"\r\n]|"[^"]*")*/.exec(text)[0])[0]?.length === 1) {
     if (declared ? found.some((sign) => sign !== separator) : [..." :^~#!"].some(odd)) fail("one_column");
     // An empty cell in quotation marks is a record, an empty line is none.
     text = text.replace(/(^|[\r\n])""(?=[\r\n]|$)/g, '$1" "');
@@ -164,9 +164,10 @@ function patterns(groups, keys, sums) {
 
 // For each pattern the sum over all compatible ones: those who miss the same keys are joined with all who share the known ones.
 function compatible([keys, sums]) {
-  const masks = new Map();
+  // A bit for each key: the plain numbers have 32.
+  const masks = new Map(), bits = keys.map((_, j) => (keys.length > 32 ? 1n << BigInt(j) : 1 << j)), none = bits[0] ^ bits[0];
   for (let i = 0; i < sums[0].length; i++) {
-    const mask = keys.reduce((bits, { codes }, j) => bits | ((codes[i] > 0) << j), 0);
+    const mask = keys.reduce((all, { codes }, j) => (codes[i] > 0 ? all | bits[j] : all), none);
     masks.get(mask)?.push(i) ?? masks.set(mask, [i]);
   }
   if (masks.size === 1) return sums;
@@ -176,7 +177,7 @@ function compatible([keys, sums]) {
     for (const [other, rows] of masks) alike.set(mask & other, [...(alike.get(mask & other) ?? []), rows]);
     for (const [shared, parts] of alike) {
       const rows = Int32Array.from([...parts, ours].flat()), theirs = rows.subarray(0, rows.length - ours.length);
-      const known = keys.filter((_, j) => (shared >> j) & 1).map(({ codes, size }) => ({ codes: rows.map((i) => codes[i]), size }));
+      const known = keys.filter((_, j) => shared & bits[j]).map(({ codes, size }) => ({ codes: rows.map((i) => codes[i]), size }));
       const groups = grouped(known, rows.length);
       sums.forEach((values, s) => {
         const sum = totals(groups, Float64Array.from(theirs, (i) => values[i]));

@@ -152,6 +152,8 @@ function checkNumber(form, task) {
   // The unit as it stands on the page, in its language.
   const values = readings(form.elements.answer.value, form.querySelector(".kanon-unit")?.textContent || task.unit);
   if (!values.length) return say(form, null, SAID.unread);
+  // 1.234 may be two numbers: too high or too low is said of the one it is in the language of the page.
+  if (form.elements.answer.value.includes(document.documentElement.lang === "es" ? "." : ",")) values.reverse();
   const { right, known } = judge(task, values);
   const shown = form.querySelector(".kanon-shown").textContent;
   if (form.classList.contains("kanon-guess")) {

@@ -28,6 +28,8 @@ ADDRESS = "KANON_LAB_ADDRESS"
 EDITIONS = {"en": ("", "en_GB"), "es": ("es/", "es_ES")}
 PICTURE, _SIZE = "preview.png", (1200, 630)
 _ABSENT, _TAG = "404", re.compile("<[^>]*>")
+# Folder of the reference of functions, which stands in English in every edition.
+_ENGLISH = "book/api/"
 # Characters of a description that search engines show, or a few more.
 _MOST = 300
 
@@ -133,6 +135,9 @@ def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[st
             told |= dict(zip(("og:image:width", "og:image:height"), map(str, _SIZE)))
             lines.append('<meta name="twitter:card" content="summary_large_image">')
             lines += [f'<link rel="alternate" {which}>' for which in _alternates(page)]
+    if language != "en" and pagename.startswith(_ENGLISH):
+        note = escape(texts("page", language)["reference"])
+        context["body"] = f'<p class="kanon-english">{note}</p>\n<div lang="en">\n{context["body"]}\n</div>'
     lines += [f'<meta property="{name}" content="{escape(text)}">' for name, text in told.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
 

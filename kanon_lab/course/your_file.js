@@ -121,16 +121,17 @@ function show(results, weighted, changed) {
   }
 }
 const quoted = (text) => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
-const listed = (name) => (/[",]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
+const listed = (name) => (/[",\r\n]/.test(name) ? `"${name.replace(/"/g, '""')}"` : name);
 function command({ keys, weight, missing, na }) {
   const options = [["keys", keys.map(listed).join(",")], ["weight", weight], ["missing", missing === "wildcard" ? "" : missing]];
   const given = [...options, ...na.map((mark) => ["na", mark])].filter(([, value]) => value);
   return ["kanon-lab measure", quoted(file.name.replace(/^-/, "./-")), ...given.map(([name, value]) => `--${name} ${quoted(value)}`)].join(" ");
 }
-// JSON is YAML too: every name stands in quotation marks.
+// JSON is YAML too, but for a few signs: every name stands in quotation marks.
+const escaped = (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
 function recipe(asked, steps) {
   const { keys, weight, ...others } = asked, settings = { key_variables: keys, ...(weight && { weight }), ...others };
-  const json = (value) => JSON.stringify(value, null, 1).replace(/\n */g, " "), made = {
+  const json = (value) => JSON.stringify(value, null, 1).replace(/\n */g, " ").replace(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped), made = {
     drop: ({ name }) => ({ remove_variables: { variables: [name] } }),
     width: ({ name, size }) => ({ recode: { variable: name, width: size } }),
     first: ({ name, size, length }) => ({ recode: { variable: name, hierarchy: { masks: [length, size], width: length }, level: 1 } }),

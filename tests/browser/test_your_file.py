@@ -94,6 +94,7 @@ FAULTY = [
     b"a:b\n1:2\n3:4\n",
     b"a,b\n1,\xc3\xb1\n2,\xf1\n3,\xc3\xb1\n",
     b"a,b\n1,\x81\x8d\n",
+    b'"',
     "a,b\n1,2\n".encode("utf-16-le"),
     b"PK\x03\x04\x14\x00",
     b"PAR1xxxx",
@@ -237,6 +238,17 @@ def test_generated_files_are_counted_as_the_package_counts_them(visit, tmp_path)
     assert 3 <= refused <= 12
 
 
+def test_more_keys_than_a_number_has_bits(visit, tmp_path):
+    rng = random.Random(3)
+    keys = [f"c{i}" for i in range(36)]
+    rows = [keys, *([rng.choice(["a"] * 9 + ["b", ""]) for _ in keys] for _ in range(40))]
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(map(",".join, rows)), "utf-8")
+    measure = {"changes": {}, "keys": keys, "weight": "", "missing": "wildcard", "na": []}
+    (said,) = ask(visit, [{"bytes": path.read_bytes(), "na": [], "measure": measure}])
+    assert said["done"][0].items() >= counted(path, measure, {}).items()
+
+
 def test_faults_are_those_of_the_package(visit, tmp_path):
     found = ask(visit, [{"bytes": content, "na": []} for content in FAULTY])
     path = tmp_path / "own.csv"
@@ -272,7 +284,9 @@ def number_shown(page, which, name):
 
 def test_command_and_recipe_give_the_same_as_the_page(visit, own_page, tmp_path, monkeypatch, capsys):
     """With bands, first characters and a key left out; names that a shell and YAML would take for something else."""
-    frame = load_microdata("health-survey").rename(columns={"age": "it's, age", "sex": "null", "education": "-e"})
+    frame = load_microdata("health-survey").rename(
+        columns={"age": "it's,\nage", "sex": "nu\x7f\u2028ll", "education": "-e"}
+    )
     frame.loc[::9, "-e"] = "NA"
     path = tmp_path / "-my survey.csv"
     frame.to_csv(path, index=False)
@@ -281,8 +295,8 @@ def test_command_and_recipe_give_the_same_as_the_page(visit, own_page, tmp_path,
     page.fill("[name=na]", "NA")
     choose(page, path)
     changed(page, "postcode", "first", 2)
-    changed(page, "it's, age", "width", 10)
-    changed(page, "null", "same")
+    changed(page, "it's,\nage", "width", 10)
+    changed(page, "nu\x7f\u2028ll", "same")
     changed(page, "-e", "drop")
     page.select_option("[name=weight]", "weight")
     page.keyboard.press("Tab")

@@ -14,6 +14,7 @@ from babel.messages.pofile import read_po
 from bs4 import BeautifulSoup
 
 from kanon_lab.course.glossary import GLOSSED, forms, spanish_forms
+from kanon_lab.errors import KanonLabError
 from kanon_lab.show.page import VEGALITE_MIME
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,3 +175,11 @@ def test_code_and_printed_figures_of_a_table_stay():
     said = words.html(f'<p>see <code>region</code></p><p title="a word">1.5</p>{table}')
     assert said.startswith('<p>dicho <code>region</code></p><p title="dicho">1,5</p>')
     assert '<td class="text">1.234</td><td class="number">1,5</td>' in said
+
+
+@pytest.mark.parametrize("content", ["<<<<<<< HEAD\n", 'msgid "a"\nmsgstr "\xe1"\n'])
+def test_a_damaged_catalogue_is_named(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(editions, "MESSAGES", tmp_path)
+    (tmp_path / "damaged.po").write_text(content, "latin-1")
+    with pytest.raises(KanonLabError, match=r"damaged\.po: is no catalogue"):
+        editions.stage(tmp_path / "site", tmp_path / "target")
