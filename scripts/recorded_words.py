@@ -82,6 +82,7 @@ class Words:
         self.lookup = lookup
         self.met: dict[str, str] = {}
         self.place = ""
+        self._chosen: dict[str, str] = {}
         self._exact: dict[str, str] = {}
         self._forms: list[tuple[re.Pattern[str], str]] = []
         for text, said in wordings:
@@ -173,9 +174,16 @@ class Words:
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A specification of Vega-Lite."""
         fixed = _PLACES | {*_names(spec)}
+        self._chosen = {
+            each["name"]: json.dumps({name: self.say(name) for name in options}, ensure_ascii=False)
+            for each in spec.get("params", [])
+            if (options := fixed & {*map(str, each.get("bind", {}).get("options", []))})
+        }
         said = self._chart(spec, "", False, fixed)
         config = said.get("config", {})
-        return {**said, "config": {**config, "locale": {"number": LOCALE}}}
+        # Spanish is longer: Vega would cut a title of a legend.
+        legend = {**config.get("legend", {}), "titleLimit": 0, "labelLimit": 0}
+        return {**said, "config": {**config, "locale": {"number": LOCALE}, "legend": legend}}
 
     def _chart(self, value: Any, key: str, data: bool, fixed: set[str]) -> Any:
         if isinstance(value, dict):
@@ -248,7 +256,11 @@ class Words:
             told = self._lines(said.replace("\\n", "\n").replace("\\'", "'"))
             return json.dumps(told, ensure_ascii=False) if "'" in told else "'" + told.replace("\n", "\\n") + "'"
 
-        return _LITERAL.sub(literal, text)
+        told = _LITERAL.sub(literal, text)
+        # What was chosen is the name of a field, and said where it is part of a sentence.
+        for name, words in self._chosen.items():
+            told = re.sub(rf"(?<=\+ ){name}(?= \+)", lambda _, name=name, words=words: f"({words})[{name}]", told)
+        return told
 
     def notebook(self, notebook: dict[str, Any], name: str) -> dict[str, Any]:
         """An executed notebook; printed text and code stay."""
