@@ -16,10 +16,11 @@ from typing import Any
 
 from kanon_lab.digits import WRITTEN, is_plain, local
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
+from kanon_lab.show.style import SUBTITLE_WIDTH, TITLE_WIDTH
 
 # What numbers what follows: a table, a section. Such a number is a name.
 _NAMES = re.compile(
-    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|version|formula) $"
+    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|version|formula|CC BY) $"
 )
 # A section that heads a text, or a part of one: "7.7: members of the household".
 _PLACE = re.compile(r"(?:^|; )$"), re.compile(r"(?: to \d[\d.]*)?:")
@@ -191,7 +192,7 @@ class Words:
             return self._legend(inner, fixed)
         if isinstance(value, list):
             if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
-                return self._wrapped(value)
+                return self._wrapped(value, SUBTITLE_WIDTH if key == "subtitle" else TITLE_WIDTH)
             return [self._chart(each, key, data, fixed) for each in value]
         if not isinstance(value, str):
             return value
@@ -238,10 +239,9 @@ class Words:
         """A text of lines, each by itself."""
         return "\n".join(self.say(line) for line in text.split("\n"))
 
-    def _wrapped(self, lines: list[str]) -> list[str]:
-        """A text that was cut in lines, cut anew."""
-        longest = max(map(len, lines))
-        return textwrap.wrap(self.say(" ".join(lines)), max(longest, 40 if len(lines) > 1 else 1000)) or lines
+    def _wrapped(self, lines: list[str], width: int) -> list[str]:
+        """A text that was cut in lines, cut anew as a telephone needs it."""
+        return textwrap.wrap(self.say(" ".join(lines)), width) or lines
 
     def _expression(self, text: str, fixed: set[str]) -> str:
         def literal(found: re.Match[str]) -> str:

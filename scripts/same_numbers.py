@@ -86,7 +86,7 @@ def _numbers_of(value: Any, key: str = "") -> Iterator[str]:
     """Numbers of a specification or a list, each under the name that it has there; and those in its texts."""
     if isinstance(value, dict):
         for name, each in value.items():
-            if name not in ("locale", "labelExpr", "titleLimit", "labelLimit"):
+            if name not in ("locale", "labelExpr", "titleLimit", "labelLimit", "said"):
                 yield from _numbers_of(each, name)
     elif isinstance(value, list):
         # The lines of a title are cut anew.
