@@ -16,11 +16,12 @@ from typing import Any
 
 from kanon_lab.digits import WRITTEN, is_plain, local
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
-from kanon_lab.show.style import SUBTITLE_WIDTH, TITLE_WIDTH
 
+# Letters of a line that a telephone shows; Spanish words are wider.
+_TITLE, _SUBTITLE = 33, 46
 # What numbers what follows: a table, a section. Such a number is a name.
 _NAMES = re.compile(
-    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|version|formula|CC BY) $"
+    r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|CC BY) $"
 )
 # A section that heads a text, or a part of one: "7.7: members of the household".
 _PLACE = re.compile(r"(?:^|; )$"), re.compile(r"(?: to \d[\d.]*)?:")
@@ -192,7 +193,7 @@ class Words:
             return self._legend(inner, fixed)
         if isinstance(value, list):
             if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
-                return self._wrapped(value, SUBTITLE_WIDTH if key == "subtitle" else TITLE_WIDTH)
+                return self._wrapped(value, _SUBTITLE if key == "subtitle" else _TITLE)
             return [self._chart(each, key, data, fixed) for each in value]
         if not isinstance(value, str):
             return value
@@ -202,6 +203,8 @@ class Words:
             return " ".join(map(self._lines, value.split(" ")))
         if data:
             return value if key in _DRAWN or value in fixed else self._lines(value)
+        if key == "subtitle":
+            return self._wrapped([value], _SUBTITLE)
         if key in _SAID:
             return self._lines(value)
         return self._lines(value) if key in _MEANT and value not in fixed else value
@@ -236,8 +239,8 @@ class Words:
         return made
 
     def _lines(self, text: str) -> str:
-        """A text of lines, each by itself."""
-        return "\n".join(self.say(line) for line in text.split("\n"))
+        """A text of lines, each by itself; labels in a drawing have no room for a blank before the sign of per cent."""
+        return "\n".join(self.say(line).replace("\N{NO-BREAK SPACE}%", "%") for line in text.split("\n"))
 
     def _wrapped(self, lines: list[str], width: int) -> list[str]:
         """A text that was cut in lines, cut anew as a telephone needs it."""
