@@ -30,8 +30,8 @@ from kanon_lab.terms import texts
 
 NAME = "kanon-lab-bundle"
 WITH_PACKAGES = "--with-packages"
-#: Language -> folder of the notebooks to practise with.
-EXERCISES = {"en": "exercises", "es": "ejercicios"}
+#: Folder of the notebooks to practise with, which are in English.
+EXERCISES = "exercises"
 _STYLE = "body{max-width:44rem;margin:2rem auto;padding:0 1rem;font:1.05rem/1.5 sans-serif}pre{white-space:pre-wrap}"
 # Archives cannot have an earlier date.
 _FIRST = (1980, 1, 1, 0, 0, 0)
@@ -73,12 +73,12 @@ def contents(printed: bool) -> dict[str, Path]:
     files = {f"book/{path.relative_to(HTML).as_posix()}": path for path in files_under(HTML)}
     files |= {f"notebooks/{path.name}": path for path in find_notebooks().values()}
     for language, (folder, _) in EDITIONS.items():
-        made = sorted((HTML / folder / "exercises").glob("*.ipynb"))
-        files |= {f"{EXERCISES[language]}/{path.name}": path for path in made}
-        if made:
-            files[f"{EXERCISES[language]}/{PROJECT}"] = ROOT / "book" / START
         if printed and (paper := BUILD / f"kanon-lab-{language}.pdf").exists():
             files[paper.name] = paper
+    made = sorted((HTML / "exercises").glob("*.ipynb"))
+    files |= {f"{EXERCISES}/{path.name}": path for path in made}
+    if made:
+        files[f"{EXERCISES}/{PROJECT}"] = ROOT / "book" / START
     return files | {"packages/constraints.txt": ROOT / "constraints.txt"}
 
 
@@ -118,7 +118,7 @@ def readme(files: dict[str, Path]) -> str:
             (f"book/{folder}index.html", words["book"]),
             (f"kanon-lab-{language}.pdf", words["paper"]),
             ("notebooks/", words["notebooks"]),
-            (f"{EXERCISES[language]}/", words["exercises"]),
+            (f"{EXERCISES}/", words["exercises"]),
             ("packages/", words["packages_all" if offline else "packages"]),
         ]
         items = "".join(

@@ -52,7 +52,7 @@ def test_all_is_there_and_the_first_page_leads_to_it(made):
     soup, names = first_page(made())
     inside = {name.removeprefix("kanon-lab-bundle/") for name in names}
     assert {f"notebooks/{path.name}" for path in find_notebooks().values()} <= inside
-    assert {f"packages/{WHEEL}", "packages/constraints.txt", "kanon-lab-en.pdf", "ejercicios/school.yml"} <= inside
+    assert {f"packages/{WHEEL}", "packages/constraints.txt", "kanon-lab-en.pdf", "exercises/school.yml"} <= inside
     sections = soup.select("section")
     assert [each["lang"] for each in sections] == ["en", "es"]
     for section, start in zip(sections, ("book/index.html", "book/es/index.html")):
