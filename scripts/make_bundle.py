@@ -72,7 +72,7 @@ def contents(printed: bool) -> dict[str, Path]:
     """What is in the archive but for wheels, by its place there."""
     files = {f"book/{path.relative_to(HTML).as_posix()}": path for path in files_under(HTML)}
     files |= {f"notebooks/{path.name}": path for path in find_notebooks().values()}
-    for language, (folder, _) in EDITIONS.items():
+    for language in EDITIONS:
         if printed and (paper := BUILD / f"kanon-lab-{language}.pdf").exists():
             files[paper.name] = paper
     made = sorted((HTML / "exercises").glob("*.ipynb"))
