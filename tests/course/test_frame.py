@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxWarning
+from sphinx.locale import translators
 from sphinx.util.docutils import docutils_namespace
 
 from kanon_lab.course.frame import LOOKED_UP
@@ -61,6 +62,7 @@ def build(source, pages, **settings):
     settings |= {"extensions": extensions, "exclude_patterns": ["_build"], "html_theme": "basic"}
     with docutils_namespace():
         Sphinx(source, None, out, out / "trees", "html", settings, status=None, warningiserror=True).build()
+    translators.clear()  # Sphinx keeps catalogues for whatever the process builds next
     return lambda name: BeautifulSoup((Path(out) / "book" / f"{name}.html").read_text("utf-8"), "html.parser")
 
 
