@@ -75,8 +75,8 @@ def _unknown(value: float | None) -> str:
     return "infinite" if isinstance(value, numbers.Real) and math.isinf(value) else "unknown"
 
 
-def local(text: str) -> str:
-    """A text with its numbers as they are written in Spanish: 1.234,5 and 12 %, without a break before the sign.
+def local(text: str, language: str = "es") -> str:
+    """A text with its numbers as a language has them; in Spanish 1.234,5 and 12 %, without a break before the sign.
 
     Examples
     --------
@@ -84,6 +84,8 @@ def local(text: str) -> str:
     >>> local("1,234 of 3,000 (41.1%), 2003-01-01, 01.2.3")
     '1.234 of 3.000 (41,1\xa0%), 2003-01-01, 01.2.3'
     """
+    if language != "es":
+        return text
     return _PER_CENT.sub("\N{NO-BREAK SPACE}%", WRITTEN.sub(lambda found: found[0].translate(_SWAPPED), text))
 
 

@@ -49,14 +49,15 @@ class Term:
         return greek.replace("{", "").replace("}", "")
 
 
-def _rows(name: str) -> list[dict[str, str]]:
+@cache
+def rows(name: str) -> list[dict[str, str]]:
     """A table of the package."""
     with files("kanon_lab").joinpath(name).open(encoding="utf-8", newline="") as table:
         return [*csv.DictReader(table)]
 
 
 #: Key -> `Term`, in the order of the glossary.
-TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in _rows("terms.csv")}
+TERMS = {row["key"]: Term(**row | {"in_glossary": row["in_glossary"] == "yes"}) for row in rows("terms.csv")}
 
 # How numbers of these parts of a note are written, where it is not as counts or as shares.
 _FORMS = {"often": ".1%", "at_random": ".1%", "level": "g"}
@@ -113,7 +114,7 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 @cache
 def wordings(where: str) -> dict[str, dict[str, str]]:
     """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``page``, ``exercise`` ..."""
-    return {row["key"]: row for row in _rows("words.csv") if row["where"] == where}
+    return {row["key"]: row for row in rows("words.csv") if row["where"] == where}
 
 
 def texts(where: str, language: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -38,20 +38,27 @@ CONFIGURATION = ("_config.yml", "_toc.yml")
 
 
 def main() -> int:
-    try:
-        run_notebooks()
-        build_pages()
-    except KanonLabError as error:
-        print(f"make book: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"make book: {first_reason(error)}; free space, or mend the permissions of {BUILD}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("make book: interrupted; what was finished is kept", file=sys.stderr)
-        return 130
+    return ended("make book", make)
+
+
+def make() -> None:
+    run_notebooks()
+    build_pages()
     print(f"The book: {(HTML / 'index.html').as_uri()}")
-    return 0
+
+
+def ended(command: str, work: Callable[[], int | None]) -> int:
+    """Do the work of a command; return its exit code, and say in one line what went wrong."""
+    try:
+        return work() or 0
+    except KanonLabError as error:
+        print(f"{command}: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"{command}: {first_reason(error)}; free space, or mend the permissions of {BUILD}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print(f"{command}: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
+    return 2
 
 
 def first_reason(error: OSError) -> str:

@@ -9,7 +9,6 @@ its own table, words.csv, and in no catalogue.
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import subprocess
@@ -23,7 +22,7 @@ import yaml
 from recorded_words import Words
 
 from kanon_lab.errors import KanonLabError
-from kanon_lab.terms import texts
+from kanon_lab.terms import rows, texts
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGE = "es"
@@ -61,9 +60,8 @@ def translation(name: str, message: str) -> str | None:
 def words() -> Words:
     """What recorded results are translated by."""
     wordings = []
-    with (ROOT / "kanon_lab" / "words.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            wordings += [(text, row[LANGUAGE]) for text in (row["en"], row["en_page"]) if text and row[LANGUAGE]]
+    for row in rows("words.csv"):
+        wordings += [(text, row[LANGUAGE]) for text in (row["en"], row["en_page"]) if text and row[LANGUAGE]]
     return Words(lambda message: translation(RECORDED, message), wordings)
 
 

@@ -18,7 +18,7 @@ from platform import platform, python_version
 from tempfile import TemporaryDirectory
 
 import print_book
-from build_book import BUILD, HTML, ROOT, files_under
+from build_book import BUILD, HTML, ROOT, ended, files_under
 
 from kanon_lab import __version__
 from kanon_lab.course.edition import EDITIONS, commit_of
@@ -41,20 +41,18 @@ def main(options: list[str]) -> int:
     if set(options) - {WITH_PACKAGES}:
         print(f"make bundle: the only option is {WITH_PACKAGES}", file=sys.stderr)
         return 2
-    try:
-        if (printed := has_chromium()) and (code := print_book.main([])):
-            return code
-        target = BUILD / f"{NAME}.zip"
-        with TemporaryDirectory() as folder:
-            files = contents(printed) | wheels(Path(folder), WITH_PACKAGES in options)
-            pack(target, files | {"README.html": readme(files).encode()})
-        print(f"{target}: {len(files) + 1:,} files, {target.stat().st_size / 1e6:.1f} MB", flush=True)
-    except KanonLabError as error:
-        print(f"make bundle: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"make bundle: {error.strerror}: {error.filename or BUILD}", file=sys.stderr)
-        return 2
+    return ended("make bundle", lambda: make(WITH_PACKAGES in options))
+
+
+def make(with_packages: bool) -> int:
+    """Print the book, if need be and it can be, and write the archive; another exit code than 0 is that of printing."""
+    if (printed := has_chromium()) and (code := print_book.main([])):
+        return code
+    target = BUILD / f"{NAME}.zip"
+    with TemporaryDirectory() as folder:
+        files = contents(printed) | wheels(Path(folder), with_packages)
+        pack(target, files | {"README.html": readme(files).encode()})
+    print(f"{target}: {len(files) + 1:,} files, {target.stat().st_size / 1e6:.1f} MB", flush=True)
     return 0
 
 

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from build_book import BUILD, STAMPS, digest, is_current, write_stamp
+from build_book import BUILD, STAMPS, digest, ended, is_current, write_stamp
 from one_page import FOLDERS, STYLE, Edition
 
 from kanon_lab.errors import KanonLabError
@@ -55,19 +55,11 @@ NUMBER = """(pages) => {
 
 
 def main(languages: list[str]) -> int:
-    try:
+    def work() -> None:
         for language in languages or [name for name, folder in FOLDERS.items() if (folder / "book").is_dir()]:
             write_edition(language)
-    except KanonLabError as error:
-        print(f"make pdf: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"make pdf: {error.strerror}: {error.filename or BUILD}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("make pdf: interrupted", file=sys.stderr)
-        return 130
-    return 0
+
+    return ended("make pdf", work)
 
 
 def write_edition(language: str) -> None:

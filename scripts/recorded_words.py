@@ -229,9 +229,8 @@ class Words:
     def _bound(self, bind: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
         """A control: its name and what it offers are read, what it offers stands for itself too."""
         made = {**bind, "name": self.say(bind["name"])} if "name" in bind else dict(bind)
-        for name in ("labels", "options"):
-            if name in bind and (name == "labels" or "labels" not in bind):
-                made["labels"] = [self.say(each) if isinstance(each, str) else str(each) for each in bind[name]]
+        if (offered := bind.get("labels", bind.get("options"))) is not None:
+            made["labels"] = [self.say(each) if isinstance(each, str) else str(each) for each in offered]
         if "options" in bind:
             made["options"] = [
                 self._lines(each) if isinstance(each, str) and each not in fixed else each for each in bind["options"]

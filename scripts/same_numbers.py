@@ -47,7 +47,7 @@ def found(path: Path, language: str) -> dict[str, Counter[str]]:
     )
     made = {kind: Counter() for kind in KINDS}
     for script in article.select("script[type='application/json']"):
-        made["charts"].update(_numbers_of(json.loads(script.string)))
+        made["charts"].update(numbers_of(json.loads(script.string)))
     for form in article.select("[data-exercise]"):
         task = json.loads(form["data-exercise"])
         made["exercises"][
@@ -82,18 +82,18 @@ def numbers(text: str, language: str, *, strict: bool) -> list[str]:
     return _ANY.findall(text if language == "en" else text.translate(_SWAPPED))
 
 
-def _numbers_of(value: Any, key: str = "") -> Iterator[str]:
+def numbers_of(value: Any, key: str = "") -> Iterator[str]:
     """Numbers of a specification or a list, each under the name that it has there; and those in its texts."""
     if isinstance(value, dict):
         for name, each in value.items():
             if name not in ("locale", "labelExpr", "titleLimit", "labelLimit", "said"):
-                yield from _numbers_of(each, name)
+                yield from numbers_of(each, name)
     elif isinstance(value, list):
         # The lines of a title are cut anew.
         if key in ("title", "subtitle", "text") and all(isinstance(each, str) for each in value):
             value = [" ".join(value)]
         for each in value:
-            yield from _numbers_of(each, key)
+            yield from numbers_of(each, key)
     elif isinstance(value, bool | int | float):
         yield f"{key}={value!r}"
     elif isinstance(value, str):

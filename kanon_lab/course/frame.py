@@ -125,7 +125,7 @@ class Minutes(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         language = self.config.language
         rule = texts("page", language)["rule"].format(**READING, **PRACTICE)
-        return [nodes.paragraph("", local(rule) if language == "es" else rule, translatable=False)]
+        return [nodes.paragraph("", local(rule, language), translatable=False)]
 
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:

@@ -143,10 +143,6 @@ class Tasks(SphinxDirective):
             element("label", {}, f"{self.words[label]} ", element("input", entry), *self.unit(solved)),
         )
 
-    def number(self, text: str) -> str:
-        """A number as it is written in the language of the page."""
-        return local(text) if self.config.language == "es" else text
-
     def unit(self, solved: Solved) -> list[nodes.Node]:
         return [nodes.Text(" "), self.inline(solved.unit, "kanon-unit")] if solved.unit else []
 
@@ -167,7 +163,14 @@ class Tasks(SphinxDirective):
         else:
             parts.append(
                 element(
-                    "p", {}, element("strong", {"class": "kanon-shown"}, self.number(solved.shown), *self.unit(solved))
+                    "p",
+                    {},
+                    element(
+                        "strong",
+                        {"class": "kanon-shown"},
+                        local(solved.shown, self.config.language),
+                        *self.unit(solved),
+                    ),
                 )
             )
         parts.append(element("div", {"class": "kanon-explained"}, *self.parse_text_to_nodes(solved.explain)))
@@ -176,7 +179,7 @@ class Tasks(SphinxDirective):
             parts.append(nodes.literal_block(code, code, language="python"))
         if solved.wrong:
             parts.append(element("p", {}, self.words["others"]))
-            reasons = [self.reason(f"{self.number(each['shown'])}:", each) for each in solved.wrong]
+            reasons = [self.reason(f"{local(each['shown'], self.config.language)}:", each) for each in solved.wrong]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         return element("details", {"class": "kanon-solution"}, *parts)
 
