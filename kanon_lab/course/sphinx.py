@@ -161,18 +161,8 @@ class Tasks(SphinxDirective):
             reasons = [self.reason(f"{letter})", each) for letter, each in zip(LETTERS, solved.options, strict=False)]
             parts.append(element("ul", {"class": "kanon-reasons"}, *reasons))
         else:
-            parts.append(
-                element(
-                    "p",
-                    {},
-                    element(
-                        "strong",
-                        {"class": "kanon-shown"},
-                        local(solved.shown, self.config.language),
-                        *self.unit(solved),
-                    ),
-                )
-            )
+            shown = [local(solved.shown, self.config.language), *self.unit(solved)]
+            parts.append(element("p", {}, element("strong", {"class": "kanon-shown"}, *shown)))
         parts.append(element("div", {"class": "kanon-explained"}, *self.parse_text_to_nodes(solved.explain)))
         if solved.solution.strip():
             code = f"{solved.given.strip()}\n{solved.solution.strip()}".strip()
