@@ -33,16 +33,16 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 book: $(STAMP)
-	@$(PY) scripts/build_book.py
+	@$(PY) -m kanon_book.building.build
 
 pdf: book
-	@$(PY) scripts/print_book.py
+	@$(PY) -m kanon_book.building.printing
 
 test: book
 	@$(PY) -m pytest -n auto --dist worksteal
 
 bundle: book
-	@$(PY) scripts/make_bundle.py $(if $(WITH_PACKAGES),--with-packages)
+	@$(PY) -m kanon_book.building.bundle $(if $(WITH_PACKAGES),--with-packages)
 
 bench: $(STAMP)
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]' || \
@@ -54,4 +54,4 @@ lab: $(STAMP)
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .hypothesis build dist
-	find kanon_lab tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find kanon_lab book tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,19 +8,20 @@ import numpy as np
 from generators import SEED
 from harness import Question
 
+import kanon_book.studies
 import kanon_lab
 
 FRACTION = 245_944 / 6_059_494
 
 
 def make(rows):
-    census = kanon_lab.studies.catalan_census()
+    census = kanon_book.studies.catalan_census()
     return census.sample(rows / census.persons)
 
 
 def study(repeats):
     def grid(frame):
-        names, levels = list(kanon_lab.studies.CATALAN_KEYS), kanon_lab.studies.CATALAN_LEVELS
+        names, levels = list(kanon_book.studies.CATALAN_KEYS), kanon_book.studies.CATALAN_LEVELS
         return kanon_lab.sample.scenario_grid(frame, names, levels, fraction=FRACTION, repeats=repeats)
 
     return grid
@@ -28,7 +29,7 @@ def study(repeats):
 
 def by_groupby(frame):
     """u1, u2 and u of one subsample."""
-    names = list(kanon_lab.studies.CATALAN_KEYS)
+    names = list(kanon_book.studies.CATALAN_KEYS)
     drawn = frame[np.random.default_rng(SEED).random(len(frame)) < FRACTION]
     in_sample = frame.groupby(names)["sex"].transform("size") == 1
     in_subsample = drawn.groupby(names)["sex"].transform("size") == 1

@@ -25,7 +25,7 @@ from typing import Any
 from harness import FILES, PYCANON, load, measure, megabytes
 
 HERE = Path(__file__).resolve().parent
-RESULTS = HERE.parent / "book" / "figures" / "speed.json"
+RESULTS = HERE.parent / "book" / "kanon_book" / "figures" / "speed.json"
 #: The questions, in the order of the book's page.
 NAMES = """classes wildcard diversity risk suda linkage suppression microaggregation pram swapping lattice subsample
 population map moves engines""".split()

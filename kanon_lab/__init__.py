@@ -19,7 +19,7 @@ _load, _, _NAMES = exports(
 )
 
 # Rooms that are loaded when they are first named, as kanon_lab.methods.
-_ROOMS = "classes course data figures measures methods population recipes sample show studies".split()
+_ROOMS = "classes data measures methods population recipes sample show".split()
 
 # Older names of rooms.
 _ALIASES = {

@@ -50,9 +50,9 @@ class Term:
 
 
 @cache
-def rows(name: str) -> list[dict[str, str]]:
-    """A table of the package."""
-    with files("kanon_lab").joinpath(name).open(encoding="utf-8", newline="") as table:
+def rows(name: str, package: str = "kanon_lab") -> list[dict[str, str]]:
+    """A table of a package: this one, or one that stands on it."""
+    with files(package).joinpath(name).open(encoding="utf-8", newline="") as table:
         return [*csv.DictReader(table)]
 
 
@@ -112,18 +112,18 @@ def worded(key: str, parts: dict[str, Any], wording: str, text_of: Callable[[str
 
 
 @cache
-def wordings(where: str) -> dict[str, dict[str, str]]:
-    """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``page``, ``exercise`` ..."""
-    return {row["key"]: row for row in rows("words.csv") if row["where"] == where}
+def wordings(where: str, package: str = "kanon_lab") -> dict[str, dict[str, str]]:
+    """Key -> wording -> text of what is said in one place: ``report``, ``note``, ``figure`` or ``configuration``."""
+    return {row["key"]: row for row in rows("words.csv", package) if row["where"] == where}
 
 
-def texts(where: str, language: str) -> dict[str, str]:
+def texts(where: str, language: str, package: str = "kanon_lab") -> dict[str, str]:
     """Key -> text in a language of what is said in one place; in English where it has none in that language.
 
     Examples
     --------
     >>> from kanon_lab.terms import texts
-    >>> texts("page", "es")["needs"]
-    'Se apoya en'
+    >>> texts("figure", "es")["figure_data"]
+    'Datos de esta figura'
     """
-    return {key: row.get(language) or row["en"] for key, row in wordings(where).items()}
+    return {key: row.get(language) or row["en"] for key, row in wordings(where, package).items()}

@@ -23,10 +23,10 @@ import pandas as pd
 from scipy.optimize import least_squares
 from tqdm import tqdm
 
+from kanon_book.studies import CATALAN_KEYS, CATALAN_LEVELS, catalan_census, census_parameters
+from kanon_book.studies.garin import taula
 from kanon_lab.files import write_bytes
 from kanon_lab.sample import expected_study, population_sizes, scenario_grid
-from kanon_lab.studies import CATALAN_KEYS, CATALAN_LEVELS, catalan_census, census_parameters
-from kanon_lab.studies.garin import taula
 
 ROOT = Path(__file__).resolve().parents[1]
 PARAMETERS = ROOT / "kanon_lab" / "data" / "embedded" / "catalonia-1991.yml"

@@ -17,11 +17,11 @@ import pandas as pd
 from spain_model import assign_labels, draw_whole, expected_cells, sizes_in_class
 from tqdm import tqdm
 
+from kanon_book.studies import printed_row, reconstruct_cells
+from kanon_book.studies.gil_bellosta import PLACES
 from kanon_lab.data import PROVINCES
 from kanon_lab.files import csv_gz, write_bytes
 from kanon_lab.population import CUADRO_1_RANGES, PERIODS, persons_in_ranges
-from kanon_lab.studies import printed_row, reconstruct_cells
-from kanon_lab.studies.gil_bellosta import PLACES
 
 PACKAGE = Path(__file__).resolve().parents[1] / "kanon_lab"
 EMBEDDED = PACKAGE / "data" / "embedded"

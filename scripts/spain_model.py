@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon_book.studies.inverse import apportion
 from kanon_lab.errors import OptionError
-from kanon_lab.studies.inverse import apportion
 
 #: Inhabitants from which on a municipality's age structure no longer depends on its size.
 REFERENCE_SIZE = 10_000.0

@@ -38,7 +38,7 @@ def shared() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def audited_once() -> Iterator[None]:
     """Each source is audited once in a process, unless counts are given; what a caller gets is its own."""
-    from kanon_lab.studies import verdicts
+    from kanon_book.studies import verdicts
 
     afresh = verdicts._audit_source
     once = cache(lambda source: afresh(source, None))

@@ -10,9 +10,10 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from kanon_lab.course import files, lab, solved_file
+from kanon_book import places
+from kanon_book.course import files, lab, solved_file
 
-FILE = Path(__file__).parent / "course" / "hospital.yml"
+FILE = Path(__file__).parent / "book" / "course" / "hospital.yml"
 #: Under which the notebook has solved them.
 NAME = "hospital"
 COUNT = '<span data-chapter="hospital" data-exercises="4"></span>'
@@ -36,7 +37,8 @@ parts:
     chapters:
       - file: book/glossary
 """
-EXTENSIONS = "myst_nb sphinx_external_toc sphinx-mathjax-offline kanon_lab.course.sphinx kanon_lab.course.frame".split()
+EXTENSIONS = ["myst_nb", "sphinx_external_toc", "sphinx-mathjax-offline"]
+EXTENSIONS += ["kanon_book.pages.exercises", "kanon_book.pages.frame"]
 
 
 def use(folder: Path, patch) -> None:
@@ -44,7 +46,8 @@ def use(folder: Path, patch) -> None:
     (folder / "exercises").mkdir()
     shutil.copy(FILE, folder / "exercises")
     (folder / "_toc.yml").write_text(TOC, "utf-8")
-    patch.setattr(files, "_place", lambda name: folder / name)
+    for name, path in (("EXERCISES", "exercises"), ("TOC", "_toc.yml"), ("CHAPTERS", "book")):
+        patch.setattr(places, name, folder / path)
     forget()
 
 

@@ -15,15 +15,13 @@ import pytest
 import yaml
 from processes import PATIENCE
 
-from kanon_lab.course.edition import ADDRESS
+from kanon_book.pages.edition import ADDRESS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "kanon_lab"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
-# A room imports only itself and rooms before it.
-ROOMS = """errors digits terms files loading arguments roles settings columns rules data population classes engines
-measures methods sample recipes show figures studies notebooks course report cli""".split()
+BOOK = ROOT / "book" / "kanon_book"
 HEAVY = {
     "altair",
     "IPython",
@@ -39,70 +37,55 @@ HEAVY = {
 }
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def layers(package: str) -> list[str]:
+    """The rooms of a package as its contract of import-linter lists them, the one that imports no other first."""
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    return next(each["layers"] for each in contracts if each.get("containers") == [package])[::-1]
 
 
-def name_of(path: Path) -> str:
-    parts = ("kanon_lab", *path.relative_to(PACKAGE).with_suffix("").parts)
-    return ".".join(part for part in parts if part != "__init__")
+def test_imports_go_one_way_and_in_no_circle():
+    """The contracts stand in pyproject.toml; imports inside functions count too."""
+    tool = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([tool, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-def imported_names(path: Path) -> set[str]:
-    """Return what a module imports of the package anywhere in it, inside functions too."""
-    package = ["kanon_lab", *path.relative_to(PACKAGE).parent.parts]
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            names |= {f"{module}.{alias.name}" for alias in node.names}
-    return {name for name in names if name.startswith("kanon_lab.")}
+# Of a room: Python, scripts, style sheets and templates, without what it reads.
+_COUNTED = {".py", ".pyi", ".js", ".css", ".html"}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    parts = [name.split(".") for name in imported_names(path)]
-    return {name[1] for name in parts if (PACKAGE / name[1]).exists() or (PACKAGE / f"{name[1]}.py").exists()}
+def lines_of(path: Path) -> int:
+    files = [path] if path.is_file() else sorted(path.rglob("*"))
+    return sum(len(file.read_text("utf-8").splitlines()) for file in files if file.suffix in _COUNTED)
 
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__"))
+def drawing() -> dict[str, list[tuple[str, int, str]]]:
+    """By package, the rooms that CONTRIBUTING.md draws: name, budget of lines, and what it is for."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    drawn = {}
+    for package in ("kanon_lab", "kanon_book"):
+        block = re.search(rf"^(?:book/)?{package}/ .*?\n(.*?)(?=^\S|\Z)", text, flags=re.DOTALL | re.MULTILINE)
+        rows = re.findall(r"^  (\S+) +([\d,]+)  (.*)$", block[1], flags=re.MULTILINE)
+        drawn[package] = [(name, int(budget.replace(",", "")), said) for name, budget, said in rows]
+    return drawn
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_one_way(path):
-    room = room_of(path)
-    assert room in ROOMS, f"{room} is not in the list of rooms"
-    later = {other for other in imported_rooms(path) if ROOMS.index(other) > ROOMS.index(room)}
-    assert not later, f"{path.relative_to(ROOT)} imports {later}, which stand below it"
-
-
-@pytest.mark.parametrize("room", sorted({*map(room_of, MODULES)}))
-def test_no_circle_is_inside_a_room(room):
-    """Whoever reads a module reads what it imports: that must come to an end, also where it is imported when used."""
-    paths = {name_of(path): path for path in MODULES if room_of(path) == room}
-    left = {
-        name: {each if each in paths else each.rpartition(".")[0] for each in imported_names(path)} & paths.keys()
-        for name, path in paths.items()
-    }
-    while ends := {name for name, others in left.items() if not others & left.keys()}:
-        left = {name: others for name, others in left.items() if name not in ends}
-    assert not left, "these are in a circle, or import one"
-
-
-def test_the_drawing_of_the_house_is_true():
-    """CONTRIBUTING.md lists the rooms in their order, each with the first line of its docstring."""
-    block = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("```text\nkanon_lab/\n")[2].partition("\n```")[0]
-    drawn = [tuple(line.split(maxsplit=1)) for line in block.splitlines()]
+@pytest.mark.parametrize(("package", "folder"), [("kanon_lab", PACKAGE), ("kanon_book", BOOK)])
+def test_the_drawing_of_the_house_is_true(package, folder):
+    """CONTRIBUTING.md lists the rooms in their order, each with its budget and the first line of its docstring."""
     built = []
-    for room in ROOMS:
-        module = PACKAGE / room / "__init__.py" if (PACKAGE / room).is_dir() else PACKAGE / f"{room}.py"
+    for room in layers(package):
+        module = folder / room / "__init__.py" if (folder / room).is_dir() else folder / f"{room}.py"
         said = ast.get_docstring(ast.parse(module.read_text("utf-8"))).splitlines()[0]
         built.append((f"{room}/" if module.name == "__init__.py" else module.name, said))
-    assert drawn == built
-    folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert {room for room in ROOMS if (PACKAGE / room).is_dir()} == folders
+    assert [(name, said) for name, _, said in drawing()[package]] == built
+
+
+@pytest.mark.parametrize(("package", "folder", "whole"), [("kanon_lab", PACKAGE, 30_000), ("kanon_book", BOOK, 12_000)])
+def test_each_room_keeps_its_budget_of_lines(package, folder, whole):
+    lines = {name: (lines_of(folder / name), budget) for name, budget, _ in drawing()[package]}
+    assert {name: counts for name, counts in lines.items() if counts[0] > counts[1]} == {}
+    assert sum(budget for _, budget in lines.values()) <= whole
 
 
 def loaded_by(module: str) -> tuple[float, set[str]]:
@@ -129,20 +112,27 @@ def test_heavy_packages_load_when_used(module):
     assert not loaded_by(module)[1] & HEAVY
 
 
-def test_wheel_holds_notebooks_and_data(tmp_path):
+def test_wheel_holds_both_packages_notebooks_and_chapters(tmp_path):
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*command, "--no-build-isolation", "--wheel-dir", tmp_path, ROOT], check=True, timeout=PATIENCE)
     (wheel,) = tmp_path.glob("*.whl")
     inside = set(zipfile.ZipFile(wheel).namelist())
-    notebooks = {f"kanon_lab/_notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")}
-    figures = {f"kanon_lab/_book/figures/{path.name}" for path in (ROOT / "book" / "figures").glob("*.py")}
-    files = {str(path.relative_to(ROOT)) for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    assert notebooks
-    assert figures
-    exercises = {f"kanon_lab/_exercises/{path.name}" for path in (ROOT / "exercises").glob("*.yml")}
-    begin = {"kanon_lab/_toc.yml", "kanon_lab/_book/project-start.yml", "kanon_lab/_book/preface.md"}
-    assert notebooks | figures | files | exercises | begin <= inside
-    assert not [name for name in inside if not name.startswith(("kanon_lab/", "kanon_lab-"))]
+
+    def names(folder: Path, pattern: str, target: str) -> set[str]:
+        found = {f"{target}/{path.relative_to(folder)}" for path in folder.rglob(pattern) if path.is_file()}
+        assert found
+        return {name for name in found if not name.endswith(".pyc")}
+
+    wanted = names(PACKAGE, "*", "kanon_lab") | names(BOOK, "*", "kanon_book")
+    wanted |= names(ROOT / "notebooks", "*.ipynb", "kanon_lab/_notebooks")
+    wanted |= names(ROOT / "book" / "exercises", "*.yml", "kanon_book/_files/book/exercises")
+    wanted |= {
+        "kanon_book/_files/_toc.yml",
+        *(f"kanon_book/_files/book/{n}" for n in ("project-start.yml", "preface.md")),
+    }
+    assert wanted <= inside
+    assert not [name for name in inside if not name.startswith(("kanon_lab/", "kanon_book/", "kanon_lab-"))]
+    assert not [name for name in inside if "kanon_book/_files/book/kanon_book" in name or "/locale/" in name]
 
 
 def test_nothing_that_tests_make_depends_on_the_clock():

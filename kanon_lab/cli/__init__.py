@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 
 import click
 
@@ -25,34 +26,36 @@ _SUMMARIES = {
     "map": "Risk and utility of many recipes on a microdata file.",
     "subsample": "Risk of identification in a sample, from subsamples of it.",
     "report": "One offline HTML page on a microdata file and its protection.",
-    "audit": "Every published figure against what is computed for it.",
     "data": "List, fetch, find and make data sets.",
-    "lab": "JupyterLab on your own copy of the notebooks and exercises.",
-    "book": "Open the book in the browser.",
 }
 # Those whose module has another name, since several stand in it.
-_BESIDE = dict.fromkeys(("population", "audit", "data"), "counts")
-_BESIDE |= {"init": "report", "subsample": "measure", "book": "lab"}
+_BESIDE = {"population": "counts", "data": "counts", "init": "report", "subsample": "measure"}
+# Entry points of other packages by which they bring commands of their own.
+_COMMANDS = "kanon_lab.commands"
 
 
 class LazyGroup(click.Group):
-    """A group whose command NAME is the object NAME of the module ``kanon_lab.cli.NAME``, imported when it is used."""
+    """A group whose command NAME is the object NAME of the module ``kanon_lab.cli.NAME``, imported when it is used.
+
+    Entry points of the group ``kanon_lab.commands`` add commands of other packages.
+    """
 
     def __init__(self, *args, summaries: dict[str, str], **kwargs):
         super().__init__(*args, **kwargs)
         self.summaries = summaries
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.summaries)
+        return [*self.summaries, *entry_points(group=_COMMANDS).names]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.summaries:
-            return None
-        return getattr(import_module(f"kanon_lab.cli.{_BESIDE.get(name, name)}"), name)
+        if name in self.summaries:
+            return getattr(import_module(f"kanon_lab.cli.{_BESIDE.get(name, name)}"), name)
+        return next((command.load() for command in entry_points(group=_COMMANDS, name=name)), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        added = {command.name: command.load().get_short_help_str(100) for command in entry_points(group=_COMMANDS)}
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.summaries.items()))
+            formatter.write_dl(list((self.summaries | added).items()))
 
 
 @click.group(

@@ -12,8 +12,8 @@ import small_course
 from browsing import HTML, absent
 from pytest import MonkeyPatch
 
-from kanon_lab.course import find_exercises, solved_file
-from kanon_lab.course.judging import judge, readings
+from kanon_book.course import find_exercises, solved_file
+from kanon_book.course.judging import judge, readings
 
 pytestmark = pytest.mark.browser
 

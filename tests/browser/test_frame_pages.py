@@ -9,7 +9,7 @@ import pytest
 import small_course
 from browsing import ROOT
 
-from kanon_lab.course.edition import ADDRESS, MOVED
+from kanon_book.pages.edition import ADDRESS, MOVED
 
 pytestmark = pytest.mark.browser
 

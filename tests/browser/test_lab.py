@@ -36,11 +36,11 @@ bands = {f"{width} years": {"recode": {"variable": "age", "width": width}} for w
 explore_recipes(load_microdata("health-survey"), recipe, {"coarser": bands, "k": [2, 5]})"""
 
 DETAIL = """from kanon_lab import load_microdata
-from kanon_lab.figures.detail_explorer import explore_detail
+from kanon_book.figures.detail_explorer import explore_detail
 ages = {"1 year": None, "10 years": {"width": 10}}
 explore_detail(load_microdata("health-survey"), ["postcode", "age", "sex"], {"age": ages}, [0.1, 0.2, 0.4])"""
 
-EXERCISE = """from kanon_lab.course import check
+EXERCISE = """from kanon_book.course import check
 check("1.1", "-1")"""
 
 SMALL = {"chart": CHART, "recipes": RECIPES, "detail": DETAIL, "exercise": EXERCISE}

@@ -8,11 +8,12 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import print_book
 import pytest
 from browsing import HTML, ROOT, absent
-from one_page import Edition
 from pypdf import PdfReader
+
+from kanon_book.building import printing
+from kanon_book.building.one_page import Edition
 
 CHAPTERS = {"what-identifies": "What identifies a person", "scenarios": "Disclosure scenarios and kinds of release"}
 AUTHORS = "The kanon_lab authors"
@@ -49,7 +50,7 @@ def two(tmp_path_factory, chromium):
     target = tmp_path_factory.mktemp("print") / "two.pdf"
     edition = Edition("en", {*CHAPTERS, "glossary"})
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(print_book.print_pages, edition.whole(), target, print_book.chromium(), AUTHORS).result()
+        pool.submit(printing.print_pages, edition.whole(), target, printing.chromium(), AUTHORS).result()
     assert [path.name for path in target.parent.iterdir()] == ["two.pdf"]
     return Printed(target)
 
@@ -127,7 +128,7 @@ def test_no_text_leaves_the_paper(two):
 
 
 def test_without_chromium_one_line_says_so():
-    command = [sys.executable, ROOT / "scripts" / "print_book.py", "en"]
+    command = [sys.executable, ROOT / "scripts" / "printing.py", "en"]
     done = subprocess.run(command, env=os.environ | {"CHROMIUM": "no-such-browser"}, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -136,7 +137,7 @@ def test_without_chromium_one_line_says_so():
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_the_whole_book_as_it_was_printed(language):
-    path = print_book.BUILD / f"kanon-lab-{language}.pdf"
+    path = printing.BUILD / f"kanon-lab-{language}.pdf"
     if not path.exists():
         pytest.skip(f"no {path.name}: run make pdf")
     assert path.stat().st_size < 25_000_000

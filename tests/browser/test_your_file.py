@@ -14,14 +14,14 @@ from itertools import combinations
 
 import pytest
 
+from kanon_book.course import your_file
+from kanon_book.pages.exercises import asset
+from kanon_book.words import texts
 from kanon_lab import KeySpec, class_table, cli, load_microdata
-from kanon_lab.course import your_file
-from kanon_lab.course.sphinx import asset
 from kanon_lab.data import read_file
 from kanon_lab.errors import DataError
 from kanon_lab.methods import Hierarchy, cut_bands
 from kanon_lab.show.page import style
-from kanon_lab.terms import texts
 
 pytestmark = pytest.mark.browser
 

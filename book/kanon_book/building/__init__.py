@@ -1,0 +1,1 @@
+"""From notebooks and chapters to the book: pages in two languages, the book on paper, the archive."""

@@ -1,0 +1,98 @@
+"""Make the built pages lighter: what no page asks for goes, and both editions share what is the same in both."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import posixpath
+import re
+from pathlib import Path
+
+from kanon_book.words import wordings
+
+# What the theme and MathJax bring and nothing loads: tests ask every page for its files.
+UNUSED = ("**/*.map", "_static/*macros.html", "_static/images/*", "_static/locales/**/*", "_static/scripts/fonta*")
+# Of MathJax what the configuration in book/kanon_book/pages/charts.py names, and what that loads.
+MATHJAX = re.compile(
+    r"(core|loader|startup|input/tex|output/chtml|a11y/assistive-mml)\.js|input/tex/ext|output/chtml/f"
+)
+FONTS = Path("_static/vendor/fontawesome/webfonts")
+THEME = Path("_static/styles/pydata-sphinx-theme.css")
+_ADDRESS = re.compile(r'(\s(?:href|src|content)=")([^"#?:]+)')
+_ICON = re.compile(r'((?:\.fa-[\w-]+:before,?)+)\{content:"[^"]*"\}')
+
+
+def lighten(html: Path, other: str = "es") -> None:
+    """Leave out of the pages of both editions what is not used, and of the second what is in the first."""
+    for pattern in UNUSED:
+        remove(*html.glob(pattern), *(html / other).glob(pattern))
+    share(html, html / other)
+    say_in(other, html / other)
+    mathjax = html / "_static" / "mathjax"
+    remove(*(path for path in mathjax.rglob("*") if not MATHJAX.match(path.relative_to(mathjax).as_posix())))
+    thin_icons(html)
+    for folder in sorted((path for path in html.rglob("*") if path.is_dir()), reverse=True):
+        if not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def share(html: Path, other: Path) -> None:
+    """Delete what the second edition has from the first, and let its pages name that."""
+    same = {
+        path.relative_to(other).as_posix()
+        for path in other.rglob("*")
+        if path.is_file() and path.suffix != ".html" and (twin := html / path.relative_to(other)).is_file()
+        if filecmp.cmp(path, twin, shallow=False)
+    }
+    for page in other.rglob("*.html"):
+        here = page.parent.relative_to(other).as_posix()
+        up = os.path.relpath(html, page.parent)
+
+        def named(found: re.Match[str], here: str = here, up: str = up) -> str:
+            path = posixpath.normpath(posixpath.join(here, found[2]))
+            return f"{found[1]}{Path(up).as_posix()}/{path}" if path in same else found[0]
+
+        page.write_text(_ADDRESS.sub(named, page.read_text("utf-8")), "utf-8")
+    remove(*(other / path for path in same))
+
+
+def say_in(language: str, html: Path) -> None:
+    """Translate what the theme and Sphinx say in no catalogue of theirs: names of buttons, links and bars."""
+    said = {row["en"]: row[language] for row in wordings("theme").values()}
+    for page in html.rglob("*.html"):
+        text = page.read_text("utf-8")
+        for english, own in said.items():
+            text = text.replace(english, own)
+        page.write_text(text, "utf-8")
+
+
+def thin_icons(html: Path) -> None:
+    """Keep of the theme's font of icons, and of its rules for them, what pages show: twenty of some two thousand."""
+    from fontTools import subset
+
+    asking = [*html.rglob("*.html"), *(html / "_static" / "scripts").glob("*.js")]
+    used = {name for path in asking for name in re.findall(r"\bfa-[\w-]+", path.read_text("utf-8"))}
+    sheet = html / THEME
+    rules = sheet.read_text("utf-8")
+    rules = _ICON.sub(lambda rule: rule[0] if used & set(re.findall(r"fa-[\w-]+", rule[1])) else "", rules)
+    solid = html / FONTS / "fa-solid-900.ttf"
+    options = subset.Options(flavor="woff", layout_features=[])
+    font = subset.load_font(solid, options)
+    thin = subset.Subsetter(options)
+    # An icon stands in a rule as itself, or as its number.
+    written = {int(code, 16) for code in re.findall(r'"\\([\da-f]{4})"', rules)} | set(map(ord, rules))
+    thin.populate(unicodes=[code for code in written if 0xE000 <= code <= 0xF8FF])
+    thin.subset(font)
+    subset.save_font(font, solid.with_suffix(".woff"), options)
+    faces = r"@font-face\{[^{}]*/(fa-\w+-\d+)\.woff2[^{}]*\}"
+    rules = re.sub(faces, lambda face: face[0] if face[1] == solid.stem else "", rules)
+    address = f"url(../vendor/fontawesome/webfonts/{solid.stem}.woff)"
+    rules = re.sub(r"src:url\([^{}]*(?=\})", f'src:{address} format("woff")', rules)
+    sheet.write_text(re.sub(r"/\*# sourceMappingURL=.*?\*/", "", rules), "utf-8")
+    remove(*(path for path in (html / FONTS).iterdir() if path.suffix != ".woff"))
+
+
+def remove(*paths: Path) -> None:
+    for path in paths:
+        if path.is_file():
+            path.unlink()

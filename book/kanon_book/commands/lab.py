@@ -1,0 +1,105 @@
+"""``kanon-lab lab`` and ``kanon-lab book``: the notebooks to work on in JupyterLab, and the book in the browser."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from kanon_book.places import ROOT
+from kanon_lab.cli.options import json_option
+from kanon_lab.cli.output import print_lines, show
+from kanon_lab.errors import DataError, MissingPackageError, OptionError
+
+_OF_LAB = """
+\b
+Examples:
+  kanon-lab lab
+  kanon-lab lab course --no-open
+  kanon-lab lab course -- --port 9000
+"""
+_OF_BOOK = """
+\b
+Examples:
+  kanon-lab book
+  kanon-lab book --language es
+  kanon-lab book Downloads/kanon-lab-bundle --no-open
+"""
+#: Where the book is in a checkout in which it was built, and in the bundle.
+_BUILT = ("_build/html", "book")
+
+
+@click.command(name="lab", epilog=_OF_LAB, short_help="JupyterLab on your own copy of the notebooks and exercises.")
+@click.argument("folder", default="workspace")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF JUPYTERLAB]")
+@click.option("--no-open", is_flag=True, help="Copy, and do not open JupyterLab.")
+@json_option
+def lab(folder, options, no_open, as_json):
+    """Copy the notebooks and exercises into FOLDER (default: workspace) and open JupyterLab there.
+
+    What you changed there is never written over: it stays, or, where we have changed that notebook too, gets a name
+    with the time. What stands behind -- goes to JupyterLab, and needs a FOLDER before it.
+    """
+    from importlib.util import find_spec
+
+    from kanon_book.course.learner import working_copy
+
+    if not folder or folder.startswith("-"):
+        raise OptionError("name the folder to work in before --, such as: kanon-lab lab workspace -- --port 9000")
+    if not no_open and find_spec("jupyterlab") is None:
+        raise MissingPackageError("JupyterLab is not installed: pip install 'kanon-lab[report]'")
+    click.echo("Copying the notebooks; the first time their exercises are computed, some ten seconds", err=True)
+    done = working_copy(folder)
+    result = {"folder": str(Path(folder).absolute()), "files": done}
+    show(result, partial(print_lines, _of_copy(result["folder"], done)), folder, as_json=as_json)
+    if not no_open:
+        from jupyterlab.labapp import LabApp
+
+        LabApp.launch_instance([f"--ServerApp.root_dir={result['folder']}", *options])
+
+
+def _of_copy(folder, done):
+    """What was copied, in words: what became of work comes last, where it is seen."""
+    how = [*done.values()]
+    counts = {word: how.count(word) for word in ("new", "renewed", "same", "kept")}
+    yield f"{folder}: {', '.join(f'{count} {word}' for word, count in counts.items() if count)}"
+    for name, told in done.items():
+        if told == "kept":
+            yield f"  {name}: kept as you changed it"
+        elif told not in counts:
+            yield f"  {name}: has changed here too; your copy is now {told}"
+
+
+@click.command(name="book", epilog=_OF_BOOK, short_help="Open the book in the browser.")
+@click.argument("folder", required=False)
+@click.option("--language", type=click.Choice(["en", "es"]), default="en", show_default=True, help="Of the pages.")
+@click.option("--no-open", is_flag=True, help="Print where its first page is, and do not open it.")
+@json_option
+def book(folder, language, no_open, as_json):
+    """Open the book in the browser, and print where it is.
+
+    It is looked for in FOLDER, or else where this package stands and in the working folder: in a copy of the project
+    where "make book" has built it, or in the unpacked bundle. An installed package alone has no book in it.
+    """
+    import webbrowser
+
+    page = find_book(folder, language)
+    result = {"page": str(page), "address": page.as_uri(), "language": language}
+    show(result, partial(print_lines, [page.as_uri()]), as_json=as_json)
+    if not no_open and not webbrowser.open(page.as_uri()):
+        click.echo("no browser was found here: open this address in one", err=True)
+
+
+def find_book(folder, language):
+    """The first page of the book; a `DataError` where there is none."""
+    places = [Path(folder)] if folder is not None else [ROOT, Path()]
+    for place in (each / built for each in places for built in _BUILT):
+        if (place / "_static").is_dir():
+            page = place / ("" if language == "en" else language) / "index.html"
+            if page.is_file():
+                return page.absolute()
+            raise DataError(f"{place}: has no pages in this language; build it again with make book")
+    where = "in this folder" if folder is not None else "where kanon_lab is installed, or in the working folder"
+    raise DataError(
+        f"no book {where}: build it with make book in a copy of the project, or unpack kanon-lab-bundle.zip, and name "
+        "that folder: kanon-lab book FOLDER"
+    )

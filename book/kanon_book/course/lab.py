@@ -1,0 +1,205 @@
+"""Exercises in JupyterLab: answers checked, hints one after another, solutions, and what was done kept in a file."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kanon_book.course.files import GUESS, LETTERS, chapter_numbers, exercise_named, exercises_of, find_exercises
+from kanon_book.course.judging import SAID, judge, read_answer
+from kanon_book.course.markdown import without_roles
+from kanon_book.course.solving import Solved, solve
+from kanon_lab.errors import DataError, OptionError, shortened
+from kanon_lab.files import storage_errors, write_text
+
+#: In the working folder; the page of the book saves a file of the same form.
+PROGRESS = "kanon-lab-progress.json"
+# What is kept of an exercise.
+_KEPT = {"right": bool, "tries": int, "hints": int}
+
+
+class Told(str):
+    """A text in Markdown, which JupyterLab sets; of an answer also whether it is `right`."""
+
+    right: bool | None = None
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+
+@cache
+def _solved(key: str) -> Solved:
+    return solve(exercise_named(key)[1])
+
+
+def _known(name: object) -> tuple[str, Solved]:
+    chapter, exercise = exercise_named(name)
+    key = f"{chapter}.{exercise.id}"
+    return key, _solved(key)
+
+
+def _told(text: str, right: bool | None = None) -> Told:
+    told = Told(without_roles(text))
+    told.right = right
+    return told
+
+
+def check(name: object, answer: Any) -> Told:
+    """Check an answer to an exercise, and say what is known of it; `progress` counts it.
+
+    Parameters
+    ----------
+    name : str
+        The number of the exercise, such as ``2.3``, or its chapter and name, such as ``what-k-says.smallest``.
+    answer : int, float, number of numpy or str
+        A number, or a text such as ``42 %``, ``1,234`` or ``0,42``; of a choice the letter.
+
+    Returns
+    -------
+    Told
+        A text that JupyterLab shows; its attribute ``right`` says whether the answer is.
+
+    Examples
+    --------
+    >>> told = kanon_book.course.check("1.1", "-1")
+    >>> told.right, str(told).startswith("Not yet.")
+    (False, True)
+    """
+    key, solved = _known(name)
+    if answer is None or answer is ...:
+        return _told("No answer yet: put it in place of the dots.")
+    right, says = _choice(solved, answer) if solved.options else _typed(solved, answer)
+    if right is not None:
+        _note(key, right and solved.depth != GUESS)
+    return _told(says, right)
+
+
+def _typed(solved: Solved, answer: Any) -> tuple[bool | None, str]:
+    if not (values := read_answer(answer, solved.unit)):
+        return None, SAID["unread"]
+    right, known = judge(solved.to_dict(), values)
+    if right:
+        return True, f"{SAID['right']} {solved.shown} {solved.unit}".rstrip()
+    return False, f"{SAID['wrong']} {solved.wrong[known]['says'] if isinstance(known, int) else SAID[known]}"
+
+
+def _choice(solved: Solved, answer: Any) -> tuple[bool, str]:
+    letters = LETTERS[: len(solved.options)]
+    place = letters.find(str(answer).strip().rstrip(").").lower()) if str(answer).strip() else -1
+    if len(str(answer).strip().rstrip(").")) != 1 or place < 0:
+        raise OptionError(f"answer must be one of {', '.join(letters)}, not {shortened(repr(answer))}")
+    right = place == solved.answer
+    says = solved.options[place]["says"]
+    return right, says if right else f"{SAID['wrong']} {says}"
+
+
+def hint(name: object) -> Told:
+    """The next hint for an exercise; after the last one all of them.
+
+    Parameters
+    ----------
+    name : str
+        As `check` takes it.
+
+    Examples
+    --------
+    >>> print(kanon_book.course.hint("1.1"))  # doctest: +ELLIPSIS
+    Hint 1 of ...
+    """
+    key, solved = _known(name)
+    seen, count = _read().get(key, {}).get("hints", 0), len(solved.hints)
+    if not count:
+        return _told("There are no hints here.")
+    if seen < count:
+        _note(key, hints=seen + 1)
+        return _told(f"Hint {seen + 1} of {count}: {solved.hints[seen]}")
+    hints = "\n".join(f"{place}. {text}" for place, text in enumerate(solved.hints, start=1))
+    return _told(f'{hints}\n\nThere are no more; `solution("{name}")` shows how it is done.')
+
+
+def solution(name: object) -> Told:
+    """How an exercise is solved: in words, by code, and what wrong answers reveal.
+
+    Parameters
+    ----------
+    name : str
+        As `check` takes it.
+
+    Examples
+    --------
+    >>> "```python" in kanon_book.course.solution("1.1")
+    True
+    """
+    _, solved = _known(name)
+    parts = []
+    if solved.options:
+        for place, option in enumerate(solved.options):
+            verdict = "right" if place == solved.answer else "not right"
+            parts.append(f"- **{LETTERS[place]}) {option['text']}** ({verdict}): {option['says']}")
+        parts = ["\n".join(parts)]
+    else:
+        parts.append(f"**{solved.shown} {solved.unit}**".replace(" **", "**"))
+    if solved.solution:
+        parts.append(f"```python\n{solved.solution.strip()}\n```")
+    parts.append(solved.explain)
+    parts += [f"*{wrong['shown']}*: {wrong['says']}" for wrong in solved.wrong]
+    return _told("\n\n".join(part for part in parts if part))
+
+
+def progress(*, reset: bool = False) -> Told:
+    """How many exercises of each chapter are solved, from the file ``kanon-lab-progress.json`` of the working folder.
+
+    Parameters
+    ----------
+    reset : bool
+        Delete that file, and begin anew.
+
+    Examples
+    --------
+    >>> print(kanon_book.course.progress())  # doctest: +ELLIPSIS
+    0 of ... exercises are solved...
+    """
+    if reset:
+        with storage_errors(PROGRESS):
+            Path(PROGRESS).unlink(missing_ok=True)
+    done = [key.rpartition(".")[0] for key, one in _read().items() if one.get("right")]
+    rows = []
+    for chapter in find_exercises():
+        total = sum(count for depth, count in exercises_of(chapter).items() if depth != GUESS)
+        rows.append((chapter_numbers().get(chapter, ""), chapter, min(done.count(chapter), total), total))
+    solved, total = sum(row[2] for row in rows), sum(row[3] for row in rows)
+    lines = [
+        f"{solved} of {total} exercises are solved. They are kept in `{PROGRESS}`, in this folder and nowhere else."
+    ]
+    lines += ["", "| | Chapter | Solved |", "|---|---|---|"] if rows else []
+    return _told("\n".join([*lines, *(f"| {at} | {name} | {right} of {of} |" for at, name, right, of in rows)]))
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    path = Path(PROGRESS)
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(path.read_text("utf-8"))["exercises"]
+        kept = {str(key): dict(one) for key, one in found.items()}
+        if any(type(one.get(name, kind())) is not kind for one in kept.values() for name, kind in _KEPT.items()):
+            raise TypeError
+        return kept
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise DataError(f"{PROGRESS}: holds no progress that can be read; delete it, or progress(reset=True)") from None
+
+
+def _note(key: str, right: bool | None = None, hints: int | None = None) -> None:
+    """Keep that an answer was right or not, or how many hints were seen."""
+    kept = _read()
+    one = {name: kind() for name, kind in _KEPT.items()} | kept.get(key, {})
+    if right is not None:
+        one["right"], one["tries"] = one["right"] or right, one["tries"] + 1
+    if hints is not None:
+        one["hints"] = hints
+    write_text(PROGRESS, json.dumps({"exercises": kept | {key: one}}, indent=1))

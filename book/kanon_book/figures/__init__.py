@@ -1,0 +1,1 @@
+"""Charts of single chapters, as ``from kanon_book.figures import spain``."""

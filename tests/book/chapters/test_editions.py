@@ -1,0 +1,183 @@
+"""The Spanish edition: nothing is left untranslated, terms are those of the list, numbers those of the English."""
+
+import copy
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from babel.messages.pofile import read_po
+from bs4 import BeautifulSoup
+
+from kanon_book.building import editions, recorded_words, same_numbers
+from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
+from kanon_lab.errors import KanonLabError
+from kanon_lab.show.page import VEGALITE_MIME
+
+ROOT = Path(__file__).resolve().parents[3]
+SITE = ROOT / "_build" / "site"
+CATALOGUES = {
+    str(path.relative_to(editions.MESSAGES).with_suffix("")): path for path in sorted(editions.MESSAGES.rglob("*.po"))
+}
+PAGES = {name: (english, spanish) for name, english, spanish in same_numbers.pages()}
+# What a translation says without the noun of the list: a verb in its place, the noun once for two adjectives, or words
+# that a source is quoted with.
+VERBS = {
+    "fitted": ("ajust", "encaj"),
+    "rounding": ("redond",),
+    "outlier": ("atípic",),
+    "protection": ("proteg",),
+    "interval_overlap": ("solapamiento",),
+    "own_class": ("propias",),
+    "key_variables": ("clave",),
+    "global_risk": ("global",),
+    "household_risk": ("hogar",),
+    "sensitive_variable": ("sensible",),
+    "rank_swapping": ("rank swapping",),
+    "microaggregation": ("micro agregación",),
+}
+_TOKENS = re.compile(r"\{(?!es\}|ca\})[a-z:]+\}`[^`]*`|(?<![`}])`[^`]+`|(?<!\\)\$[^$]+\$|\]\([^)]*\)|\{\d+\}")
+_TARGET = re.compile(r"(\{\w+\})`[^`<]*<([^>]*)>`")
+_IN_FORMULA = re.compile(r"\\text\{[^}]*\}")
+
+
+def messages(name):
+    with CATALOGUES[name].open("rb") as file:
+        return [each for each in read_po(file, locale="es") if each.id]
+
+
+def tokens(text):
+    """What stands in a message and must stand in its translation too: inserted values, links, code and formulas."""
+    text = re.sub(r"\{(?:es|ca)\}`[^`]*`", " ", _TARGET.sub(r"\1`\2`", text))
+    return Counter(_IN_FORMULA.sub("", each) for each in _TOKENS.findall(text))
+
+
+@pytest.mark.parametrize("name", CATALOGUES)
+def test_every_message_is_translated(name):
+    found = messages(name)
+    assert found
+    assert [each.id for each in found if not each.string or each.fuzzy] == []
+
+
+@pytest.mark.parametrize("name", CATALOGUES)
+def test_what_is_inserted_agrees(name):
+    differ = [(m.id, m.string) for m in messages(name) if m.string and tokens(m.id) != tokens(m.string)]
+    assert differ == []
+    emphasis = [(m.id, m.string) for m in messages(name) if m.string and m.id.count("**") != m.string.count("**")]
+    assert emphasis == []
+
+
+def stems(text):
+    words = re.findall(r"\w+(?:-\w+)*", text.lower())
+    return f" {' '.join(re.sub(r'(os|as|es|o|a|e|s)$', '', word) for word in words)} "
+
+
+def test_terms_are_those_of_the_list():
+    keys = {form: key for key, term in GLOSSED.items() for form in forms(term.en)}
+    longest = "|".join(map(re.escape, sorted(keys, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w-])(?:{longest})(?![\w-])", re.IGNORECASE)
+    said = {key: {stems(form) for form in spanish_forms(term.es)} for key, term in GLOSSED.items()}
+    otherwise, uses = [], 0
+    for name in CATALOGUES:
+        for message in (each for each in messages(name) if each.string != each.id):  # code, and what is quoted
+            text = stems(re.sub(r"`[^`]*`", " ", message.string))
+            for key in {keys[found.lower()] for found in pattern.findall(re.sub(r"`[^`]*`", " ", message.id))}:
+                uses += 1
+                plain = any(verb in message.string.lower() for verb in VERBS.get(key, ()))
+                if message.string and not plain and not any(form in text for form in said[key]):
+                    otherwise.append((name, GLOSSED[key].en, GLOSSED[key].es, message.string))
+    assert otherwise == []
+    assert uses > 1000
+
+
+def test_terms_are_explained_in_spanish():
+    assert [key for key, term in GLOSSED.items() if not term.meaning_es.strip().endswith(".")] == []
+
+
+@pytest.fixture(scope="module")
+def built():
+    if not (same_numbers.HTML / "es" / "index.html").exists():
+        pytest.skip("the book is not built: run make book")
+
+
+def test_words_of_results_are_translated(built, tmp_path):
+    said = editions.stage(SITE, tmp_path / "site")
+    assert len(said.met) > 3000
+    assert {place: text for text, place in said.met.items() if not editions.translation(editions.RECORDED, text)} == {}
+    # A word that the package has in both languages stands in its own table alone.
+    assert [m.id for m in messages(editions.RECORDED) if said.known(m.id)] == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_carries_the_same_numbers(built, name):
+    counts, faults = same_numbers.compared(*PAGES[name])
+    assert faults == []
+    assert counts.total() or "bibliography" in name
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_in_spanish(built, name):
+    page = BeautifulSoup(PAGES[name][1].read_text("utf-8"), "html.parser")
+    assert page.html["lang"] == "es"
+    # What is not translated is marked as English, by which it is found here.
+    assert [each.get_text()[:80] for each in page.select("article [lang=en]:not(a, em, .citation *)")] == []
+    assert {each["id"] for each in page.select("article section[id]")} == {
+        each["id"]
+        for each in BeautifulSoup(PAGES[name][0].read_text("utf-8"), "html.parser").select("article section[id]")
+    }
+
+
+@pytest.mark.parametrize("name", [*PAGES, "genindex", "search"])
+def test_each_page_names_the_other(built, name):
+    english, spanish = (same_numbers.HTML / folder / f"{name}.html" for folder in ("", "es"))
+    for here, there, language in ((english, spanish, "es"), (spanish, english, "en")):
+        link = BeautifulSoup(here.read_text("utf-8"), "html.parser").select_one("a.kanon-language")
+        assert (here.parent / link["href"]).resolve() == there
+        assert link["lang"] == link["hreflang"] == language
+
+
+def test_charts_are_the_same_whatever_their_words(built):
+    """With every message in other words all that is no text stays, and what stands for itself stays the same."""
+    words = recorded_words.Words(lambda message: f"«{message}»")
+    charts = 0
+    for path in sorted((SITE / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            for spec in (
+                o["data"][VEGALITE_MIME] for o in cell.get("outputs", []) if VEGALITE_MIME in o.get("data", {})
+            ):
+                said = words.chart(copy.deepcopy(spec))
+                assert Counter(same_numbers.numbers_of(said)) == Counter(same_numbers.numbers_of(spec))
+                charts += 1
+    assert charts > 70
+
+
+def test_numbers_are_written_as_in_spanish():
+    words = recorded_words.Words(
+        {"{0} of {1} records ({2}%) in Tabla {3}": "{0} de {1} registros ({2} %) en la Tabla {3}"}.get
+    )
+    assert (
+        words.say("1,234 of 56,789 records (2.17%) in Tabla 7.1")
+        == "1.234 de 56.789 registros (2,17 %) en la Tabla 7.1"
+    )
+    assert words.say("0.5%") == "0,5\N{NO-BREAK SPACE}%"
+    assert list(words.met) == ["{0} of {1} records ({2}%) in Tabla {3}"]
+
+
+def test_code_and_printed_figures_of_a_table_stay():
+    words = recorded_words.Words(lambda message: "dicho")
+    table = (
+        '<table class="kanon-table">\n<thead><tr><th class="text">printed</th><th class="number">computed</th></tr>'
+        '</thead>\n<tbody>\n<tr><td class="text">1.234</td><td class="number">1.5</td></tr>\n</tbody>\n</table>'
+    )
+    said = words.html(f'<p>see <code>region</code></p><p title="a word">1.5</p>{table}')
+    assert said.startswith('<p>dicho <code>region</code></p><p title="dicho">1,5</p>')
+    assert '<td class="text">1.234</td><td class="number">1,5</td>' in said
+
+
+@pytest.mark.parametrize("content", ["<<<<<<< HEAD\n", 'msgid "a"\nmsgstr "\xe1"\n'])
+def test_a_damaged_catalogue_is_named(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(editions, "MESSAGES", tmp_path)
+    (tmp_path / "damaged.po").write_text(content, "latin-1")
+    with pytest.raises(KanonLabError, match=r"damaged\.po: is no catalogue"):
+        editions.stage(tmp_path / "site", tmp_path / "target")

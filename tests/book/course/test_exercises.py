@@ -1,0 +1,300 @@
+"""Files of exercises: what they must be, how they are solved, and how answers are judged."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import small_course
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_book.course import Exercise, faults, find_exercises, read_exercises, readings, solve, solved_file
+from kanon_book.course.__main__ import main
+from kanon_book.course.files import chapter_numbers, exercise_named, exercises_of
+from kanon_book.course.judging import judge, read_answer
+from kanon_lab.errors import DataError, OptionError
+from kanon_lab.recipes.yaml_file import dump_yaml, read_yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+FILES = {**find_exercises(), "hospital": small_course.FILE}
+HOSPITAL = read_yaml(small_course.FILE)["exercises"]
+
+
+@pytest.mark.parametrize("chapter", FILES)
+def test_every_exercise_accepts_its_solution_and_knows_every_wrong_answer(chapter):
+    assert faults(FILES[chapter]) == []
+    for solved in solved_file(FILES[chapter]):
+        if solved.options:
+            assert 0 <= solved.answer < len(solved.options)
+            assert len({each["text"] for each in solved.options}) == len(solved.options)
+            continue
+        task = solved.to_dict()
+        assert judge(task, [solved.answer]) == (True, "")
+        assert judge(task, readings(solved.shown, solved.unit)) == (True, "")
+        for place, wrong in enumerate(solved.wrong):
+            assert judge(task, [wrong["answer"]]) == (False, place)
+            assert judge(task, readings(wrong["shown"], solved.unit)) == (False, place)
+
+
+@pytest.mark.parametrize("chapter", FILES)
+def test_nothing_is_left_unfilled_in_a_text(chapter):
+    for solved in solved_file(FILES[chapter]):
+        says = [each["says"] for each in [*solved.wrong, *solved.options]]
+        texts = [solved.statement, solved.explain, *solved.hints, *says, *(each["text"] for each in solved.options)]
+        assert [text for text in texts if "{=" in text] == []
+
+
+@pytest.mark.parametrize("chapter", find_exercises())
+def test_a_file_belongs_to_a_chapter_that_shows_it(chapter):
+    page = (ROOT / "book" / f"{chapter}.md").read_text("utf-8")
+    assert chapter in chapter_numbers()
+    assert "```{exercises}" in page
+    guesses = {each.id for each in read_exercises(FILES[chapter]) if each.depth == "predict"}
+    assert {*re.findall(r"^:+\{predict\} (\S+)$", page, flags=re.MULTILINE)} == guesses
+
+
+def test_every_chapter_of_the_first_six_parts_has_exercises():
+    parts = read_yaml(ROOT / "_toc.yml")["parts"][:6]
+    names = [Path(each["file"]).name for part in parts for each in part["chapters"]]
+    assert [name for name in names if name not in find_exercises()] == []
+
+
+REVIEWS = {
+    path.stem: found[1].split()
+    for path in sorted((ROOT / "book").glob("*.md"))
+    if (found := re.search(r"^```\{review\} (.*)$", path.read_text("utf-8"), flags=re.MULTILINE))
+}
+
+
+@pytest.mark.parametrize("chapter", REVIEWS)
+def test_a_review_is_of_two_exercises_of_chapters_before(chapter):
+    earlier = [*chapter_numbers()][: [*chapter_numbers()].index(chapter)]
+    assert len(set(REVIEWS[chapter])) == 2
+    for name in REVIEWS[chapter]:
+        assert name.rpartition(".")[0] in earlier
+        assert exercise_named(name)[1].depth != "predict"
+
+
+def test_neither_place_nor_length_tells_the_right_option():
+    """A reader who knows tests, and not the chapter, takes the third option, or the longest."""
+    choices = [each.options for path in find_exercises().values() for each in read_exercises(path) if each.options]
+    right = [next(place for place, each in enumerate(options) if each.right) for options in choices]
+    longest = [
+        max(len(each.text) for each in options) == len(options[place].text)
+        for options, place in zip(choices, right, strict=True)
+    ]
+    assert max(right.count(place) for place in range(5)) <= len(choices) / 2
+    assert sum(longest) <= len(choices) / 2
+
+
+def test_exercises_are_counted_by_depth():
+    depths = [each["depth"] for each in HOSPITAL]
+    assert depths == ["compute", "compute", "decide", "explain", "predict"]
+    assert exercises_of("bibliography") == {}
+
+
+# Part of the file that is changed, what it becomes (None: taken out), and what is said.
+FAULTS = [
+    (0, {"id": "Alone"}, "Alone: id must be lower-case letters"),
+    (0, {"dept": "compute"}, "unknown setting dept; did you mean depth?"),
+    (0, {"depth": "think"}, "depth must be one of compute, explain, decide, predict"),
+    (0, {"title": None}, "title is not given; write it"),
+    (0, {"statement": None}, "statement is not given; write it"),
+    (0, {"within": None}, "within is not given (there are no options"),
+    (0, {"within": "some"}, "within must be such as 1 %"),
+    (0, {"within": -1}, "within must be such as 1 %"),
+    (0, {"within": True}, "within must be such as 1 %"),
+    (0, {"hints": None}, "hints is not given"),
+    (0, {"hints": ["a", "b", "c", "d"]}, "hints are at most three, not 4"),
+    (0, {"hints": [{"Think": "twice"}]}, "hints must be a list of texts"),
+    (0, {"hints": ["It is about 16.7 per cent."]}, "hint 1 gives the number (16.7)"),
+    (0, {"wrong": None}, "wrong is not given"),
+    (0, {"wrong": [{"value": "answer * 2"}]}, "wrong answer 1: says is not given"),
+    (0, {"wrong": [{"value": "answer * 1.001", "says": "a"}]}, "wrong answer 1 (16.6833) is accepted, as 16.67 is"),
+    (0, {"wrong": [{"value": 1, "says": "a"}, {"value": 1, "says": "b"}]}, "wrong answer 2 (1) is another one too"),
+    (0, {"wrong": [{"value": "recods[0]", "says": "a"}]}, "wrong answer 1, line 1 (recods[0]): NameError"),
+    (0, {"explain": None}, "explain is not given"),
+    (0, {"explain": "{=alone / 0}"}, "explain, {=alone / 0}, line 1 (alone / 0): ZeroDivisionError"),
+    (0, {"explain": "{=alone:.2q}"}, "explain, {=alone}, line 1 (alone): ValueError: Unknown format code"),
+    (0, {"solution": "1 +"}, "solution, line 1: invalid syntax"),
+    (0, {"solution": "a = 1\nb = c\nb"}, "solution, line 2 (b = c): NameError: name 'c' is not defined"),
+    (0, {"solution": "a = 1"}, "solution, its last line: must be a number, not None"),
+    (0, {"solution": "'42'"}, "solution, its last line: must be a number, not '42'"),
+    (0, {"given": "records = [3]\nrecords[1]"}, "given, line 2 (records[1]): IndexError"),
+    (2, {"within": "1 %"}, "within goes with a number, not with options"),
+    (2, {"options": [{"text": "a", "says": "b", "right": True}]}, "options are two to five, not 1"),
+    (2, {"options": [{"text": "a", "says": "b"}] * 2}, "exactly one option must have right: true"),
+    (2, {"options": [{"text": "a", "says": "b", "right": True}] * 2}, "exactly one option must have right: true"),
+    (2, {"options": [{"text": "a", "right": True}, {"text": "b", "says": "c"}]}, "option 1: says is not given"),
+    (
+        3,
+        {"options": [{"text": "a", "says": "b", "right": "min(after) > 9"}, {"text": "b", "says": "c"}]},
+        "option 1: right: min(after) > 9 is not true",
+    ),
+    (3, {"depth": "decide"}, "no exercise has depth: explain"),
+    (4, {"options": [{"text": "a", "says": "b", "right": True}, {"text": "b", "says": "c"}]}, "within goes with"),
+    (1, {"id": "alone"}, "another exercise of this file has the same id"),
+]
+
+
+@pytest.mark.parametrize(("place", "change", "said"), FAULTS)
+def test_each_fault_is_one_line_that_names_file_and_exercise(tmp_path, capsys, place, change, said):
+    exercises = [dict(each) for each in HOSPITAL]
+    for name, value in change.items():
+        exercises[place].pop(name, None)
+        if value is not None:
+            exercises[place][name] = value
+    path = tmp_path / "changed.yml"
+    path.write_text(dump_yaml({"exercises": exercises}), "utf-8")
+    assert main([str(path)]) == 2
+    last = capsys.readouterr().out.splitlines()[-1]
+    of_the_file = ("no exercise", "exercise 1: ")
+    assert last.startswith(tuple(f"changed.yml: {each}" for each in (f"{exercises[place]['id']}: ", *of_the_file)))
+    assert said in last
+
+
+def test_too_few_exercises_are_a_fault_and_a_file_without_one_is_too(tmp_path):
+    path = tmp_path / "few.yml"
+    path.write_text(dump_yaml({"exercises": HOSPITAL[:2]}), "utf-8")
+    assert faults(path) == [
+        "few.yml: no exercise has depth: explain",
+        "few.yml: no exercise has depth: decide",
+        "few.yml: 2 exercises; a chapter has 4 to 6 besides guesses",
+    ]
+    path.write_text("exercises: none\n", "utf-8")
+    assert faults(path) == ["few.yml: exercises must be a list, not 'none'"]
+    path.write_text("exercises:\n - id: a\n   depth: compute: x\n", "utf-8")
+    with pytest.raises(DataError, match="line 3: a second colon"):
+        read_exercises(path)
+
+
+def test_the_command_prints_what_is_computed(capsys):
+    assert main([str(small_course.FILE)]) == 0
+    out = capsys.readouterr().out
+    for line in (
+        "ANSWER 16.67 per cent (accepted: 16.5 to 16.83333)",
+        "WRONG 33.33333 (33 to 33.66667): You divided by the number of **classes**",
+        "b) Yes, if the file has more than 1,000,000 records",
+        "c) RIGHT No, since keys are left",
+        "EXPLAIN 1 of 6 patients is alone: $1/6$, or 16.7 per cent.",
+        "1 files without a fault",
+    ):
+        assert line in out
+
+
+def number(**changes) -> Exercise:
+    """An exercise whose answer is 100, changed."""
+    said = {"id": "a", "depth": "compute", "title": "A", "statement": "?", "solution": "100", "within": 0}
+    said |= {"hints": ["Think."], "explain": "So.", "wrong": [{"value": "50", "says": "Half."}]}
+    return Exercise(**said | changes)
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("{=answer:.1f}", "100.0"),
+        ("{=answer / 3:,.2f} and {=1000 * 1000:,}", "33.33 and 1,000,000"),
+        ("{=[1, 2, 3][1:2]}", "[2]"),
+        ('{={"a": 7}["a"]:03d}', "007"),
+        ("$x{=}y_{1}$ {glue:text}`a::b:c`", "$x{=}y_{1}$ {glue:text}`a::b:c`"),
+    ],
+)
+def test_expressions_are_inserted_by_their_format(text, filled):
+    assert solve(number(explain=text)).explain == filled
+
+
+def test_names_of_one_exercise_are_unknown_to_another():
+    solve(number(solution="secret = 100\nsecret"))
+    with pytest.raises(OptionError, match="NameError"):
+        solve(number(solution="secret"))
+
+
+def test_a_wrong_answer_that_is_not_whole_may_be_typed_rounded():
+    solved = solve(number(wrong=[{"value": "100 / 3", "says": "A third."}, {"value": "101", "says": "One more."}]))
+    task = solved.to_dict()
+    assert [judge(task, readings(text)) for text in ("33.3", "33", "101", "101.5", "100")] == [
+        (False, 0),
+        (False, "low"),
+        (False, 1),
+        (False, "high"),
+        (True, ""),
+    ]
+
+
+def test_hundred_times_too_much_is_a_matter_of_the_unit():
+    task = solve(number(solution="0.42", within="1 %", wrong=[{"value": "0.5", "says": "Half."}])).to_dict()
+    assert judge(task, [42]) == judge(task, [0.0042]) == (False, "unit")
+    assert judge(task, readings("42 %")) == (True, "")
+    per_cent = solve(number(solution="42", within="1 %", unit="per cent")).to_dict()
+    assert judge(per_cent, readings("42 %", "per cent")) == (True, "")
+    assert judge(per_cent, [0.42]) == (False, "unit")
+
+
+def test_either_reading_may_be_right():
+    for solution in ("1234", "1.234"):
+        task = solve(number(solution=solution, within="0.01 %")).to_dict()
+        assert judge(task, readings("1,234"))[0]
+        assert judge(task, readings("1.234"))[0]
+
+
+@pytest.mark.parametrize(("text", "unit", "meant"), small_course.READINGS)
+def test_texts_mean_numbers(text, unit, meant):
+    assert readings(text, unit) == meant
+
+
+@pytest.mark.parametrize("value", [42, 42.0, np.int64(42), np.float32(42), np.array([42]), "42"])
+def test_numbers_of_any_kind_are_read(value):
+    assert read_answer(value) == [42.0]
+
+
+@pytest.mark.parametrize("value", [None, True, math.nan, math.inf, [42], np.array([1, 2]), object(), "", "many"])
+def test_what_is_no_number_has_no_reading(value):
+    assert read_answer(value) == []
+
+
+finite = st.floats(min_value=-1e12, max_value=1e12, allow_subnormal=False)
+
+
+@given(finite, st.integers(0, 6))
+def test_what_python_writes_is_read_as_it_was_meant(value, decimals):
+    """With either sign for thousands and decimals, in per cent, and with a minus that is none of ASCII."""
+    plain = f"{value:,.{decimals}f}"
+    swapped = plain.translate(str.maketrans(",.", ".,"))
+    spaced = plain.replace(",", "\N{NARROW NO-BREAK SPACE}").replace("-", "\N{MINUS SIGN}")
+    meant = float(plain.replace(",", ""))
+    for text in (plain, swapped, spaced, repr(meant)):
+        assert meant in readings(text)
+        assert meant in readings(f"{text} %", "per cent")
+        assert meant / 100 in readings(f" {text}% ")
+        assert meant in readings(f"{text} persons", "persons")
+
+
+@given(st.text(max_size=12), st.sampled_from(["", "per cent", "persons"]))
+def test_whatever_is_typed_there_are_at_most_two_readings_of_each_number(text, unit):
+    found = readings(text, unit)
+    assert len(found) <= (4 if "/" in text else 2)
+    assert all(map(math.isfinite, found))
+
+
+@given(finite, st.one_of(st.floats(0.001, 50).map(lambda share: f"{share:.3f} %"), st.floats(0, 1e6)), finite)
+def test_an_answer_is_right_exactly_within_its_bounds(answer, within, other):
+    solved = solve(number(solution=repr(answer), within=within, wrong=[{"value": "0", "says": "Nothing."}]))
+    task = solved.to_dict()
+    assert judge(task, [answer])[0]
+    assert judge(task, readings(solved.shown))[0]
+    assert judge(task, [other])[0] == (solved.low <= other <= solved.high)
+
+
+def test_the_example_of_contributing_is_an_exercise(tmp_path):
+    (block,) = re.findall(
+        r"```yaml\n(exercises:.*?)```", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), flags=re.DOTALL
+    )
+    path = tmp_path / "example.yml"
+    path.write_text(block, "utf-8")
+    (solved,) = solved_file(path)
+    assert solved.explain == "One of 6 is, 16.7 per cent."
+    assert [fault for fault in faults(path) if "alone" in fault] == []

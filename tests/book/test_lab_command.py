@@ -1,0 +1,94 @@
+"""``kanon-lab lab`` and ``kanon-lab book``: what is copied and opened, and what is said where it is not there."""
+
+import importlib.util
+import json
+import webbrowser
+
+import pytest
+
+from kanon_book.commands import lab
+from kanon_book.course import learner
+from kanon_lab.cli import run
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Copying as it may go, without the ten seconds that it takes."""
+    done = {"spain.ipynb": "new", "exercises/spain.ipynb": "kept", "exercises/rare.ipynb": "rare-until-1.ipynb"}
+    monkeypatch.setattr(learner, "working_copy", lambda folder: done)
+    monkeypatch.chdir(tmp_path)
+    return done
+
+
+def test_lab_says_what_it_kept_and_opens_jupyterlab_there(copied, tmp_path, monkeypatch, capsys):
+    from jupyterlab.labapp import LabApp
+
+    started = []
+    monkeypatch.setattr(LabApp, "launch_instance", started.append)
+    assert run(["lab", "mine", "--", "--port", "9000"]) == 0
+    assert started == [[f"--ServerApp.root_dir={tmp_path / 'mine'}", "--port", "9000"]]
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == f"{tmp_path / 'mine'}: 1 new, 1 kept"
+    assert rest == [
+        "  exercises/spain.ipynb: kept as you changed it",
+        "  exercises/rare.ipynb: has changed here too; your copy is now rare-until-1.ipynb",
+    ]
+    assert run(["lab", "--no-open", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"folder": str(tmp_path / "workspace"), "files": copied}
+    assert len(started) == 1
+
+
+def test_without_jupyterlab_one_line_says_what_to_install(copied, monkeypatch, capsys):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(learner, "working_copy", lambda folder: pytest.fail("copied all the same"))
+    assert run(["lab"]) == 2
+    assert capsys.readouterr().err == "kanon-lab: JupyterLab is not installed: pip install 'kanon-lab[report]'\n"
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """A copy of the project in which the English pages were built."""
+    monkeypatch.chdir(tmp_path)
+    built = tmp_path / "copy" / "_build" / "html"
+    (built / "_static").mkdir(parents=True)
+    (built / "index.html").write_text("")
+    monkeypatch.setattr(lab, "__file__", str(tmp_path / "copy" / "kanon_lab" / "cli" / "lab.py"))
+    return built
+
+
+def test_book_opens_where_it_was_built_or_says_where_it_is(pages, tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(webbrowser, "open", asked.append)  # which returns None: no browser
+    address = (pages / "index.html").as_uri()
+    assert run(["book"]) == 0
+    printed = capsys.readouterr()
+    assert asked == [address] and printed.out == f"{address}\n" and "no browser" in printed.err
+    # The bundle has it in another folder.
+    bundle = tmp_path / "bundle"
+    (bundle / "book" / "es").mkdir(parents=True)
+    (bundle / "book" / "_static").mkdir()
+    (bundle / "book" / "es" / "index.html").write_text("")
+    assert run(["book", "bundle", "--language", "es", "--no-open", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["page"] == str(bundle / "book" / "es" / "index.html")
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (["--language", "es"], "has no pages in this language; build it again with make book"),
+        (["."], "no book in this folder: build it with make book in a copy of the project, or unpack"),
+        (["--language", "ca"], "'ca' is not one of 'en', 'es'"),
+    ],
+)
+def test_where_there_is_no_book_one_line_says_what_to_do(pages, capsys, args, line):
+    assert run(["book", *args]) == 2
+    error = capsys.readouterr().err
+    assert line in error and error.count("\n") == 1
+
+
+def test_an_installed_package_has_no_book(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lab, "__file__", str(tmp_path / "site-packages" / "kanon_lab" / "cli" / "lab.py"))
+    assert run(["book"]) == 2
+    assert "no book where kanon_lab is installed, or in the working folder" in capsys.readouterr().err
