@@ -88,6 +88,15 @@ def test_each_room_keeps_its_budget_of_lines(package, folder, whole):
     assert sum(budget for _, budget in lines.values()) <= whole
 
 
+def test_guides_are_short():
+    """Words beside the drawing: who wants to take part reads them all."""
+    guide = re.sub(
+        r"^```text\n.*?^```$", "", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    assert len(guide.split()) <= 1200
+    assert len((BOOK / "WRITING.md").read_text("utf-8").split()) <= 900
+
+
 def loaded_by(module: str) -> tuple[float, set[str]]:
     """Return the seconds that an import takes in a new interpreter, and the packages it loads."""
     code = (
@@ -176,7 +185,9 @@ def test_the_workflows_run_what_there_is():
     assert {"check", "test", "bundle", "test-all"} == {*typed} <= targets
     (environment,) = [step["env"] for step in steps if "env" in step]
     assert [*environment] == [ADDRESS, REPOSITORY]
-    assert jobs["book", "test"]["strategy"]["matrix"]["python"][0] == PYPROJECT["project"]["requires-python"].strip(">=")
+    assert jobs["book", "test"]["strategy"]["matrix"]["python"][0] == PYPROJECT["project"]["requires-python"].strip(
+        ">="
+    )
     needed = {name for job in jobs.values() for name in job.get("needs", [])}
     assert needed == {job for name, job in jobs if name == "book"} - {"publish"}
 
