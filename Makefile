@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 book: $(STAMP)
-	@$(PY) -m kanon_book.building.build
+	@$(PY) .venv/bin/jupyter-book build -W --keep-going --quiet .
 
 pdf: book
 	@$(PY) -m kanon_book.building.printing

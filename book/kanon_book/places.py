@@ -11,4 +11,4 @@ EXERCISES = CHAPTERS / "exercises"
 TOC = ROOT / "_toc.yml"
 #: What `make book` makes: notebooks that have run, and pages.
 BUILD = ROOT / "_build"
-EXECUTED = BUILD / "site" / "notebooks"
+EXECUTED = BUILD / "notebooks"

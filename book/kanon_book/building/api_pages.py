@@ -1,6 +1,6 @@
 """Pages of the reference of functions, made from the docstrings: one page a room, and the list of rooms.
 
-`build.py` writes them where the book is staged; autodoc and numpydoc read the docstrings there.
+`book.py` writes them into book/api, where autodoc and numpydoc read the docstrings.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ def rooms(toc: Path = TOC) -> list[str]:
     return [each["file"].removeprefix(f"{FOLDER}/") for each in sections if each["file"].startswith(f"{FOLDER}/")]
 
 
-def write_pages(site: Path) -> None:
-    """Write a page for each room into a staged book."""
-    folder = site / FOLDER
+def write_pages(folder: Path) -> None:
+    """Write a page for each room into a folder, where it says anything new."""
     folder.mkdir(parents=True, exist_ok=True)
     for room in rooms():
-        (folder / f"{room}.md").write_text(page(room), "utf-8")
+        path, text = folder / f"{room}.md", page(room)
+        if not path.is_file() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
 
 
 def module_of(room: str) -> ModuleType:

@@ -18,9 +18,10 @@ from platform import platform, python_version
 from tempfile import TemporaryDirectory
 
 from kanon_book.building import printing
-from kanon_book.building.build import BUILD, HTML, ROOT, ended, files_under
+from kanon_book.building.stamps import HTML, files_under, run_command
 from kanon_book.course.learner import PROJECT, START
 from kanon_book.pages.edition import EDITIONS, commit_of
+from kanon_book.places import BUILD, ROOT
 from kanon_book.words import texts
 from kanon_lab import __version__
 from kanon_lab.errors import KanonLabError
@@ -40,7 +41,7 @@ def main(options: list[str]) -> int:
     if set(options) - {WITH_PACKAGES}:
         print(f"make bundle: the only option is {WITH_PACKAGES}", file=sys.stderr)
         return 2
-    return ended("make bundle", lambda: make(WITH_PACKAGES in options))
+    return run_command("make bundle", lambda: make(WITH_PACKAGES in options))
 
 
 def make(with_packages: bool) -> int:

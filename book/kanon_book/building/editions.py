@@ -1,10 +1,9 @@
-"""The Spanish edition: the staged book in Spanish, and its catalogues.
+"""The Spanish edition: what it is made of, and its catalogues.
 
     python -m kanon_book.building.editions
 
-renews the catalogues in book/locale/es from the book as it was last built ("make book"), and says what is not
-translated. Prose is translated by Sphinx; what notebooks recorded, by recorded_words.py; words of the package stand in
-its own table, words.csv, and in no catalogue.
+renews the catalogues in book/locale/es, and says what is not translated. Prose is translated by Sphinx; what notebooks
+recorded, by recorded_words.py; words of the packages stand in their own tables, words.csv, and in no catalogue.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ from typing import Any
 import yaml
 
 from kanon_book.building.recorded_words import Words
-from kanon_book.places import ROOT
+from kanon_book.building.stamps import JUPYTER_BOOK, run_command
+from kanon_book.places import EXECUTED, ROOT, TOC
 from kanon_book.words import texts
 from kanon_lab.errors import KanonLabError
 from kanon_lab.terms import rows
@@ -33,7 +33,6 @@ MESSAGES = LOCALE / LANGUAGE / "LC_MESSAGES"
 RECORDED = "recorded"
 #: Of the reference of functions, which stands in English in both editions.
 ENGLISH = "book/api/"
-_SPHINX = ("-q", "-D", "gettext_compact=0", "-D", "gettext_location=0")
 
 
 @cache
@@ -66,35 +65,39 @@ def words() -> Words:
     return Words(lambda message: translation(RECORDED, message), wordings)
 
 
-def stage(site: Path, target: Path) -> Words:
-    """Put the staged book with its executed notebooks into another folder, in Spanish but for its prose.
+def prepare(folder: Path) -> Words:
+    """Write into a folder what the Spanish edition is made of, besides the chapters: all but its prose is translated.
 
-    Returns the words that were looked up on the way.
+    That is its configuration, its table of contents, its catalogues, and the executed notebooks; what has not changed
+    is left alone. Returns the words that were looked up on the way.
     """
     for path in MESSAGES.rglob("*.po"):
         read_catalogue(path.relative_to(MESSAGES).with_suffix("").as_posix())
-    said = words()
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(site, target, ignore=shutil.ignore_patterns("_build", "_gettext", "conf.py", "*.ipynb"))
-    shutil.copytree(LOCALE, target / "locale", dirs_exist_ok=True)
-    for path in sorted((site / "notebooks").glob("*.ipynb")):
+    translated = words()
+    shutil.copytree(LOCALE, folder / "locale", dirs_exist_ok=True)
+    for path in sorted(EXECUTED.glob("*.ipynb")):
         notebook = json.loads(path.read_text("utf-8"))
-        text = json.dumps(said.notebook(notebook, path.stem), ensure_ascii=False)
-        (target / "notebooks" / path.name).parent.mkdir(exist_ok=True)
-        (target / "notebooks" / path.name).write_text(text, "utf-8")
-    said.place = "_config.yml"
-    config = yaml.safe_load((site / "_config.yml").read_text("utf-8"))
-    _configure(config, said)
-    (target / "_config.yml").write_text(yaml.safe_dump(config, allow_unicode=True), "utf-8")
-    toc = yaml.safe_load((site / "_toc.yml").read_text("utf-8"))
+        text = json.dumps(translated.notebook(notebook, path.stem), ensure_ascii=False)
+        _write_if_new(folder / "notebooks" / path.name, text)
+    translated.place = "_config.yml"
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+    _configure(config, translated, folder / "locale")
+    _write_if_new(folder / "_config.yml", yaml.safe_dump(config, allow_unicode=True))
+    toc = yaml.safe_load(TOC.read_text("utf-8"))
     for part in toc["parts"]:
         # Sphinx finds them on the first page.
         part["caption"] = translation(toc["root"], part["caption"]) or part["caption"]
-    (target / "_toc.yml").write_text(yaml.safe_dump(toc, allow_unicode=True, sort_keys=False), "utf-8")
-    return said
+    _write_if_new(folder / "_toc.yml", yaml.safe_dump(toc, allow_unicode=True, sort_keys=False))
+    return translated
 
 
-def _configure(config: dict[str, Any], said: Words) -> None:
+def _write_if_new(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+
+
+def _configure(config: dict[str, Any], said: Words, locale: Path) -> None:
     """The configuration in Spanish, in place."""
     sphinx = config["sphinx"]["config"]
     config["title"] = said.say(config["title"])
@@ -102,7 +105,7 @@ def _configure(config: dict[str, Any], said: Words) -> None:
     config["author"] = authors[0].lower() + authors[1:]  # the theme puts a word before them
     sphinx |= {
         "language": LANGUAGE,
-        "locale_dirs": ["locale"],
+        "locale_dirs": [str(locale)],
         "gettext_compact": False,
         "translation_progress_classes": "untranslated",
         "togglebutton_hint": said.say(sphinx["togglebutton_hint"]),
@@ -115,21 +118,17 @@ def _configure(config: dict[str, Any], said: Words) -> None:
     }
 
 
-def renew(site: Path) -> int:
-    """Bring the catalogues up to what the staged book says now; a message that is new has no translation yet."""
+def renew() -> int:
+    """Bring the catalogues up to what the book says now; a message that is new has no translation yet."""
     from sphinx_intl.basic import update
 
     with tempfile.TemporaryDirectory() as folder:
-        made, pots = Path(folder) / "site", Path(folder) / "pot"
-        shutil.copytree(site, made, ignore=shutil.ignore_patterns("_build"))
-        commands = (["jupyter-book", "config", "sphinx", "."], ["sphinx-build", "-b", "gettext", *_SPHINX, ".", pots])
-        for command in commands:
-            tool = Path(sys.executable).with_name(command[0])
-            subprocess.run([tool, *command[1:]], cwd=made, check=True, stdout=subprocess.DEVNULL)
+        pots = Path(folder) / "_build" / "gettext"
+        builder = ["--builder", "custom", "--custom-builder", "gettext", "--path-output", folder]
+        subprocess.run([*JUPYTER_BOOK, "build", str(ROOT), "-q", *builder], check=True)
         shutil.rmtree(pots / ENGLISH, ignore_errors=True)
         shutil.rmtree(pots / "_static", ignore_errors=True)
-        said = stage(site, Path(folder) / "staged")
-        _write_recorded(pots / f"{RECORDED}.pot", said.met)
+        _write_recorded(pots / f"{RECORDED}.pot", prepare(Path(folder) / "spanish").met)
         update(str(LOCALE), str(pots), [LANGUAGE], line_width=0)
     return _tidied()
 
@@ -185,17 +184,11 @@ _OF_THE_DAY = (
 
 
 def main() -> int:
-    site = ROOT / "_build" / "site"
-    if not site.is_dir():
-        print("editions: the book is not built; run make book first", file=sys.stderr)
-        return 2
-    try:
-        missing = renew(site)
-    except KanonLabError as error:
-        print(f"editions: {error}", file=sys.stderr)
-        return 2
-    print(f"{MESSAGES.relative_to(ROOT)}: {missing} messages are not translated")
-    return 0
+    def work() -> None:
+        missing = renew()
+        print(f"{MESSAGES.relative_to(ROOT)}: {missing} messages are not translated")
+
+    return run_command("editions", work)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from urllib.parse import urldefrag, urljoin, urlparse
 
 from bs4 import BeautifulSoup, Tag
 
-from kanon_book.building.build import HTML
+from kanon_book.building.stamps import HTML
 from kanon_book.course.order import chapters
 from kanon_book.pages.edition import address
 from kanon_book.places import TOC

@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_book.building.build import BUILD, STAMPS, digest, ended, is_current, write_stamp
 from kanon_book.building.one_page import FOLDERS, STYLE, Edition
+from kanon_book.building.stamps import STAMPS, digest, files_under, is_current, run_command, write_stamp
+from kanon_book.places import BUILD
 from kanon_lab.errors import KanonLabError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def main(languages: list[str]) -> int:
         for language in languages or [name for name, folder in FOLDERS.items() if (folder / "book").is_dir()]:
             write_edition(language)
 
-    return ended("make pdf", work)
+    return run_command("make pdf", work)
 
 
 def write_edition(language: str) -> None:
@@ -67,9 +68,9 @@ def write_edition(language: str) -> None:
     if language not in FOLDERS or not (FOLDERS[language] / "book").is_dir():
         raise KanonLabError(f"there are no pages in the language {language!r}; run make book first")
     browser = chromium()
-    pages = (STAMPS / "pages").read_text("utf-8") if (STAMPS / "pages").exists() else ""
-    inputs = f"{pages} {digest([Path(__file__), Path(__file__).with_name('one_page.py'), STYLE])}"
-    if target.exists() and pages and is_current(stamp, inputs):
+    pages = [path for path in files_under(FOLDERS[language]) if path.suffix in (".html", ".js", ".css")]
+    inputs = digest([*pages, Path(__file__), Path(__file__).with_name("one_page.py"), STYLE])
+    if target.exists() and is_current(stamp, inputs):
         print(f"{target.name}: nothing changed", flush=True)
         return
     stamp.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 SCRIPT, STYLE = "kanon-course.js", "kanon-course.css"
-NOTEBOOK = "notebooks/exercises.ipynb"
+NOTEBOOK = "exercises.ipynb"
 # One of these stands in a page that needs the script.
 _MARKS = ('class="kanon-exercise', 'class="kanon-progress', "data-chapter=")
 
@@ -72,7 +72,7 @@ def _recorded(path: Path, changed: int) -> dict[str, Any]:
 
 
 def solved_of(folder: str | Path, chapter: str) -> list[Solved] | None:
-    """The exercises of a chapter as the notebook of a built book solved them; None where it has not."""
+    """The exercises of a chapter as the notebook in a folder solved them; None where it has not."""
     path = Path(folder) / NOTEBOOK
     found = _recorded(path, path.stat().st_mtime_ns if path.is_file() else 0).get(chapter)
     return None if found is None else [Solved(**each) for each in found]
@@ -89,7 +89,8 @@ class Tasks(SphinxDirective):
         """The exercises of a chapter."""
         if chapter not in find_exercises():
             raise self.error(f"there are no exercises of {chapter}: write book/exercises/{chapter}.yml")
-        if (found := solved_of(self.env.srcdir, chapter)) is None:
+        self.env.note_dependency(str(self.env.srcdir / Path(self.config.kanon_executed) / NOTEBOOK))
+        if (found := solved_of(self.env.srcdir / Path(self.config.kanon_executed), chapter)) is None:
             raise self.error(f"{NOTEBOOK} holds no exercises of {chapter}: run it again (make book)")
         return found
 
@@ -277,7 +278,7 @@ def write_workbooks(app: Sphinx, error: Exception | None) -> None:
         folder = Path(app.outdir) / "exercises"
         folder.mkdir(exist_ok=True)
         for chapter in find_exercises():
-            if solved := solved_of(app.srcdir, chapter):
+            if solved := solved_of(app.srcdir / Path(app.config.kanon_executed), chapter):
                 (folder / f"{chapter}.ipynb").write_text(workbook(chapter, solved), "utf-8")
 
 
@@ -286,6 +287,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(html, html=(_open, _close), **dict.fromkeys(("latex", "text", "man", "texinfo"), (_pass, _pass)))
     for name, directive in (("exercises", Exercises), ("review", Review), ("predict", Predict)):
         app.add_directive(name, directive)
+    # The folder with the executed notebooks: where the notebook stands that solved the exercises.
+    app.add_config_value("kanon_executed", "notebooks", "")
     app.connect("builder-inited", write_assets)
     app.connect("html-page-context", add_assets)
     app.connect("build-finished", write_workbooks)

@@ -130,7 +130,7 @@ class Minutes(SphinxDirective):
 
 def gather(app: Sphinx, env: BuildEnvironment) -> None:
     """Once all pages have been read: what is known of each chapter, by the name of its document."""
-    toc = Path(app.confdir) / "_toc.yml"
+    toc = Path(app.srcdir, app.config.external_toc_path)
     env.kanon_about = {each.document: _about(env, each) for each in (chapters(toc) if toc.exists() else [])}
     names = [about.chapter.name for about in env.kanon_about.values()]
     for number, (document, about) in enumerate(env.kanon_about.items()):
