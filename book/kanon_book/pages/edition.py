@@ -129,6 +129,8 @@ def add_address(app: Sphinx, config: Config) -> None:
     """Of this it makes the canonical address of each page."""
     if config.language in EDITIONS and (known := address(config.language)):
         config.html_baseurl = known
+        # Pages are written anew where the context changes.
+        config.html_context = {**config.html_context, "repository": _address_in(REPOSITORY)}
 
 
 def add_metadata(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
