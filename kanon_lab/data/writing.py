@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import gzip
 import io
 import math
 import re
@@ -247,7 +246,7 @@ def _write(frame: pd.DataFrame, draft: Path, form: str, labels: Fitted) -> None:
             f"{next(columns, 'a column')} has a name or values that .{form} cannot hold; rename or recode it, or write "
             ".csv"
         ) from None
-    draft.write_bytes(gzip.compress(content, mtime=0) if draft.suffix == ".gz" else content)
+    draft.write_bytes(files.gzipped(content) if draft.suffix == ".gz" else content)
 
 
 def _can_be_written(column: pd.DataFrame, draft: Path, form: str) -> bool:
