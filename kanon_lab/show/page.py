@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_lab.errors import OptionError
 from kanon_lab.files import kept_text
 from kanon_lab.loading import load_jsonschema
-from kanon_lab.show.style import DARK
+from kanon_lab.show.colors import DARK
 from kanon_lab.terms import texts
 
 if TYPE_CHECKING:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from kanon_lab.digits import LEAST_SHARE, percent
 from kanon_lab.errors import MissingPackageError, OptionError
 from kanon_lab.loading import load_jsonschema
+from kanon_lab.show.colors import BLACK, BLUE, GREY, GRID, INK, ORANGE
+from kanon_lab.show.colors import DARK as DARK
+from kanon_lab.show.colors import GREEN as GREEN
+from kanon_lab.show.colors import LIGHT_GREY as LIGHT_GREY
+from kanon_lab.show.colors import PURPLE as PURPLE
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-GREY = "#5f6368"
-# The lightest that a mark may have: 3 to 1 on white.
-LIGHT_GREY = "#8a9099"
-# Black, red and blue as in the study's Figura 1, in the shades that Okabe and Ito chose for colour-blind readers.
-BLACK, ORANGE, BLUE = "#000000", "#d55e00", "#0072b2"
-# For charts of more series: theirs too, the purple darker.
-GREEN, PURPLE = "#009e73", "#a8407f"
+load_jsonschema()
+try:
+    import altair as alt
+except ImportError:
+    raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
 
 #: Granularities of the date of birth, finest first: the order of every legend.
 DATES = ("day", "month", "year")
@@ -39,24 +41,7 @@ SUBTITLE_WIDTH = 52
 # then measures an empty box, gets an empty picture and draws again without end.
 _WIDTH = 560
 
-_INK = "#1f2328"
-# Of lines and grounds behind the marks.
-GRID = "#e6e8eb"
-
-#: Light colour -> its counterpart on a dark page: a page swaps them where the reader's theme is dark.
-DARK = {
-    _INK: "#e6e8eb",
-    GREY: "#b4b9c0",
-    LIGHT_GREY: "#6b7380",
-    GRID: "#3a4048",
-    BLACK: "#ffffff",
-    ORANGE: "#ff8c42",
-    BLUE: "#56b4e9",
-    GREEN: "#2bc79a",
-    PURPLE: "#e58fc4",
-}
-
-_INKED = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+_INKED = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
 # Every colour is set, and is one of `DARK`, so that no theme mixes in another.
 _CONFIG = {
     "background": "white",
@@ -64,7 +49,7 @@ _CONFIG = {
     "title": {
         "anchor": "start",
         "frame": "bounds",
-        "color": _INK,
+        "color": INK,
         "fontSize": 15,
         "subtitleColor": GREY,
         "subtitleFontSize": 12,
@@ -73,26 +58,9 @@ _CONFIG = {
     },
     "axis": {**_INKED, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID, "gridOpacity": 1},
     "legend": {**_INKED, "orient": "top"},
-    "text": {"color": _INK, "fontSize": 12},
+    "text": {"color": INK, "fontSize": 12},
     "view": {"stroke": None},
 }
-
-
-class _Altair:
-    """The package altair, loaded when a chart is drawn, or a `MissingPackageError`."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # of who looks at this object itself, such as copy or doctest
-            raise AttributeError(name)
-        load_jsonschema()
-        try:
-            import altair
-        except ImportError:
-            raise MissingPackageError("drawing needs the package altair: pip install 'kanon-lab[report]'") from None
-        return getattr(altair, name)
-
-
-alt = _Altair()
 
 
 def check_columns(frame: pd.DataFrame, columns: Iterable[str], made_by: str) -> None:
