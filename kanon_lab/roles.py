@@ -119,7 +119,7 @@ def check_k(k: object, name: str = "k") -> int:
 
 def check_seed(seed: object) -> int:
     """A seed as an int; an `OptionError` unless it is a whole number from 0 to below 2 ** 63, as a table can hold."""
-    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**63:
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= int(seed) < 2**63:
         raise OptionError(f"seed must be a whole number from 0 on and below 2 ** 63, not {shortened(repr(seed))}")
     return int(seed)
 
@@ -128,7 +128,7 @@ def _refuse_two_roles(spec: KeySpec) -> None:
     """Raise an `OptionError` where one variable has two roles that exclude each other."""
     weight, household = ([] if name is None else [name] for name in (spec.weight, spec.household))
     sensitive, single = {"sensitive": spec.sensitive_variables}, {"weight": weight, "household": household}
-    exclusive = {
+    exclusive: dict[str, tuple[Iterable[str], dict[str, Iterable[str]]]] = {
         "a key variable": (spec.key_variables, {**single, **sensitive, "a ghost": spec.ghosts}),
         "the weight": (weight, {"household": household, **sensitive}),
         "a direct identifier": (spec.direct_identifiers, {"named in another role": (*spec.variables, *spec.ghosts)}),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from io import StringIO
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import (
@@ -155,8 +156,8 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
 @cache
 def _rows() -> dict[tuple[str, str], dict[str, str]]:
     """By model and setting its row in ``settings.csv``."""
-    with files("kanon_lab").joinpath("settings.csv").open(encoding="utf-8", newline="") as rows:
-        return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
+    rows = StringIO(files("kanon_lab").joinpath("settings.csv").read_text("utf-8"))
+    return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
 
 
 def row_of(model: type[Settings], name: str) -> dict[str, str]:

@@ -244,7 +244,7 @@ def _thousands(column: pd.Series) -> pd.Series:
         return pd.Series(False, index=column.index)
     text = column.where(column.map(lambda value: isinstance(value, str)), "").astype(str)
     pointed = text.str.contains(".", regex=False)
-    return pointed & text[pointed].str.fullmatch(_THOUSANDS).all()
+    return pointed & bool(text[pointed].str.fullmatch(_THOUSANDS).all())
 
 
 def first_row(rows: pd.Series) -> object:
