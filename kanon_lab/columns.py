@@ -39,7 +39,7 @@ def plain(series: pd.Series) -> pd.Series:
     return pd.Series(values, index=series.index, name=series.name).mask((series.cat.codes < 0).to_numpy())
 
 
-def from_labels(labels: Sequence[str], codes: np.ndarray, like: pd.Series) -> pd.Series:
+def from_labels(labels: Sequence[str | None], codes: np.ndarray, like: pd.Series) -> pd.Series:
     """A text column from labels and the number of each row's label (-1 where missing)."""
     column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
     return pd.Series(column, index=like.index, name=like.name)
@@ -384,12 +384,13 @@ def floats_of(values: pd.Index) -> np.ndarray:
 
 def float_of(value: Any) -> float:
     """A value as a number, NaN where it is none: text and truth values are not."""
+    number: Any = value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Decimal, numbers.Real)):
         return math.nan
     try:
-        return float(value)
+        return float(number)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if number > 0 else -math.inf
 
 
 def as_decimal(number: object) -> Decimal:
@@ -405,7 +406,7 @@ def like(number: Decimal, value: object) -> object:
     return int(number) if whole else float(number)
 
 
-def check_number(number: object, name: str) -> object:
+def check_number(number: Any, name: str) -> Any:
     """Return an option as it is; an `OptionError` that calls it `name` unless it is a finite number with digits."""
     fraction = isinstance(number, numbers.Rational) and not isinstance(number, numbers.Integral)
     if fraction or not math.isfinite(float_of(number)):

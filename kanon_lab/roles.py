@@ -65,6 +65,21 @@ class KeySpec:
     direct_identifiers: tuple[str, ...] = ()
     missing: str = "wildcard"
 
+    if TYPE_CHECKING:  # names may come in any sequence, or one alone
+
+        def __init__(
+            self,
+            key_variables: Iterable[str] | str,
+            weight: str | None = None,
+            household: str | None = None,
+            sensitive_variables: Iterable[str] | str = (),
+            numeric_variables: Iterable[str] | str = (),
+            strata: Iterable[str] | str = (),
+            ghost_variables: Mapping[str, Iterable[str] | str] = {},
+            direct_identifiers: Iterable[str] | str = (),
+            missing: str = "wildcard",
+        ) -> None: ...
+
     def __post_init__(self):
         for role in _SEVERAL:
             object.__setattr__(self, role, column_names(getattr(self, role), role))

@@ -3,7 +3,7 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -281,7 +281,11 @@ def _xls_value(cell, xlrd) -> object:
 
 # How the cells of the first sheet are read, and what is said of a damaged file.
 _SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, **{form: partial(_read_sheet, form=form) for form in _SHEETS}}
+_READERS: dict[str, Callable[[bytes], pd.DataFrame]] = {
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    **{form: partial(_read_sheet, form=form) for form in _SHEETS},
+}
 TABLE_FORMATS = tuple(_READERS)
 
 

@@ -232,11 +232,7 @@ def read_statistical(
     """The chosen columns, with missing values for codes that a user defined as missing; labels are not applied."""
     import pyreadstat
 
-    readers: dict[str, Callable[..., tuple]] = {
-        "sav": pyreadstat.read_sav,
-        "dta": pyreadstat.read_dta,
-        "sas7bdat": pyreadstat.read_sas7bdat,
-    }
+    read: Callable[..., tuple] = getattr(pyreadstat, f"read_{form}")
 
     def parts(**options: object) -> tuple:
         try:

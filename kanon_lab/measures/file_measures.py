@@ -264,7 +264,7 @@ def measure(
     (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
     _check_options(k, thresholds, recursive_c, distance)
-    spec, bands = as_spec(spec) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
+    spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
@@ -295,7 +295,7 @@ def _check_options(k: object, thresholds: object, recursive_c: object, distance:
     check_positive(recursive_c, "recursive_c", _MOST_C)
 
 
-def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:
+def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[Note]:
     """What the members of households, counted, add to the keys."""
     if counted is not None and counted["classes"] > table.n_classes:
         yield (
@@ -306,7 +306,7 @@ def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[s
         )
 
 
-def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
+def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[Note]:
     name = shortened(each.variable)
     absent = table.records_at(table.column(each.variable).isna().to_numpy())
     if absent and each.missing == "wildcard":

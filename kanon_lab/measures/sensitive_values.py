@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -161,7 +161,8 @@ def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarr
         )
     if hierarchy.height == 0:
         return equal_distance(counts)
-    return sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height)) / hierarchy.height
+    total: Any = sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height))
+    return total / hierarchy.height
 
 
 def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:
@@ -216,7 +217,7 @@ class Bands:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         text = any(isinstance(value, str) for value in values)
         refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
-        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(list(rule.names), ordered=True))
 
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.

@@ -44,7 +44,7 @@ class NodeClasses:
             # Sorted classes stay sorted, so those that merge are neighbours.
             starts = (codes[:, 1:] != codes[:, :-1]).any(axis=0)
             first = np.concatenate([[0], np.flatnonzero(starts) + 1])
-            group = np.concatenate([[0], np.cumsum(starts)]) if self.values else None
+            group = np.concatenate([[0], np.cumsum(starts)]) if self.values else first
             records = np.add.reduceat(self.records, first)
             return NodeClasses(codes[:, first], records, tuple(_merged(v, group, len(first)) for v in self.values))
         return replace(self, codes=codes).merged(sizes)[0]

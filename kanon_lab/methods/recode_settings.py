@@ -116,7 +116,7 @@ def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
     return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., Hierarchy]] = {
     "masks": Hierarchy.from_masks,
     "bands": Hierarchy.from_intervals,
     "widths": _widths,
@@ -201,7 +201,7 @@ class Recode(Recoding):
 
     def _recoded(self, series: pd.Series) -> pd.Series:
         if self.hierarchy is not None:
-            return self.hierarchy.made(series.name).recode(series, self.level)
+            return self.hierarchy.made(str(series.name)).recode(series, self.level or 0)
         options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
         if self.dates is not None:
             return recode_dates(series, to=options.pop("dates"), **options)

@@ -333,7 +333,7 @@ def key_combinations(combinations: Sequence[Mapping] | None, spec: KeySpec, k_re
             found.append((sorted({keys.index(name) for name in names}), k))
             continue
         size = each["size"]
-        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= size <= len(keys):
+        if isinstance(size, bool) or not isinstance(size, Integral) or not 1 <= int(size) <= len(keys):
             raise OptionError(f"combinations: size must be a whole number from 1 to {len(keys)}, the number of keys")
         if len(found) + comb(len(keys), int(size)) > _MOST_COMBINATIONS:
             raise OptionError(f"combinations: more than {_MOST_COMBINATIONS:,} sets of keys; ask for fewer")

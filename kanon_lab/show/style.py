@@ -63,7 +63,7 @@ _CONFIG = {
 }
 
 
-def check_columns(frame: pd.DataFrame, columns: Iterable[str], made_by: str) -> None:
+def check_columns(frame: pd.DataFrame, columns: Iterable[str | int], made_by: str) -> None:
     """Refuse a frame that is empty or lacks columns; `made_by` says where such frames come from."""
     absent = [column for column in columns if column not in frame.columns]
     if absent:
@@ -83,12 +83,12 @@ def check_dates(names: Iterable[str]) -> list[str]:
 
 def last_k(grid: pd.DataFrame) -> int:
     """The last of the columns that are called by a k."""
-    return max(column for column in grid.columns if not isinstance(column, str))
+    return max(int(column) for column in grid.columns if not isinstance(column, str))
 
 
 def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     """The frame as rows inside the chart's specification, numbers rounded to `digits` decimals to keep it small."""
-    rows = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
+    rows: Any = frame.round(digits).astype(object).where(frame.notna(), None).to_dict("records")
     return alt.InlineData(values=rows)
 
 
@@ -103,7 +103,7 @@ def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int)
     return chart.configure(**_CONFIG)
 
 
-def layered(layers: Sequence[Any], name: str, rows: list[dict], parameters: Sequence[alt.Parameter]) -> alt.LayerChart:
+def layered(layers: Sequence[Any], name: str, rows: list[dict], parameters: Sequence[alt.Parameter]) -> Any:
     """Layers over rows under a name of their own: altair leaves them where words find them, as ``data('levels')``."""
     return alt.layer(*layers, data=alt.InlineData(name=name, values=rows)).add_params(*parameters)
 
@@ -190,7 +190,7 @@ def by_name(names: Iterable[str], values: Iterable) -> alt.Scale:
     return alt.Scale(domain=names, range=list(values)[: len(names)])
 
 
-def shares_axis(channel: str, field: str, text: str, **scale: Any) -> alt.X | alt.Y:
+def shares_axis(channel: str, field: str, text: str, **scale: Any) -> Any:
     """An axis ("X" or "Y") of shares from 0 to 1, in per cent."""
     axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~%")
     return getattr(alt, channel)(f"{field}:Q", scale=alt.Scale(domain=[0, 1], **scale), axis=axis, title=text)
@@ -215,7 +215,8 @@ def curves_by_k(rows: str, k_max: int, cumulative: str, count: str, share: str, 
 
 def tooltips(*rows: tuple[str, ...]) -> list[alt.Tooltip]:
     """A tooltip a row: its field, its title and, for a number, the format."""
-    return [alt.Tooltip(row[0], **dict(zip(("title", "format"), row[1:]))) for row in rows]
+    named: list[dict[str, Any]] = [dict(zip(("shorthand", "title", "format"), row)) for row in rows]
+    return [alt.Tooltip(**words) for words in named]
 
 
 def hover(base: alt.Chart, *rows: tuple[str, ...]) -> alt.Chart:
@@ -245,7 +246,7 @@ def line_at(y: alt.Y, /, **place: str) -> alt.Chart:
     return line.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=y)
 
 
-def words_at(signal: str, x: Any, y: int, *, line: int, align: str = "left") -> alt.Chart:
+def words_at(signal: str, x: Any, y: int, *, line: int, align: Any = "left") -> alt.Chart:
     """The words of a signal, such as below the axis."""
     text = alt.Chart(alt.InlineData(values=[{}])).mark_text(
         align=align, baseline="top", lineHeight=line, text=alt.ExprRef(signal)
