@@ -41,7 +41,8 @@ def plain(series: pd.Series) -> pd.Series:
 
 def from_labels(labels: Sequence[str | None], codes: np.ndarray, like: pd.Series) -> pd.Series:
     """A text column from labels and the number of each row's label (-1 where missing)."""
-    column = pd.Series(labels, dtype=None if len(labels) else object).array.take(codes, allow_fill=True)
+    kind: Any = None if len(labels) else object
+    column = pd.Series(list(labels), dtype=kind).array.take(codes, allow_fill=True)
     return pd.Series(column, index=like.index, name=like.name)
 
 
@@ -85,6 +86,11 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, pd.Series | float]) 
 def named_columns(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
     """Name and values of each column."""
     yield from cast(Iterable[tuple[str, pd.Series]], frame.items())
+
+
+def named_rows(frame: pd.DataFrame) -> Iterator[Any]:
+    """The rows as tuples that have the names of the columns; the values may be of any type."""
+    return frame.itertuples()
 
 
 def refuse(rows: np.ndarray, index: pd.Index, column: object, fault: str) -> None:

@@ -207,7 +207,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
         check_protected(target, targets[path], file, wanted[path])
         refuse_inputs(target, inputs)
     engines = _engines(Source(file, (), {}, engine, spill), wanted, kept)
-    done: dict[str, Report] = {}
+    done = {}
     errors: list[str] = []
     for path, config in wanted.items():
         options = {"protected": kept.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -138,7 +139,7 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
         "prosecutor": 1 / table.f_k,
         "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
     }
-    rows = {}
+    rows: dict[str, tuple[Any, ...]] = {}
     for attacker, of_class in risks.items():
         above = records_above(of_class, threshold=threshold, records=table.records)
         mean = float((of_class * table.records).sum()) / table.n
@@ -278,7 +279,7 @@ def measure(
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
         for name in spec.sensitive_variables
     }
-    notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes: list[str] = [UNWEIGHTED] if table.spec.weight is None else []
     notes += _size_notes(table, counted)
     for each in by_variable.values():
         notes += _notes_on_diversity(each, table, bands)
@@ -295,7 +296,7 @@ def _check_options(k: object, thresholds: object, recursive_c: object, distance:
     check_positive(recursive_c, "recursive_c", _MOST_C)
 
 
-def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[Note]:
+def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[str]:
     """What the members of households, counted, add to the keys."""
     if counted is not None and counted["classes"] > table.n_classes:
         yield (
@@ -306,7 +307,7 @@ def _size_notes(table: ClassTable, counted: dict[str, int] | None) -> Iterator[N
         )
 
 
-def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[Note]:
+def _notes_on_diversity(each: Diversity, table: ClassTable, bands: Mapping[str, Bands]) -> Iterator[str]:
     name = shortened(each.variable)
     absent = table.records_at(table.column(each.variable).isna().to_numpy())
     if absent and each.missing == "wildcard":

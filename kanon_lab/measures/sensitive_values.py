@@ -96,9 +96,10 @@ def _gains(counts: ValueCounts) -> np.ndarray:
 class Hierarchy(Protocol):
     """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.methods.Hierarchy`."""
 
-    height: int
-    nested: bool
-
+    @property
+    def height(self) -> int: ...
+    @property
+    def nested(self) -> bool: ...
     def recode(self, series: pd.Series, level: int) -> pd.Series: ...
     def table(self, values: pd.Index) -> pd.DataFrame: ...
 
@@ -365,14 +366,14 @@ def diversity(
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
     counts, alike = _distributions(counts)
-    if distance == "hierarchical":
+    if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
             hierarchy.recode(first_rows, level)  # where it lacks a value, this names the first row that has it
         t_closeness = hierarchical_distance(counts, hierarchy)
     else:
         t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(counts)
-    measured = {
+    measured: dict[str, Any] = {
         "distinct": distinct_l(counts),
         "entropy": entropy_l(counts),
         "recursive": recursive_l(counts, c=recursive_c),
@@ -405,7 +406,9 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
     PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
-    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    by_variable: dict[str, Any] = {
+        name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables
+    }
     if not by_variable:
         raise OptionError("no sensitive variable: name at least one")
     return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
@@ -431,7 +434,8 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
         if not len(found):
             raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
         position = int(found[0])
-    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+    alpha: Any = _worst("alpha", largest_share(counts, position=position))
+    return AlphaK(table.k_achieved, alpha)
 
 
 def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:

@@ -123,7 +123,7 @@ class Requirement:
         return (distinct_l if self.l_kind == "distinct" else entropy_l)(counts)
 
     def _t(self, counts: ValueCounts) -> np.ndarray:
-        if self.distance == "hierarchical":
+        if self.distance == "hierarchical" and self.distance_hierarchy is not None:
             return hierarchical_distance(counts, self.distance_hierarchy)
         return (equal_distance if self.distance == "equal" else ordered_distance)(counts)
 

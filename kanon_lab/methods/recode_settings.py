@@ -214,7 +214,7 @@ class Recode(Recoding):
         return None if bands else self.labels
 
     def _check_level(self) -> None:
-        made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
+        made = None if self.hierarchy is None or self.hierarchy.file else self.hierarchy.made(self.variable[0])
         if self.level is None:
             to = "" if made is None else f", from 1 to {made.height}"
             raise OptionError(f"level is not given; say which one{to}")

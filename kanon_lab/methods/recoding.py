@@ -168,13 +168,16 @@ def cut_bands(
     if bands is not None and (start is not None or stop is not None):
         raise OptionError("start and stop go with width; bands have their own edges")
     held = quantity(series)
+    edges: list[Any]
     if width is not None:
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")
         start = 0 if start is None else start
-        edges = _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
+        edges: list[Any] = (
+            _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
+        )
     elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
-        edges = bands
+        edges = list(bands)
     else:
         raise OptionError(f"bands must be a list of edges, such as [0, 15, 65, null], not {shortened(repr(bands))}")
     if whole is None and (np.floor(held.numbers) != held.numbers).any():

@@ -138,7 +138,8 @@ def _take_keys(
     while len(rows):
         counts[trial[:, tier] < 0] = -1
         enough = counts >= k
-        some, choice = enough.any(axis=1), enough.argmax(axis=1)
+        some: np.ndarray = np.asarray(enough.any(axis=1))
+        choice = enough.argmax(axis=1)
         if not some.any():
             best, choice = counts.max(axis=1), counts.argmax(axis=1)
             some = np.asarray(best == best.min())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -167,7 +167,9 @@ def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
     return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
 
 
-def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _steps(
+    steps: Sequence[Any], k_required: int | None, spec: KeySpec, *, levels: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and settings of each step, as they are written, when their model has found no fault."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
@@ -186,7 +188,7 @@ def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -
         yield name, settings
 
 
-def _parted(step: object) -> tuple[object, object]:
+def _parted(step: object) -> tuple[Any, Any]:
     """Name and settings of a step."""
     if isinstance(step, Mapping) and len(step) == 1:
         return next(iter(step.items()))
@@ -295,5 +297,5 @@ def filled(page: str) -> str:
 
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration of a report, which recipes follow too."""
-    parts = {"household_level": HouseholdLevel, "limits": LimitSettings}
+    parts: dict[str, type[Settings]] = {"household_level": HouseholdLevel, "limits": LimitSettings}
     return schema(ReportSettings, _STEP_MODELS, **parts)

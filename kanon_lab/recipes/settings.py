@@ -265,11 +265,8 @@ LIMITS = {
     "exposed_by_columns": Limit("at most", _count),
 }
 #: The limits of an office, each by itself.
-LimitSettings: type[Settings] = create_model(
-    "LimitSettings",
-    __base__=Settings,
-    **{
-        name: (SkipValidation[float | dict[str, float] if limit.by else float] | None, None)
-        for name, limit in LIMITS.items()
-    },
-)
+_BOUNDS: dict[str, Any] = {
+    name: (Annotated[float | dict[str, float] if limit.by else float, SkipValidation()], None)
+    for name, limit in LIMITS.items()
+}
+LimitSettings: type[Settings] = create_model("LimitSettings", __base__=Settings, **_BOUNDS)

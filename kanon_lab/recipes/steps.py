@@ -21,7 +21,7 @@ from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING
 from kanon_lab.methods.post_randomisation import transition_rules
 from kanon_lab.methods.quantities import MOST_NOISE, check_options
-from kanon_lab.methods.recode_settings import RECODINGS, recoded
+from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
@@ -68,12 +68,15 @@ class Kind:
 
     def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns whose values are perturbed."""
-        return read(self.model, settings).variables if self.perturbs else []
+        if not self.perturbs:
+            return []
+        given: Any = read(self.model, settings)
+        return given.variables
 
     def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
-        given = read(self.model, settings) if self.model in RECODINGS.values() else None
-        return {} if given is None else dict.fromkeys(given.columns, given.recoded)
+        given = read(self.model, settings)
+        return dict.fromkeys(given.columns, given.recoded) if isinstance(given, Recoding) else {}
 
 
 def kind_of(name: object) -> Kind:
@@ -292,8 +295,8 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
-        known = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
-        columns[line_number] = _numbers(line, known, frame[line_number])
+        places = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
+        columns[line_number] = _numbers(line, places, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 

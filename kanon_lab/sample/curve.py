@@ -74,7 +74,7 @@ def as_fraction(value: object, *, whole: bool = False) -> float:
 
 def as_fractions(values: Any, *, whole: bool = False) -> np.ndarray:
     """Several sampling fractions, at least one, as an array; errors as in `as_fraction`."""
-    several = isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.shape(values) != ()
+    several = np.shape(values) != () and isinstance(values, Iterable) and not isinstance(values, (str, bytes))
     found = list(values) if several else [values]
     if not found:
         raise OptionError("fractions: give at least one sampling fraction, such as 0.04")

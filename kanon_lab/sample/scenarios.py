@@ -221,12 +221,12 @@ def scenario_grid(
     risks = [collected(each, design, counted) for each, counted in zip(uniques, counts, strict=True)]
     rows, draws = [], []
     notes: dict[str, list[str]] = {}
-    for labels, risk in zip(scenarios, risks, strict=True):
+    for scenario, risk in zip(scenarios, risks, strict=True):
         sd = {f"{name}_sd": risk.draws[name].std() for name in _WITH_SD}
-        rows.append({**labels, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
-        draws.append(pd.concat([pd.DataFrame(labels, index=risk.draws.index), risk.draws], axis=1))
+        rows.append({**scenario, **{name: getattr(risk, name) for name in _REPORTED}, **sd})
+        draws.append(pd.concat([pd.DataFrame(scenario, index=risk.draws.index), risk.draws], axis=1))
         for note in risk.notes:
-            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in labels.items()))
+            notes.setdefault(note, []).append(", ".join(f"{name}: {label}" for name, label in scenario.items()))
     warnings = () if design.units else clustering(frame, class_table(frame, spec))
     about_some = [note if len(of) == len(risks) else f"{'; '.join(of)}: {note}" for note, of in notes.items()]
     return Scenarios(

@@ -102,7 +102,7 @@ def holders(class_: np.ndarray, unit: np.ndarray, codes: np.ndarray | None) -> p
 def _compatible_pairs(codes: np.ndarray) -> pd.DataFrame:
     """Pairs of two classes that are compatible, each in both orders: columns ``to`` and ``other``."""
     unknown = codes < 0
-    gaps: np.ndarray = unknown.any(axis=1)
+    gaps = np.asarray(unknown.any(axis=1))
     to, other = [], []
     for row in np.flatnonzero(gaps):
         same = np.flatnonzero(((codes == codes[row]) | unknown | unknown[row]).all(axis=1))
