@@ -173,9 +173,7 @@ def cut_bands(
         if stop is None and labels is not None:
             raise OptionError("labels need stop: say where the bands end")
         start = 0 if start is None else start
-        edges: list[Any] = (
-            _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
-        )
+        edges = _reaching(held.numbers, width, start, closed) if stop is None else equal_edges(width, start, stop)
     elif isinstance(bands, Collection) and not isinstance(bands, (str, Mapping)):
         edges = list(bands)
     else:
