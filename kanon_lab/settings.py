@@ -1,23 +1,20 @@
 """Settings as models: what may be said, one line for every fault, and the schema and tables that are made of them.
 
-A setting is a field of a model, with its type and what holds unless it is given, and a row of ``settings.csv``: what it
-says, in the Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
+A setting is a field of a model, made by `setting`: its type, what holds unless it is given, what it says, in the
+Markdown of the book, and an example. Only what reads settings imports this: pydantic takes long to load.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib.resources import files
-from io import StringIO
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     StrictBool,
     StrictStr,
@@ -153,19 +150,32 @@ def _fault(text: str, name: str = "") -> PydanticCustomError:
     return PydanticCustomError("fault", "{text}", {"text": text, "name": name})
 
 
-@cache
-def _rows() -> dict[tuple[str, str], dict[str, str]]:
-    """By model and setting its row in ``settings.csv``."""
-    rows = StringIO(files("kanon_lab").joinpath("settings.csv").read_text("utf-8"))
-    return {(row["model"], row["setting"]): row for row in csv.DictReader(rows)}
+def setting(default: Any, says: str, example: str, *, unless: str = "", **options: Any) -> Any:
+    """A field of a model, with what the setting says and an example.
+
+    Parameters
+    ----------
+    default : object
+        What holds unless it is given; ``...`` of a setting that must be given.
+    says : str
+        In the Markdown of the book.
+    example : str
+        Its value as YAML.
+    unless : str
+        What holds unless it is given, in words, where `default` does not say it; "-" where nothing is to be said.
+    **options
+        Others of `pydantic.Field`.
+    """
+    return Field(default, description=says, examples=[example], json_schema_extra={"unless": unless}, **options)
 
 
 def row_of(model: type[Settings], name: str) -> dict[str, str]:
-    """The row of a setting in ``settings.csv``, under its model or one that this is made from."""
-    for base in model.__mro__:
-        if (base.__name__, name) in _rows():
-            return _rows()[base.__name__, name]
-    raise LookupError(f"settings.csv has no row {model.__name__},{name}")
+    """What a setting says, what holds unless it is given, and an example."""
+    field = model.fields()[name]
+    if not field.description or not field.examples or not isinstance(field.json_schema_extra, dict):
+        raise LookupError(f"{model.__name__}: {name} does not say what it is; make it by setting(...)")
+    unless = str(field.json_schema_extra.get("unless", ""))
+    return {"says": field.description, "unless": unless, "example": field.examples[0]}
 
 
 @dataclass(frozen=True)
@@ -307,6 +317,10 @@ def schema(model: type[Settings], steps: Mapping[str, type[Settings]], **parts: 
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
+# What pydantic says of a field, which the schema says otherwise.
+_OWN = ("title", "default", "description", "examples", "unless")
+
+
 def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     """The schema of one model with what is told of each setting, in plain text; any may be null."""
     properties = {}
@@ -314,7 +328,7 @@ def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
         text = row_of(model, name)
         says = re.sub(r"\{doc\}`([\w-]+)`", r"the chapter \1", text["says"])
         says += f". Unless given: {text['unless']}" if text["unless"] not in ("", "-") else ""
-        shape = {key: value for key, value in part.items() if key not in ("title", "default")}
+        shape = {key: value for key, value in part.items() if key not in _OWN}
         described = f"{says}. Example: {name}: {text['example']}"
         choices = [choice for choice in shape.get("anyOf", [shape]) if choice != {"type": "null"}]
         properties[name] = {"description": described, "anyOf": [*choices, {"type": "null"}]}

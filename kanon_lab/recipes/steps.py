@@ -24,10 +24,10 @@ from kanon_lab.methods.quantities import MOST_NOISE, check_options
 from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
-from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
+from kanon_lab.recipes.settings import STEP_SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, names_in, read
+from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, names_in, read, setting
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
@@ -101,9 +101,18 @@ class StepSettings(Settings):
 class Suppress(StepSettings):
     """Local suppression to k."""
 
-    k_required: K
-    importance: SkipValidation[dict[str, int] | None] = None
-    combinations: SkipValidation[list[dict[str, Any]] | None] = None
+    k_required: K = setting(..., "the k to be reached", "5", unless="that of the file")
+    importance: SkipValidation[dict[str, int] | None] = setting(
+        None,
+        "by key a whole number: `1` is the most important, and suppressed last; keys not named come after all others",
+        "{sex: 1, age: 2}",
+    )
+    combinations: SkipValidation[list[dict[str, Any]] | None] = setting(
+        None,
+        "what must be met in place of all keys together: some keys (`keys`), or all sets of so many (`size`), "
+        "each with its own `k` or without",
+        "[{keys: [age, sex], k: 5}, {size: 2}]",
+    )
 
     @property
     def columns(self) -> list[str]:
@@ -122,9 +131,11 @@ class Suppress(StepSettings):
 class SuppressRisk(StepSettings):
     """Suppression in records at a high risk."""
 
-    threshold: Annotated[float, CheckedBy(as_share)]
-    variables: COLUMNS
-    estimator: Annotated[str, chosen_from(ESTIMATORS)] = "benedetti-franconi"
+    threshold: Annotated[float, CheckedBy(as_share)] = setting(..., "from `0` to `1`", "0.05")
+    variables: COLUMNS = setting(..., "keys, in the order in which they are removed", "[education, age]")
+    estimator: Annotated[str, chosen_from(ESTIMATORS)] = setting(
+        "benedetti-franconi", "as for the file, and not inherited from it", "inverse"
+    )
 
     def check_keys(self, spec: KeySpec) -> None:
         check_policy(spec)
@@ -135,40 +146,61 @@ class SuppressRisk(StepSettings):
 class RemoveVariables(StepSettings):
     """Columns are not released."""
 
-    variables: COLUMNS
+    variables: COLUMNS = setting(..., "columns that are not released, their ghosts with them", "[weight, birth_date]")
 
 
 class ShuffleMembers(StepSettings):
     """Members of households change places."""
 
-    line_number: COLUMN | None = None
-    seed: SEED | None = None
+    line_number: COLUMN | None = setting(None, "a column that numbers the members; it stays where it is", "line")
+    seed: STEP_SEED = None
 
 
 class ShuffleRecords(StepSettings):
     """Records change places."""
 
-    by: Annotated[str, chosen_from(SHUFFLED_BY)] = "record"
-    seed: SEED | None = None
+    by: Annotated[str, chosen_from(SHUFFLED_BY)] = setting(
+        "record",
+        "all records in random order (`record`); whole households in random order, their members together as they"
+        " stood (`household`); or members in random order within the places of their household "
+        "(`within_household`)",
+        "household",
+    )
+    seed: STEP_SEED = None
 
 
 class Renumber(StepSettings):
     """Identifiers get new numbers."""
 
-    variables: COLUMNS | None = None
-    line_number: COLUMN | None = None
-    seed: SEED | None = None
+    variables: COLUMNS | None = setting(
+        None,
+        "columns whose values are numbered anew from `1` on; no keys, weights or other variables that say something",
+        "[household]",
+        unless="the `household`",
+    )
+    line_number: COLUMN | None = setting(
+        None, "a column that numbers the members: from `1` on in each household, at random", "line"
+    )
+    seed: STEP_SEED = None
 
 
 class Pram(StepSettings):
     """Categories move to others at random."""
 
-    variables: COLUMNS
-    keep: SkipValidation[float | dict[str, Any] | None] = None
-    transition: SkipValidation[dict[str, Any] | None] = None
-    invariant: StrictBool | None = None
-    strata: COLUMNS | None = None
-    seed: SEED | None = None
+    variables: COLUMNS = setting(..., "the columns, each by itself", "[education]")
+    keep: SkipValidation[float | dict[str, Any] | None] = setting(
+        None, "probability to stay without a draw", "0.9", unless="`0.8`"
+    )
+    transition: SkipValidation[dict[str, Any] | None] = setting(
+        None,
+        "a matrix of your own: by category the probabilities of what it becomes",
+        "{woman: {woman: 0.9, man: 0.1}, man: {woman: 0.2, man: 0.8}}",
+    )
+    invariant: StrictBool | None = setting(
+        None, "whether the shares stay as they are in expectation; `null` means so unless you give a matrix", "false"
+    )
+    strata: COLUMNS | None = setting(None, "a matrix for each of these groups", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
     def check(self) -> None:
         transition_rules(tuple(self.variables), self.transition, self.keep)
@@ -177,13 +209,23 @@ class Pram(StepSettings):
 class Microaggregate(StepSettings):
     """Quantities become the mean of their group."""
 
-    variables: COLUMNS
-    k_required: K
-    method: Annotated[str, chosen_from(["mdav", "optimal"])] = "mdav"
-    centre: Annotated[str, chosen_from(["mean", "median"])] = "mean"
-    start: Annotated[str, chosen_from(["mean", "robust"])] = "mean"
-    missing: Annotated[str, chosen_from(MISSING)] = "error"
-    strata: COLUMNS | None = None
+    variables: COLUMNS = setting(..., "quantities, taken together", "[income]")
+    k_required: K = setting(..., "the least records of a group", "5", unless="that of the file")
+    method: Annotated[str, chosen_from(["mdav", "optimal"])] = setting(
+        "mdav", "`mdav`, or `optimal` groups of each variable by itself", "optimal"
+    )
+    centre: Annotated[str, chosen_from(["mean", "median"])] = setting(
+        "mean", "what the values become: `mean` or `median`", "median"
+    )
+    start: Annotated[str, chosen_from(["mean", "robust"])] = setting(
+        "mean", "whether groups begin far from the `mean`, or far out by a `robust` distance", "robust"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting(
+        "error",
+        "whether records without any of the values are refused (`error`), or stay as they are (`leave`)",
+        "leave",
+    )
+    strata: COLUMNS | None = setting(None, "groups are formed within these", "[sex]", unless="those of the file")
 
     def check(self) -> None:
         check_options(self.k_required, self.method, self.centre, self.start)
@@ -192,31 +234,46 @@ class Microaggregate(StepSettings):
 class AddNoise(StepSettings):
     """Quantities get normal noise."""
 
-    variables: COLUMNS
-    method: Annotated[str, chosen_from(KEEPS["add_noise"])] = "additive"
-    strength: Annotated[float, CheckedBy(partial(check_positive, most=MOST_NOISE))] = 0.1
-    missing: Annotated[str, chosen_from(MISSING)] = "error"
-    strata: COLUMNS | None = None
-    seed: SEED | None = None
+    variables: COLUMNS = setting(..., "quantities", "[income]")
+    method: Annotated[str, chosen_from(KEEPS["add_noise"])] = setting(
+        "additive",
+        "`additive`, `correlated`, `restricted` (means and covariances stay exactly) or `outliers` (more for "
+        "those far out)",
+        "restricted",
+    )
+    strength: Annotated[float, CheckedBy(partial(check_positive, most=MOST_NOISE))] = setting(
+        0.1, "standard deviation of the noise, in those of the variable", "0.25"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting("error", "as in `microaggregate`", "leave")
+    strata: COLUMNS | None = setting(None, "covariances are those within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 class RankSwap(StepSettings):
     """Values are swapped with those of a near rank."""
 
-    variables: COLUMNS
-    window: Annotated[float, CheckedBy(partial(check_positive, most=1))] = 0.05
-    strata: COLUMNS | None = None
-    seed: SEED | None = None
+    variables: COLUMNS = setting(
+        ..., "quantities, each by itself; in formats that know them also dates and ordered categories", "[income]"
+    )
+    window: Annotated[float, CheckedBy(partial(check_positive, most=1))] = setting(
+        0.05, "how far ranks may be apart, as a share of the records", "0.1"
+    )
+    strata: COLUMNS | None = setting(None, "values are swapped within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 class Shuffle(StepSettings):
     """Values change owners, and what they have to do with others stays."""
 
-    variables: COLUMNS
-    given: COLUMNS | None = None
-    missing: Annotated[str, chosen_from(MISSING)] = "error"
-    strata: COLUMNS | None = None
-    seed: SEED | None = None
+    variables: COLUMNS = setting(..., "quantities", "[income]")
+    given: COLUMNS | None = setting(
+        None, "columns whose relation with them is kept; no gaps", "[age, education]", unless="`[]`"
+    )
+    missing: Annotated[str, chosen_from(MISSING)] = setting(
+        "error", "as in `microaggregate`, of the variables", "leave"
+    )
+    strata: COLUMNS | None = setting(None, "values are shuffled within these", "[sex]", unless="those of the file")
+    seed: STEP_SEED = None
 
 
 def _recode(frame, spec, settings, *, seed, step) -> Applied:
