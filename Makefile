@@ -40,14 +40,14 @@ book: $(STAMP)
 pdf: book
 	@$(PY) -m kanon_book.building.printing
 
-test: book
+test: check book
 	@$(PY) -m pytest -n auto --dist worksteal
 
 test-all: book
 	@KANON_LAB_SLOW=1 $(PY) -m pytest -n auto --dist worksteal
 
 check: $(STAMP)
-	@$(PY) -m ruff check . && $(PY) -m ruff format --check .
+	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet .
 	@$(PY) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-cache
 	@$(PY) -m mypy
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -96,9 +96,10 @@ def _gains(counts: ValueCounts) -> np.ndarray:
 class Hierarchy(Protocol):
     """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.methods.Hierarchy`."""
 
-    height: int
-    nested: bool
-
+    @property
+    def height(self) -> int: ...
+    @property
+    def nested(self) -> bool: ...
     def recode(self, series: pd.Series, level: int) -> pd.Series: ...
     def table(self, values: pd.Index) -> pd.DataFrame: ...
 
@@ -161,7 +162,8 @@ def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarr
         )
     if hierarchy.height == 0:
         return equal_distance(counts)
-    return sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height)) / hierarchy.height
+    total: Any = sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height))
+    return total / hierarchy.height
 
 
 def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:
@@ -216,7 +218,7 @@ class Bands:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         text = any(isinstance(value, str) for value in values)
         refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
-        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(list(rule.names), ordered=True))
 
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
@@ -364,14 +366,14 @@ def diversity(
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
     counts, alike = _distributions(counts)
-    if distance == "hierarchical":
+    if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
             hierarchy.recode(first_rows, level)  # where it lacks a value, this names the first row that has it
         t_closeness = hierarchical_distance(counts, hierarchy)
     else:
         t_closeness = (ordered_distance if distance == "ordered" else equal_distance)(counts)
-    measured = {
+    measured: dict[str, Any] = {
         "distinct": distinct_l(counts),
         "entropy": entropy_l(counts),
         "recursive": recursive_l(counts, c=recursive_c),
@@ -404,7 +406,9 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
     PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
-    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    by_variable: dict[str, Any] = {
+        name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables
+    }
     if not by_variable:
         raise OptionError("no sensitive variable: name at least one")
     return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
@@ -430,7 +434,8 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
         if not len(found):
             raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
         position = int(found[0])
-    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+    alpha: Any = _worst("alpha", largest_share(counts, position=position))
+    return AlphaK(table.k_achieved, alpha)
 
 
 def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:

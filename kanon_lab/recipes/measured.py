@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon_lab.classes import ClassTable
 from kanon_lab.classes.counts import Counts, table_of_rows
-from kanon_lab.columns import as_text, coded, distinct, distinct_rows, quantity
+from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
     FileRisk,
@@ -84,7 +84,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     if touched.any():
         after = after.loc[before.index]
     changed, suppressed = {}, {}
-    for name, column in before.items():
+    for name, column in named_columns(before):
         known = column.notna().to_numpy()
         other, gone = np.zeros((2, len(known)), dtype=bool)
         if name not in after:
@@ -135,8 +135,8 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
             # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
             as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
             values[unseen] = [as_shown.get(each, each) for each in made]
-    values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
-    cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
+    released = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
+    cells = pd.Series([*released, None], dtype=object).array.take(known.codes)
     return pd.Series(cells, index=true.index, name=true.name)
 
 
@@ -226,7 +226,7 @@ class Measured:
 
     def row(self) -> dict:
         """The measures with one name each: ``violations_3_wildcard``, ``above_0.05_category``, ``distinct_sex``."""
-        flat = {}
+        flat: dict[str, Any] = {}
         for name in (each.name for each in fields(self)):
             value = getattr(self, name)
             if name == "violations":
@@ -267,6 +267,7 @@ class Baseline:
         Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left
         of the design. The weight is the released one, if there is one for every record.
         """
+        assert self.indicators is not None and self.estimates is not None
         weight, design = self.indicators.design.weight, self.original
         if weight is not None and weight in released and released[weight].notna().all():
             design = design.assign(**{weight: released[weight]})

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -96,12 +97,12 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     return found
 
 
-def is_measure(name: str) -> bool:
+def is_measure(name: object) -> bool:
     """Whether there is a measure of that name."""
     return _found(name) is not None
 
 
-def _found(name: object) -> Measure | None:
+def _found(name: Any) -> Measure | None:
     for pattern, measure in _PATTERNS.items() if isinstance(name, str) else ():
         if found := pattern.fullmatch(name):
             return replace(measure, label=measure.label.replace("#", found[1])) if pattern.groups else measure
