@@ -1,8 +1,6 @@
 """Loading packages that take longer than they need."""
 
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from types import ModuleType
 
 _CHECKS_OF_IRIS = "rfc3987_syntax"
@@ -32,18 +30,3 @@ def load_jsonschema() -> None:
         pass
     finally:
         del sys.modules[_CHECKS_OF_IRIS]
-
-
-def exports(room: str, modules: dict[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a room whose modules load when one of their names is used.
-
-    `modules` has by module the names that the room exports: ``{"special_uniques": "Suda suda"}``.
-    """
-    module_of = {name: module for module, names in modules.items() for name in names.split()}
-
-    def load(name: str) -> object:
-        if name not in module_of:
-            raise AttributeError(f"module {room!r} has no attribute {name!r}")
-        return getattr(import_module(f"{room}.{module_of[name]}"), name)
-
-    return load, lambda: sorted(module_of), sorted(module_of)

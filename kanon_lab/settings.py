@@ -16,8 +16,6 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
-    StrictBool,
-    StrictStr,
     ValidationError,
     ValidationInfo,
     model_validator,
@@ -335,25 +333,3 @@ def _described(found: dict[str, Any], model: type[Settings]) -> dict[str, Any]:
     found = {key: value for key, value in found.items() if key not in ("title", "description")}
     found |= {"properties": properties, "required": [name for name in properties if _needed(model, name)]}
     return found | ({"oneOf": [{"required": [kind]} for kind in model.kinds]} if model.kinds else {})
-
-
-# Types of the settings of exercises.
-
-
-def checked(kind: Any, check: Check) -> Any:
-    """A type of settings: for an editor it is `kind`, and `check` says by an error what a value and its name lack."""
-    return Annotated[Any, CheckedBy(check, kind)]
-
-
-def one_of(choices: Iterable[str]) -> Any:
-    """A type: one of some words."""
-    return Annotated[str, chosen_from(choices)]
-
-
-def _list(value: Any, name: str) -> Any:
-    if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__"):
-        raise OptionError(f"{name} must be a list, not {shortened(repr(value))}")
-    return value
-
-
-TRUTH, TEXT, LIST = StrictBool, StrictStr, checked(list[Any], _list)
