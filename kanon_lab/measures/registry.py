@@ -61,7 +61,7 @@ class Measure:
     #: On a page for everybody, which does not show it without: a method of `kanon_lab.report.public._Rounding`.
     rounding: Literal["", "count", "k", "exact", "risk", "tenth", "whole"] = ""
     limit: Limit | None = None
-    needs: str = ""  # The role or setting without which it is not defined
+    needs: str = ""  # The role or setting without which it is not defined, and after a comma how much of it
     levels: Literal["", "k", "risks", "keys"] = ""  # Of a family; keys are names of key variables
     missing: Literal["", "wildcard", "category"] = ""  # The meaning of a missing key, unless it is that of the file
     part_of: str = ""  # The mapping in which JSON has it
@@ -77,6 +77,10 @@ class Measure:
         """The title of its limit in a language, with variable or level put in."""
         own = self.limit.title if self.limit is not None else None
         return self.called(language) if own is None else own[_LANGUAGES.index(language)].format(**parts)
+
+    def advice(self, language: str = "en") -> str:
+        """What to do where its limit is not met, in a language, with the parts to put in."""
+        return "" if self.limit is None else self.limit.advice[_LANGUAGES.index(language)]
 
     def cost_called(self, language: str = "en") -> str:
         """The title of its cost in a language."""
@@ -207,7 +211,7 @@ _ROWS = [
         "violations_#", "anonymity", ("records with f_k below #", "registros con f_k menor que #"), below,
         unit="records", shown="file", levels="k",
     ),
-    *_by_meaning("violations_#", _BELOW, below, unit="records", rounding="count", levels="k", needs="# in `k`"),
+    *_by_meaning("violations_#", _BELOW, below, unit="records", rounding="count", levels="k"),
     Measure(
         "global_risk", "risk", None, attrgetter("risk.global_risk"),
         unit="share", shown="file state summary steps", rounding="risk",
@@ -226,7 +230,7 @@ _ROWS = [
         digits=2, shown="file state summary steps", rounding="risk",
     ),
     Measure(
-        "sum_population_frequency", "size", ("sum of F_k over records", "suma de F_k sobre los registros"),
+        "sum_population_frequency", "risk", ("sum of F_k over records", "suma de F_k sobre los registros"),
         attrgetter("risk.sum_population_frequency"), digits=1, shown="file",
     ),
     Measure(
@@ -269,7 +273,7 @@ _ROWS = [
     ),
     Measure(
         "above_#", "risk", _ABOVE, above,
-        unit="records", shown="file state summary", rounding="count", levels="risks", needs="# in `risks`",
+        unit="records", shown="file state summary", rounding="count", levels="risks",
         limit=Limit(
             "at most", "is met when at most so many records have a risk above a level; a whole number will do where "
             "`risks` has one level", "{0.05: 0, 0.02: 100}",
@@ -283,7 +287,7 @@ _ROWS = [
     *_by_meaning(
         "expected_reidentifications", _BY_CHANCE, attrgetter("risk.expected_reidentifications"), rounding="risk",
     ),
-    *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks", needs="# in `risks`"),
+    *_by_meaning("above_#", _ABOVE, above, unit="records", rounding="count", levels="risks"),
     _with_size("classes", "size", ("classes, with household size", "clases, con el tamaño del hogar"), "k"),
     _with_size("k_achieved", "size", ("k, with household size", "k, con el tamaño del hogar"), "k"),
     _with_size(
@@ -332,8 +336,7 @@ _ROWS = [
         ),
     ),
     Measure(
-        "recursive", "diversity", ("recursive l", "l recursiva"), **_DIVERSITY,
-        unit="values", rounding="tenth", least=True,
+        "recursive", "diversity", ("recursive l", "l recursiva"), **_DIVERSITY, rounding="tenth", least=True,
     ),
     Measure("alpha", "diversity", ("share of one value", "proporción de un valor"), **_DIVERSITY, rounding="tenth"),
     Measure(
@@ -509,7 +512,7 @@ def find_measure(name: object) -> Measure | None:
     if "#" not in name and name in MEASURES:
         return MEASURES[name]
     for family in (row for row in MEASURES.values() if row.levels):
-        pattern = re.escape(family.name).replace(r"\#", ".+" if family.levels == "keys" else _LEVEL)
-        if (match := re.fullmatch(pattern, name)) is not None:
-            return family.at(match[1]) if match.groups() else family
+        pattern = re.escape(family.name).replace(r"\#", "(.+)" if family.levels == "keys" else _LEVEL)
+        if (match := re.fullmatch(pattern, name, re.DOTALL)) is not None:
+            return family.at(match[1])
     return None

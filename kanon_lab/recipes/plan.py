@@ -28,6 +28,7 @@ from kanon_lab.recipes.settings import (
 )
 from kanon_lab.recipes.state import check_columns, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
+from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import Settings, read, schema, table, unknown
 
@@ -287,12 +288,24 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
+    """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
 
     def told(found: re.Match[str]) -> str:
+        if found[1] == "measures":
+            return measures_table()
         return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
 
     return _PLACE.sub(told, page)
+
+
+def measures_table() -> str:
+    """The measures that a map may have as its axes, as a table in Markdown."""
+    rows = [("Name", "What", "Kind", "Needs"), ("---",) * 4]
+    for row in MEASURES.values():
+        setting, comma, much = row.needs.partition(",")
+        needs = f"# in `{row.levels}`" if row.levels else f"`{setting}`{comma}{much}" if setting else ""
+        rows.append((f"`{row.name}`", row.label, row.kind, needs))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def config_schema() -> dict[str, Any]:
