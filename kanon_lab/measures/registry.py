@@ -210,7 +210,7 @@ _ROWS = [
              "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
              "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
              "un paso suppress con k_required: {k}."),
-            name="k", title=("records of a class (k)", "registros por clase (k)"),
+            name="k",
         ),
     ),
     Measure(
@@ -435,10 +435,10 @@ _ROWS = [
         attrgetter("non_uniform_entropy"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole",
     ),
-    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), shown="state"),
+    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), unit="values", shown="state"),
     Measure(
         "average_class_size", "loss", ("average class size", "tamaño medio de clase"),
-        lambda found: average_class_size(found.table), shown="state utility", rounding="risk",
+        lambda found: average_class_size(found.table), digits=2, shown="state utility", rounding="risk",
     ),
     Measure(
         "table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
@@ -447,15 +447,15 @@ _ROWS = [
     ),
     Measure(
         "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"), attrgetter("il1s"),
-        **_STATE, rounding="risk", needs="numeric_variables",
+        **_STATE, digits=4, rounding="risk", needs="numeric_variables",
     ),
     Measure(
         "eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
-        attrgetter("eigenvalues"), "states", counted=False, shown="state", needs="numeric_variables, two",
+        attrgetter("eigenvalues"), "states", digits=4, counted=False, shown="state", needs="numeric_variables, two",
     ),
     Measure(
         "correlations", "loss", ("difference of correlations", "diferencia de las correlaciones"),
-        attrgetter("correlations"), **_STATE, rounding="tenth", needs="numeric_variables, two",
+        attrgetter("correlations"), **_STATE, digits=4, rounding="tenth", needs="numeric_variables, two",
     ),
     Measure(
         "numeric_lost", "loss", ("quantities lost", "cantidades perdidas"), attrgetter("numeric_lost"),
