@@ -45,6 +45,7 @@ class Limit:
     name: str = ""  # In configurations, where it is not that of the measure
     by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
+    usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
 
 
 @dataclass(frozen=True)
@@ -210,7 +211,7 @@ _ROWS = [
              "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
              "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
              "un paso suppress con k_required: {k}."),
-            name="k",
+            name="k", usual=True,
         ),
     ),
     Measure(
@@ -233,6 +234,7 @@ _ROWS = [
              "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
              "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}; también "
              "una muestra menor o retirar una variable clave."),
+            usual=True,
         ),
     ),
     Measure(
@@ -257,6 +259,7 @@ _ROWS = [
              "Recodifique o suprima más de lo que comparten los miembros de un hogar, o baje el riesgo de las "
              "personas. Retirar la columna {household} no cambia este número: se calcula con los hogares del "
              "original."),
+            usual=True,
         ),
     ),
     Measure(
