@@ -243,7 +243,8 @@ def _number(value):
 def _print(frame, formats=None):
     """A table, in blocks that begin with its first column where it is wider than the report."""
     formats = formats or {}
-    first, block = frame.columns[0], []
+    first = frame.columns[0]
+    block: list[str] = []
     for name in frame.columns[1:]:
         if block and _width(frame[[first, *block, name]], formats) > _WIDTH:
             print_frame(frame[[first, *block]], formats)
@@ -263,8 +264,8 @@ def _width(frame, formats):
 
 
 def _line(text, indent="  "):
-    options = {"break_long_words": False, "break_on_hyphens": False}
-    for line in textwrap.wrap(visible(text), _WIDTH, subsequent_indent=indent, **options):
+    whole = textwrap.TextWrapper(_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    for line in whole.wrap(visible(text)):
         click.echo(line)
 
 
