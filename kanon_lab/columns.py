@@ -380,7 +380,7 @@ def floats_of(values: pd.Index) -> np.ndarray:
     if isinstance(values.dtype, pd.SparseDtype):
         values = pd.Index(np.asarray(values))
     kind = getattr(values.dtype, "kind", "O")
-    if isinstance(values.dtype, np.dtype) and kind == "f" and values.dtype.itemsize < 8:
+    if kind == "f" and getattr(values.dtype, "itemsize", 8) < 8:
         # As they are written: 0.1 of 32 bits is none of the numbers of 64 bits next to 0.1.
         return np.array([float(str(value)) for value in values.to_numpy(dtype=np.float32)], dtype=float)
     if kind in "iuf":

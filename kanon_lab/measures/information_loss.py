@@ -201,7 +201,11 @@ def table_distances(
     """
     names, weight = names_of(variables, "variables", at_least_one=", such as [sex, age]"), Design(weight).weight
     refuse_empty(original, released)
-    sizes_asked = list(ways) if isinstance(ways, Iterable) else [ways]
+    several: Any = ways
+    try:
+        sizes_asked = list(several)
+    except TypeError:
+        sizes_asked = [several]
     if min((check_k(way, "ways") for way in sizes_asked), default=len(names) + 1) > len(names):
         raise OptionError(f"ways must name 1 to {len(names)}, the number of variables; there is no table of more")
     given = with_absent(released, original, names)
