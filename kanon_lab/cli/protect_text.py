@@ -96,12 +96,7 @@ def _print_states(protection, of=""):
         _title(head)
         for line in rest:
             _line(line)
-        lines = {"step": [*names.values()]}
-        for place, step in enumerate(history["step"]):
-            texts = [cell_text(history[name].iloc[place], formats.get(head)) for name, head in names.items()]
-            width = max(map(len, [str(step), *texts]))
-            lines[str(step).rjust(width)] = [text.rjust(width) for text in texts]
-        _print(_frame(lines))
+        _print(_by_step(history, names, formats))
         for remark in remarks:
             _line(remark)
     for position, step in enumerate(protection.steps, 1):
@@ -169,6 +164,16 @@ def _measures(protection, history):
 (overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:
 share of the estimates that lie in their first interval)"""
         yield title, names, dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
+
+
+def _by_step(history, names, formats):
+    """A line a measure under its head, and a column a step, as text."""
+    lines = {"step": [*names.values()]}
+    for place, step in enumerate(history["step"]):
+        texts = [cell_text(history[name].iloc[place], formats.get(head)) for name, head in names.items()]
+        width = max(map(len, [str(step), *texts]))
+        lines[str(step).rjust(width)] = [text.rjust(width) for text in texts]
+    return _frame(lines)
 
 
 def _heads(rows, share):
