@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, inside, shortened
 from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read, setting
 from kanon_lab.terms import LANGUAGES
@@ -291,102 +291,38 @@ class ReportSettings(FileSettings):
 OF_REPORTS = ("title", "least", "map")
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A kind of limit of an office, in one vocabulary for recipes and reports."""
-
-    says: str  # As of a setting: when it is met
-    example: str
-    bound: str  # "at least" or "at most": what is found is to be this or more, or this or less
-    value: Check  # Bound and its name -> the bound as a number
-    by: str = ""  # It is one number, or one for each sensitive "variable", or for each "level" of risk
-    household: bool = False  # Whether it needs one
-
-
 _count = _must_be(
     "a whole number of records from 0 on, not {given}",
     lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
     int,
+)
+_number = _must_be(
+    "a number from 0 on, not {given}",
+    lambda value: is_number(value) and 0 <= value < float("inf"),
+    float,
 )
 _l = _must_be(
     "a number from 1 on, not {given}",
     lambda value: is_number(value) and 1 <= value < float("inf"),
     lambda value: value if isinstance(value, int) else float(value),
 )
-#: By name, in the order in which they are judged.
-LIMITS = {
-    "k": Limit(
-        "is met when every record is compatible with at least so many, itself included (a missing key matches any"
-        " value); with `missing: category`, when every released class has so many",
-        "3",
-        "at least",
-        check_k,
-    ),
-    "global_risk": Limit(
-        "is met when the mean of the individual risks is at most this, from `0` to `1`", "0.02", "at most", as_share
-    ),
-    "household_risk": Limit(
-        "is met when the mean of the risks of the records' households is at most this; needs `household`",
-        "0.05",
-        "at most",
-        as_share,
-        household=True,
-    ),
-    "individual_risk": Limit("is met when no record's individual risk is above this", "0.2", "at most", as_share),
-    "above_risk": Limit(
-        "is met when at most so many records have a risk above a level; a whole number will do where `risks` has "
-        "one level",
-        "{0.05: 0, 0.02: 100}",
-        "at most",
-        _count,
-        by="level",
-    ),
-    "key_linkage": Limit(
-        "is met when an outsider who links records by true keys finds at most this share of them",
-        "0.1",
-        "at most",
-        as_share,
-    ),
-    "distinct": Limit(
-        "is met when each class has at least so many values of each sensitive variable; one number for all, or "
-        "one for each",
-        "2",
-        "at least",
-        _l,
-        by="variable",
-    ),
-    "entropy": Limit(
-        "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}", "at least", _l, by="variable"
-    ),
-    "t_closeness": Limit(
-        "is met when no class is further from the file than this, in each sensitive variable",
-        "0.4",
-        "at most",
-        as_share,
-        by="variable",
-    ),
-    "household_uniques": Limit(
-        "is met when at most so many records are unique with the size and composition of their household; needs "
-        "`household`",
-        "0",
-        "at most",
-        _count,
-        household=True,
-    ),
-    "exposed_by_columns": Limit(
-        "is met when at most so many records fall below k once a released column that tells or refines a key is "
-        "used as one more; `0` wherever `k` or `k_required` is given, unless it says otherwise",
-        "0",
-        "at most",
-        _count,
-    ),
-}
+_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "k": check_k}
+
+
+def as_bound(name: str, value: Any, place: str) -> int | float:
+    """The bound of a limit as a number; an `OptionError` that says `place` where the measure cannot be that."""
+    measure = LIMITS[name]
+    check = _l if measure.least else _BOUNDS.get(measure.unit, as_share if measure.kind == "diversity" else _number)
+    return check(value, place)
+
+
 #: The limits of an office, each by itself.
-_BOUNDS: dict[str, Any] = {
+_LIMITS: dict[str, Any] = {
     name: (
-        Annotated[float | dict[str, float] if limit.by else float, SkipValidation()],
-        setting(None, limit.says, limit.example, unless="-"),
+        Annotated[float | dict[str, float] if row.limit and row.limit.by else float, SkipValidation()],
+        setting(None, row.limit.meaning, row.limit.example, unless="-"),
     )
-    for name, limit in LIMITS.items()
+    for name, row in LIMITS.items()
+    if row.limit is not None
 }
-LimitSettings: type[Settings] = create_model("LimitSettings", __base__=Settings, **_BOUNDS)
+LimitSettings: type[Settings] = create_model("LimitSettings", __base__=Settings, **_LIMITS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -11,6 +12,7 @@ import pandas as pd
 
 from kanon_lab.columns import named_columns, named_rows
 from kanon_lab.errors import shortened, visible
+from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.recipes.yaml_file import dump_yaml
 from kanon_lab.report import shapes
 from kanon_lab.report.shapes import NUMBERS, kind_of, meanings, means
@@ -56,9 +58,7 @@ _MANY = 20
 _OPEN_AGE = 75
 # Columns that a reason names at most.
 _MOST_NAMES = 3
-_LIMITS = {"k": 3, "global_risk": 0.02}
 _NO_CODES = "missing_codes: {COLUMN: [88, 99]}"
-_HOUSEHOLD_LIMIT = {"household_risk": 0.05}
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,8 @@ def first_config(
     texts = words_of("configuration", language)
     names = {role: list(rows["variable"]) for role, rows in guesses.groupby("role", sort=False)}
     head = "".join(_comment(texts[key].format(file=file, config=config)) for key in ("head", "guessed", "then"))
-    limits = {**_LIMITS, **(_HOUSEHOLD_LIMIT if "household" in names else {})}
+    asked = [name for name, row in LIMITS.items() if limit_of(name).usual and (not row.needs or row.needs in names)]
+    limits = {name: json.loads(limit_of(name).example) for name in asked}
     blocks = [
         _EDITORS + head,
         _comment(texts["schema"], wrap=False),

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
+from kanon_lab.measures.registry import Measure, measures
 from kanon_lab.show.page import scrolling_table
 from kanon_lab.terms import Note, in_english, worded, wordings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Limits of an office that are shares, and told in per cent.
-SHARES = ("global_risk", "household_risk", "individual_risk", "key_linkage")
 _SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
@@ -72,12 +71,10 @@ class Words:
 
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording with its parts put in: whole numbers are written as such, all else as text."""
-        written = {
-            name: self.number(int(part)) if isinstance(part, Integral) else str(part) for name, part in parts.items()
-        }
+        written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
         return texts()[key][self.language].format(**written)
 
-    def number(self, value: float | None, digits: int = 0) -> str:
+    def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of some records, fewer than a step of counts, that."""
         if isinstance(value, Few):
             return self.say("few", step=value.step)
@@ -137,7 +134,7 @@ class Words:
         """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""
 
         def told(value: Any) -> Any:
-            return self.number(int(value)) if isinstance(value, Integral) else value
+            return self.number(value) if isinstance(value, Integral) else value
 
         found = frame.copy()
         for name in (name for name, column in frame.items() if column.dtype == object):
@@ -153,6 +150,11 @@ class Words:
     def versions(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with versions of the file in words."""
         return frame.assign(version=[self.say(f"version_{each}") for each in frame["version"]])
+
+    def measure(self, measure: Measure, level: str | None = None) -> str:
+        """The title of a measure, at a level of a family, with its unit where it is told in per cent."""
+        title = measure.called(self.language) if level is None else measure.at(level).called(self.language)
+        return f"{title} (%)" if measure.share else title
 
     def roles(self, roles: str) -> str:
         """The roles of a column in the language, as `role_of` has them; those of two columns between " and "."""
@@ -171,7 +173,7 @@ class Words:
             return self.listed(self._part(name, each) for each in part)
         if isinstance(part, str):
             return self.roles(part) if name == "role" and self.language != "en" else self.note(part)
-        return self.number(int(part)) if isinstance(part, Integral) else self._local(in_english(name, part))
+        return self.number(part) if isinstance(part, Integral) else self._local(in_english(name, part))
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A chart's specification with its words and numbers in the language, as far as they are known."""
@@ -209,5 +211,9 @@ class Words:
 
 @cache
 def _of_charts(language: str) -> dict[str, str]:
-    """English texts of charts with those of a language."""
-    return {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
+    """English texts of charts with those of a language; measures as axes have a large first letter."""
+    found = {row["en"]: row[language] for key, row in texts().items() if key.startswith("chart_")}
+    for row in measures(shown="state"):
+        english, other = row.cost_called("en"), row.cost_called(language)
+        found |= {english: other, english[:1].upper() + english[1:]: other[:1].upper() + other[1:]}
+    return found
