@@ -121,7 +121,7 @@ def test_overrides_replace_settings_and_lead_into_mappings(written):
         ("title", "--set title: write name=value"),
         ("=1", "--set =1: write name=value"),
         ("title.a=1", "--set title.a: title holds no names; set it as a whole"),
-        ("title=[1", "--set title: line 1: a [ or { is never closed"),
+        ("title=[1", "--set title: line 1, column 1: a [ or { is never closed"),
         ("langage=es", "report.yml: unknown setting langage; did you mean language?"),
     ],
 )
