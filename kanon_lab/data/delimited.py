@@ -71,29 +71,6 @@ def _check_western(content: bytes, row: int, of_utf_8: bool) -> None:
         raise DataError(f"row {row}: wrong encoding: not UTF-8, nor Windows-1252; save the file as UTF-8")
 
 
-def _holds_zero(row: int) -> DataError:
-    return DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
-
-
-def decoded(content: bytes) -> tuple[str, str]:
-    """Text of a csv file in UTF-8, and the sign between its cells."""
-    if (zero := content.find(b"\0")) >= 0:
-        raise _holds_zero(content.count(b"\n", 0, zero) + 1)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
-    check_row_1(text)
-    return text, separator_of(text)
-
-
-def check_row_1(text: str) -> None:
-    """Raise a `DataError` where the first line is blank."""
-    if not re.match(r"[^\r\n]*", text)[0].strip():
-        raise DataError(NO_NAMES)
-
-
 def separator_of(text: str) -> str:
     """The one of ``, ; tab |`` that stands as often in each of the first rows, or else most often in row 1."""
     rows = _first_rows(text)
@@ -197,7 +174,8 @@ class DelimitedReader:
         blocks = self._utf_8()
         first, declared = _without_declaration(next(blocks))
         text = first.decode().removeprefix("\n" if declared else "")
-        check_row_1(text)
+        if not re.match(r"[^\r\n]*", text)[0].strip():
+            raise DataError(NO_NAMES)
         separator = dialect.separator or declared or separator_of(text)
         self.dialect = replace(self.dialect, separator=separator)
         self._records = self._whole_records(chain([first], blocks))
@@ -211,9 +189,9 @@ class DelimitedReader:
         if len(names) == 1:
             check_separator(text, separator, (dialect.separator or declared) is not None)
 
-    def tables(self, names: Sequence[str]) -> Iterator[tuple[pa.Table, pd.Index]]:
+    def tables(self, positions: Sequence[int]) -> Iterator[tuple[pa.Table, pd.Index]]:
         """Text cells of columns, a part of the records at a time, and the number of each record's row."""
-        positions, header = [self.names.index(name) for name in names], 1
+        header = 1
         for content in chain([self._first], self._records):
             table, rows = self._cells(content, positions)
             yield table.slice(header), rows[header:]
@@ -239,7 +217,8 @@ class DelimitedReader:
                 continue
             if (zero := text.find("\0")) >= 0:
                 # UTF-16 without a byte-order mark decodes as UTF-8, with a zero byte beside every letter.
-                raise _holds_zero(lines + text.count("\n", 0, zero) + 1)
+                row = lines + text.count("\n", 0, zero) + 1
+                raise DataError(f"row {row}: wrong encoding, or damaged: zero bytes; save the file as UTF-8")
             yield text.removeprefix("\ufeff" if lines == 0 else "").encode()
             if not block:
                 return
@@ -368,7 +347,7 @@ def read_delimited(
     reader = DelimitedReader(io.BytesIO(content), dialect)
     names = choose(reader.names)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
-    tables, rows = zip(*reader.tables(names), strict=True)
+    tables, rows = zip(*reader.tables([*map(reader.names.index, names)]), strict=True)
     columns, decimals = {}, set()
     for name, cells in zip(names, pa.concat_tables(tables).columns, strict=True):
         columns[name], decimal = as_values(cells, name, reader.dialect, text, na, codes)

@@ -213,13 +213,13 @@ def _csv_source(
                 reader = DelimitedReader(content, dialect)
                 columns = choose(reader.names)
                 names = chosen(reader.names, columns, in_row_1=True)
-                form = [reader.names.index(name) for name in names], len(reader.names), reader.dialect.separator
+                form = [*map(reader.names.index, names)], len(reader.names), reader.dialect.separator
                 first = first or form
                 if first != form:
                     raise DataError("its columns or separator are others than those of the first part; write all alike")
                 schema = pa.schema([(f"c{at}", pa.string()) for at in range(len(names))])
                 with parquet.ParquetWriter(folder / f"part-{number:06}.parquet", schema) as writer:
-                    for table, _ in reader.tables(names):
+                    for table, _ in reader.tables(form[0]):
                         cells = [known_cells(column, na) for column in table.columns]
                         writer.write_table(pa.table(cells, schema=schema))
                         bar.update(done + file.tell() - bar.n)
