@@ -252,7 +252,11 @@ class DelimitedReader:
                 yield content[:end]
         whole = re.compile(rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign))
         if (end := whole.match(rest).end()) < len(rest):
-            raise DataError(f"row {self._rows + _row_at(rest, end, cell)}: {_stray(re.compile(cell).match(rest, end))}")
+            fault = "a quotation mark is never closed; close it"
+            if re.compile(cell).match(rest, end):
+                remedy = "mend the row, and double a mark that belongs to the text"
+                fault = f"text stands after a closing quotation mark; {remedy}"
+            raise DataError(f"row {self._rows + _row_at(rest, end, cell)}: {fault}")
         if len(rest) > _LONG:
             raise DataError(_NO_ROWS)
         if rest:
@@ -311,13 +315,6 @@ def _row_at(content: bytes, at: int, cell: bytes) -> int:
     before = content[:at]
     row, lines = len((before + b".").splitlines()), (re.sub(cell, b".", before) + b".").splitlines()
     return row if len(lines) == row else len([line for line in lines if line.strip(b" \t")])
-
-
-def _stray(closed: object) -> str:
-    """What is wrong with a quotation mark: one that pairs with another would hide the rows between them."""
-    if not closed:
-        return "a quotation mark is never closed; close it"
-    return "text stands after a closing quotation mark; mend the row, and double a mark that belongs to the text"
 
 
 def as_values(

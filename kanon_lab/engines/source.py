@@ -175,7 +175,10 @@ def _parquet_source(source: Source, choose: _Choose, folder: Path) -> Source:
                 schema = footer.schema.to_arrow_schema()
             columns = choose(schema.names)
             written = chosen(schema.names, columns, in_row_1=False)
-            _refuse_alike(schema.names)
+            alike: dict[str, str] = {}
+            for name in schema.names:
+                if (other := alike.setdefault(name.casefold(), name)) != name:
+                    raise DataError(f"columns {other} and {name} are one to an engine; rename one of them")
             physical = {
                 footer.schema.column(i).name: footer.schema.column(i).physical_type for i in range(len(footer.schema))
             }
@@ -261,14 +264,6 @@ def first_lines(part: Path) -> bytes:
         return content
     line = b"\n\0" if content.startswith(codecs.BOM_UTF16_LE) else b"\n"
     return content[: content.rfind(line) + len(line)]
-
-
-def _refuse_alike(names: list[str]) -> None:
-    """Refuse names that differ in case only, which engines take for one."""
-    first: dict[str, str] = {}
-    for name in names:
-        if first.setdefault(name.casefold(), name) != name:
-            raise DataError(f"columns {first[name.casefold()]} and {name} are one to an engine; rename one of them")
 
 
 @contextmanager
