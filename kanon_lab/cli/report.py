@@ -220,7 +220,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
             errors.append(f"{name}{str(error).removeprefix(name)}")
     pages = [each.path.name for each in done.values()]
     released = [Path(each.protected["file"]).name for each in done.values() if (each.protected or {}).get("records")]
-    rows = [_row(path, each, [*wanted[path].notes, *_uncounted(each)]) for path, each in done.items()]
+    rows = [_row(path, each, list(_uncounted(each))) for path, each in done.items()]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
     show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
     for error in errors:
