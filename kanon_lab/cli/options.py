@@ -123,7 +123,6 @@ missing_codes_option = click.option(
 )
 max_bytes_option = click.option(
     "--memory",
-    "--max-bytes",  # as it was called
     "max_bytes",
     metavar="N",
     callback=_limited,

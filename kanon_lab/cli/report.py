@@ -222,7 +222,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     pages = [each.path.name for each in done.values()]
     written = [each.protected for each in done.values() if each.protected]
     released = [Path(each["file"]).name for each in written if each.get("records")]
-    rows = [_row(path, each, [*wanted[path].notes, *_uncounted(each)]) for path, each in done.items()]
+    rows = [_row(path, each, list(_uncounted(each))) for path, each in done.items()]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
     show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
     for fault in errors:

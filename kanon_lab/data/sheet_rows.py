@@ -1,4 +1,8 @@
-"""The first sheet of an xlsx workbook: ordinary rows by two expressions, sooner than by openpyxl; others by it."""
+"""The first sheet of an xlsx workbook: ordinary rows by two expressions, sooner than by openpyxl; others by it.
+
+Not by python-calamine, which reads every number as a float, so that two identifiers of 17 digits become one, and gives
+an error, an empty cell and a text in CDATA as the same empty text.
+"""
 
 import io
 import math

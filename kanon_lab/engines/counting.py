@@ -21,7 +21,7 @@ from kanon_lab.classes.sums import Sums, sums_by_group
 from kanon_lab.columns import coded, distinct_rows, holds_numbers, named_columns
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.data.microdata import MicrodataFile, located, read_file
-from kanon_lab.data.values import Code, wanting
+from kanon_lab.data.values import Code
 from kanon_lab.engines.queries import Engine, Reading, grouped_records, numbered, weights_of
 from kanon_lab.engines.source import Source, check_engine, find_source, spill_folder
 from kanon_lab.errors import DataError, SizeError, about
@@ -105,12 +105,9 @@ def count_records(
     path, _, codes = located(path)
     reading.text.extend(codes)
     with spill_folder(spill) as folder, about(str(path)):
-        source = find_source(path, list(spec.variables), engine, dialect or Dialect(), folder)
-        if source.named and (absent := [name for name in reading.codes.codes if name not in source.named]):
-            raise wanting(absent[0], list(source.named), sure=True)
+        how = {"dialect": dialect or Dialect(), "na": reading.na, "progress": progress}
+        source = find_source(path, spec.variables, engine, folder, needed=reading.codes.codes, **how)
         with closing(opened_engine(engine, memory, folder)) as opened, diagnosed(source, spec, reading, progress):
-            if source.faulty:
-                raise DataError(source.faulty)
             opened.open(source)
             found = counted_by(opened, source, spec, reading, progress)
             if spec.missing == "error":

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.classes.sums import Sums
-from kanon_lab.columns import named_columns
 from kanon_lab.data.microdata import as_column
 from kanon_lab.data.tables import NO_PARQUET
 from kanon_lab.engines.counting import CountedFile, counted_rows
@@ -51,7 +50,10 @@ def save_counts(counted: CountedFile, path: str | Path, *, overwrite: bool = Fal
         raise StorageError(f"{path}: counts are saved as .parquet; choose a name that ends so")
     if not overwrite and files.status(path) is not None:
         raise StorageError(f"{path}: is there already; choose another name")
-    columns = {name: pa.array(column.astype(object), from_pandas=True) for name, column in _plain(counted).items()}
+    columns = {}
+    for name, column in counted.frame.items():  # as it was before it was numbered
+        values = pd.Series(column.cat.categories).reindex(column.cat.codes)
+        columns[name] = pa.array(values.astype(object), from_pandas=True)
     columns[_RECORDS] = pa.array(counted.records)
     if counted.weights is not None:
         columns |= {_SUM: pa.array(counted.weights.rounded), _REST: pa.array(counted.weights.rest)}
@@ -92,14 +94,6 @@ def load_counts(paths: Sequence[str | Path]) -> CountedFile:
     rest = pd.concat([part.drop(columns=names) for _, part, _ in parts], ignore_index=True)
     weights = None if spec.weight is None else Sums(rest[_SUM].to_numpy(), rest[_REST].to_numpy())
     return counted_rows(frame, spec, rest[_RECORDS].to_numpy(), weights)
-
-
-def _plain(counted: CountedFile) -> dict[str, pd.Series]:
-    """The columns as they were before they were numbered."""
-    return {
-        name: pd.Series(column.cat.categories).reindex(column.cat.codes).reset_index(drop=True)
-        for name, column in named_columns(counted.frame)
-    }
 
 
 def _read(path: Path) -> tuple[KeySpec, pd.DataFrame, list[str]]:

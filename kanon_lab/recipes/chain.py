@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import numbers
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import fields, replace
@@ -263,7 +262,6 @@ def protect(
     estimator: str = USUAL_ESTIMATOR,
     indicators: IndicatorSet | Mapping[str, Any] | None = None,
     seed: int = 0,
-    thresholds: Iterable[float] | None = None,
 ) -> Protection:
     """Begin the protection of a file: its direct identifiers are dropped, and it is measured.
 
@@ -276,7 +274,7 @@ def protect(
     k : iterable of int
         Count the records with f_k below these, from 1 on.
     risks : iterable of float
-        Count the records whose individual risk is above these, 0-1; `thresholds` is the old name.
+        Count the records whose individual risk is above these, 0-1.
     estimator : str
         Of the individual risk: one of `kanon_lab.measures.ESTIMATORS`.
     indicators : IndicatorSet or mapping, optional
@@ -299,9 +297,6 @@ def protect(
     [1.0, 0.75]
     """
     spec = as_spec(spec)
-    if thresholds is not None:
-        warnings.warn("thresholds of protect are now called risks", DeprecationWarning, stacklevel=2)
-        risks = thresholds
     labels: dict[str, Any] = {}
     if isinstance(frame, MicrodataFile):
         labels = {"given_labels": frame.labels, "given_variable_labels": frame.variable_labels}

@@ -36,8 +36,6 @@ from kanon_lab.settings import Settings, read, schema, table, unknown
 USUAL_K, USUAL_RISKS, USUAL_ESTIMATOR = (
     RecipeSettings.model_fields[name].default for name in ("k", "risks", "estimator")
 )
-#: The word that once stood for both of these: a mapping was ``limits``, anything else ``risks``.
-OLD_WORD = "thresholds"
 _ROLES = tuple(role.name for role in fields(KeySpec))
 # Settings of the file that its household level takes unless it has its own.
 _INHERITED = ("missing", "k_required", "k", "risks", "estimator")
@@ -72,7 +70,7 @@ class Plan:
     language: str = "en"
     #: What it is called in messages about a file that it is applied to; nothing where it is empty.
     name: str = field(default="", compare=False)
-    #: What is to be known of its settings: old words that it was written in, and what only a report uses.
+    #: What is to be known of its settings: which of them only a report uses.
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -117,11 +115,9 @@ def columns_of(step: str, settings: Mapping[str, Any]) -> list[str] | tuple[str,
 
 def household_plan(settings: Mapping[str, Any]) -> Plan:
     """The plan of a household level."""
-    notes: tuple[str, ...] = ()
     if isinstance(settings, Mapping):
         _refuse_nested(settings)
-        settings, notes = in_new_words(settings)
-    return Plan(**_planned(read(HouseholdLevel, settings), settings), notes=notes)
+    return Plan(**_planned(read(HouseholdLevel, settings), settings))
 
 
 def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,17 +128,14 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
             raise OptionError(
                 "it has a grid, so it is many recipes: kanon-lab map applies them, and can write one of them"
             )
-        settings, notes = in_new_words(settings)
         if unused := [name for name in OF_REPORTS if settings.get(name) is not None]:
-            notes = (*notes, f"{', '.join(unused)}: of a report (kanon-lab report), and not used here")
+            notes = (f"{', '.join(unused)}: of a report (kanon-lab report), and not used here",)
         for name in settings:
             if name not in ReportSettings.model_fields:
                 raise OptionError(unknown(name, ReportSettings.model_fields))
         settings = {name: value for name, value in settings.items() if name not in OF_REPORTS}
     given = read(FileSettings, settings)
-    found = _planned(given, settings)
-    notes = tuple(dict.fromkeys([*notes, *found.pop("notes", ())]))
-    return {**found, "reading": given.reading, "language": given.language, "notes": notes}
+    return {**_planned(given, settings), "reading": given.reading, "language": given.language, "notes": notes}
 
 
 def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,7 +152,6 @@ def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any
     if of_file and (level := of_file.household_level) is not None:
         with inside("household_level"):
             if isinstance(level, Mapping):
-                level, found["notes"] = in_new_words(level)
                 whole = {**written, "k_required": k_required}
                 level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
@@ -209,18 +201,6 @@ def _refuse_nested(settings: Mapping[str, Any]) -> None:
     listed = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, (list, tuple)) else []
     if any("household_level" in each for each in (settings, *listed)):
         raise OptionError("household_level stands inside household_level; households have no households, so remove it")
-
-
-def in_new_words(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings of a recipe or report in which `OLD_WORD` has its new one, and a note that says which."""
-    if settings.get(OLD_WORD) is None:
-        return {name: value for name, value in settings.items() if name != OLD_WORD}, ()
-    named = isinstance(settings[OLD_WORD], Mapping)
-    word, kind = ("limits", "names with bounds") if named else ("risks", "levels to count records above")
-    if settings.get(word) is not None:
-        raise OptionError(f"{OLD_WORD} stands beside {word}, which is its new name; keep {word} alone")
-    note = f"{OLD_WORD} is now called {word} ({kind}); the old word is still taken"
-    return {word if name == OLD_WORD else name: value for name, value in settings.items() if name != word}, (note,)
 
 
 def as_limits(
