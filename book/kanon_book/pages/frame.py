@@ -324,7 +324,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", edition.add_address)
     app.connect("html-collect-pages", edition.absent_page)
     app.connect("html-page-context", edition.add_metadata)
-    app.connect("build-finished", edition.write_redirects)
     app.connect("build-finished", edition.write_published)
     app.connect("builder-inited", write_assets)
     app.connect("env-updated", gather)
