@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = exports(
         "controls": "Explorer",
         "keys": "explore_keys key_explorer",
         "levels": "explore_levels level_explorer nodes",
-        "page": "Figure Listing enable figure scrolling_table",
+        "page": "Figure enable figure scrolling_table",
         "risk_map": "explore_recipes risk_utility tradeoff_explorer",
     },
 )

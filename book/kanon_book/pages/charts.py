@@ -15,6 +15,7 @@ from myst_nb.ext.glue.utils import PendingGlueReference
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from kanon_book.pages import listing
 from kanon_book.words import texts
 from kanon_lab import __version__
 from kanon_lab.digits import local
@@ -210,9 +211,8 @@ def load_less(app: Sphinx, config: Config) -> None:
 
 def write_assets(app: Sphinx) -> None:
     """Write them all before any page is made: Sphinx puts a checksum of them into the pages."""
-    write_static(
-        app, {SCRIPT: page.script, LIST_SCRIPT: lambda: page.list_script(app.config.language), STYLE: page.style}
-    )
+    files = {SCRIPT: page.script, LIST_SCRIPT: lambda: listing.script(app.config.language), STYLE: page.style}
+    write_static(app, files)
 
 
 def write_static(app: Sphinx, made: Mapping[str, Callable[[], str]]) -> None:
