@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from html import escape, unescape
 from itertools import count
 from typing import Any
 
 from kanon_lab.digits import WRITTEN, is_plain, local
 from kanon_lab.show.page import VEGALITE_MIME, embedded_json, table_label
+from kanon_lab.show.translate import translate_chart
 
-# Letters of a line that a telephone shows; Spanish words are wider.
-_TITLE, _SUBTITLE = 33, 46
 # What numbers what follows: a table, a section. Such a number is a name.
 _NAMES = re.compile(
     r"(?:Tablas?|Taula|Cuadros?|Figur[ae]s?|Bloques?|Tables?|[Ss]ections?|[Cc]hapters?|Exercises?|formula|CC BY) $"
@@ -32,19 +30,6 @@ _TABLE = re.compile(r"<table class=\"kanon-table\">.*?</table>", re.DOTALL)
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\W\d_] ")
 #: How charts write numbers in Spanish.
 LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "percent": "\N{NO-BREAK SPACE}%", "currency": ["", ""]}
-# Keys of a chart's specification whose strings are read by people.
-_SAID = {"title", "subtitle", "text", "description", "labels"}
-# Keys whose strings are read by people and stand for themselves in expressions and scales too.
-_MEANT = {"domain", "sort", "options", "value", "values", "equal", "oneOf"}
-# Columns of data that say how something is drawn, or that only name it.
-_DRAWN = {"fill", "ink", "stroke", "shape", "weight", "align", "node", "state", "town", "baseline", "opacity"}
-# Values of a channel that are no words of its own.
-_PLACES = {"width", "height"}
-_EXPRESSIONS = {"calculate", "expr", "filter", "test", "labelExpr", "signal", "update", "init"}
-_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
-# Before a text that is a name: of a member, as in datum['share'], of data, or of what is plucked of these.
-_NAMED = re.compile(r"(?:[\w)]\[|data\(|'\), )$")
-_FORMAT = re.compile(r"[,.~$+\d]*[a-z%]?")
 _HTML_TEXT = re.compile(
     r"(<(?:code|pre|style|math)\b.*?</(?:code|pre|style|math)>)|(?<=>)([^<>]+)(?=<)|(aria-label|title|alt)=\"([^\"]*)\"",
     re.DOTALL,
@@ -84,7 +69,6 @@ class Words:
         self.lookup = lookup
         self.met: dict[str, str] = {}
         self.place = ""
-        self._chosen: dict[str, str] = {}
         self._exact: dict[str, str] = {}
         self._forms: list[tuple[re.Pattern[str], str]] = []
         for text, said in wordings:
@@ -175,94 +159,11 @@ class Words:
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A specification of Vega-Lite."""
-        fixed = _PLACES | {*_names(spec)}
-        self._chosen = {
-            each["name"]: json.dumps({name: self.say(name) for name in options}, ensure_ascii=False)
-            for each in spec.get("params", [])
-            if (options := fixed & {*map(str, each.get("bind", {}).get("options", []))})
-        }
-        said = self._chart(spec, "", False, fixed)
-        config = said.get("config", {})
+        translated = translate_chart(spec, self.say)
+        config = translated.get("config", {})
         # Spanish is longer: Vega would cut a title of a legend.
         legend = {**config.get("legend", {}), "titleLimit": 0, "labelLimit": 0}
-        return {**said, "config": {**config, "locale": {"number": LOCALE}, "legend": legend}}
-
-    def _chart(self, value: Any, key: str, data: bool, fixed: set[str]) -> Any:
-        if isinstance(value, dict):
-            inner = {name: self._part(each, name, data, fixed) for name, each in value.items()}
-            return self._legend(inner, fixed)
-        if isinstance(value, list):
-            if key in ("title", "subtitle", "text") and value and all(isinstance(each, str) for each in value):
-                return self._wrapped(value, _SUBTITLE if key == "subtitle" else _TITLE)
-            return [self._chart(each, key, data, fixed) for each in value]
-        if not isinstance(value, str):
-            return value
-        if key in _EXPRESSIONS:
-            return self._expression(value, fixed)
-        if data and key == "key":  # what was chosen in each control, between blanks
-            return " ".join(map(self._lines, value.split(" ")))
-        if data:
-            return value if key in _DRAWN or value in fixed else self._lines(value)
-        if key == "subtitle":
-            return self._wrapped([value], _SUBTITLE)
-        if key in _SAID:
-            return self._lines(value)
-        return self._lines(value) if key in _MEANT and value not in fixed else value
-
-    def _part(self, value: Any, name: str, data: bool, fixed: set[str]) -> Any:
-        if name == "bind" and isinstance(value, dict):
-            return self._bound(value, fixed)
-        if name == "labels" and isinstance(value, dict):  # of the places of sliders, by their name
-            return {slider: [self._lines(each) for each in texts] for slider, texts in value.items()}
-        rows = name == "values" and isinstance(value, list) and any(isinstance(each, dict) for each in value)
-        return self._chart(value, name, data or rows or name == "datasets", fixed)
-
-    def _legend(self, channel: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
-        """A channel whose values are names of fields: they are said where they are read."""
-        domain = channel.get("scale", {}).get("domain") if isinstance(channel.get("scale"), dict) else None
-        named = [each for each in domain if isinstance(each, str) and each in fixed] if isinstance(domain, list) else []
-        if not named or channel.get("legend", {}) is None:
-            return channel
-        said = json.dumps({each: self.say(each) for each in named}, ensure_ascii=False)
-        return {**channel, "legend": {**channel.get("legend", {}), "labelExpr": f"{said}[datum.label] || datum.label"}}
-
-    def _bound(self, bind: dict[str, Any], fixed: set[str]) -> dict[str, Any]:
-        """A control: its name and what it offers are read, what it offers stands for itself too."""
-        made = {**bind, "name": self.say(bind["name"])} if "name" in bind else dict(bind)
-        if (offered := bind.get("labels", bind.get("options"))) is not None:
-            made["labels"] = [self.say(each) if isinstance(each, str) else str(each) for each in offered]
-        if "options" in bind:
-            made["options"] = [
-                self._lines(each) if isinstance(each, str) and each not in fixed else each for each in bind["options"]
-            ]
-        return made
-
-    def _lines(self, text: str) -> str:
-        """A text of lines, each by itself; labels in a drawing have no room for a blank before the sign of per cent."""
-        return "\n".join(self.say(line).replace("\N{NO-BREAK SPACE}%", "%") for line in text.split("\n"))
-
-    def _wrapped(self, lines: list[str], width: int) -> list[str]:
-        """A text that was cut in lines, cut anew as a telephone needs it."""
-        return textwrap.wrap(self.say(" ".join(lines)), width) or lines
-
-    def _expression(self, text: str, fixed: set[str]) -> str:
-        def literal(found: re.Match[str]) -> str:
-            said = found[1] if found[1] is not None else found[2]
-            if (
-                _NAMED.search(text[: found.start()])
-                or said in fixed
-                or _FORMAT.fullmatch(said)
-                or not _LETTERS.search(said)
-            ):
-                return found[0]
-            told = self._lines(said.replace("\\n", "\n").replace("\\'", "'"))
-            return json.dumps(told, ensure_ascii=False) if "'" in told else "'" + told.replace("\n", "\\n") + "'"
-
-        told = _LITERAL.sub(literal, text)
-        # What was chosen is the name of a field, and said where it is part of a sentence.
-        for name, words in self._chosen.items():
-            told = re.sub(rf"(?<=\+ ){name}(?= \+)", lambda _, name=name, words=words: f"({words})[{name}]", told)
-        return told
+        return {**translated, "config": {**config, "locale": {"number": LOCALE}, "legend": legend}}
 
     def notebook(self, notebook: dict[str, Any], name: str) -> dict[str, Any]:
         """An executed notebook; printed text and code stay."""
@@ -303,15 +204,3 @@ def _form(parts: list[str]) -> str:
         found += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
         names |= {part} if place % 2 else set()
     return found
-
-
-def _names(spec: Any) -> Iterator[str]:
-    """Names of fields that a transformation makes values of: they must stay the same in both."""
-    if isinstance(spec, dict):
-        for name, each in spec.items():
-            if name == "fold":
-                yield from each
-            yield from _names(each)
-    elif isinstance(spec, list):
-        for each in spec:
-            yield from _names(each)
