@@ -12,7 +12,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError, shortened
 from kanon_lab.methods import LOSSES, lattice_search, level_grid
 from kanon_lab.show import style
-from kanon_lab.show.controls import Explorer, Shown, bound, drawn, moved, table
+from kanon_lab.show.controls import Explorer, Shown, bound, drawn, show_state, table
 from kanon_lab.show.style import BLUE, ORANGE, alt
 
 if TYPE_CHECKING:
@@ -183,14 +183,13 @@ def explore_levels(
     grid = level_grid(frame, hierarchies, spec=spec, k_max=k_max - 1)
     names = {name: hierarchy.level_names for name, hierarchy in hierarchies.items()}
     chart = level_explorer(grid, names, k=k, levels=levels, suppression_limit=suppression_limit)
-    template = drawn(chart, _TITLE, f"{_MARKS}; diamond: the chosen one")
+    template = drawn(chart)
     varied = {f"level{i}": name for i, name in enumerate(_State.of(grid, names, k, suppression_limit, {}).names)}
 
     def tell(values: dict[str, Any]) -> Shown:
         chosen = {name: values[control] for control, name in varied.items()}
         state = _State.of(grid, names, values["k_required"], values["limit"] / 100, chosen)
-        told = f"{state.subject(_KIND)} {state.result()}"
-        return Shown(_sentence(state, names), _table(state, names), moved(template, values, told))
+        return show_state(template, values, state.result(), _table(state, names))
 
     def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
         limit = values["limit"] / 100
@@ -205,18 +204,6 @@ def explore_levels(
         return levels, f"Least {loss.replace('_', ' ')}: {least}"
 
     return Explorer(bound(template), tell, button=("Move to the best levels", best))
-
-
-def _sentence(state: _State, names: Mapping[str, Sequence[str]]) -> str:
-    removed, n, classes, k = state.measured(state.levels)
-    words = ", ".join(f"{name}: {shortened(names[name][level])}" for name, level in state.levels.items())
-    verdict = "within" if _within(removed, state.limit, n) else "over"
-    return (
-        f"<b>{removed:,}</b> of {n:,} records (<b>{percent(removed / n)}</b>) must be removed with "
-        f"{escape(words)}: {verdict} the limit of {_per_cent(state.limit):g}%. "
-        f"{'There are' if classes > 1 else 'There is'} {classes:,} class{'es' * (classes > 1)} of "
-        f"{n / classes:,.1f} records on average; the smallest has {k:,} record{'s' * (k > 1)}."
-    )
 
 
 def _table(state: _State, names: Mapping[str, Sequence[str]]) -> str:
