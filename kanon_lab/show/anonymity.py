@@ -87,7 +87,7 @@ def explorer(grid: pd.DataFrame, *, k: int = 5, dates: str = "month", place: str
         height=340,
         signal="words",
     )
-    return chart.properties(usermeta=chart.usermeta | {"labels": {"step": [f"{each:,}" for each in steps]}})
+    return chart.properties(usermeta=chart.usermeta | {"labels": {"step": [f"{k_shown:,}" for k_shown in steps]}})
 
 
 def explore(
@@ -248,7 +248,7 @@ def _compact(grid: pd.DataFrame, k_max: int) -> list[dict]:
 def _steps(k_max: int, k: int) -> list[int]:
     """The k of a slider, about as far apart on a logarithmic axis; with all small ones, `k` and the last."""
     listed = [*range(1, 11), 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500, 700, 1_000]
-    return sorted({*(each for each in listed if each <= k_max), k, k_max})
+    return sorted({*(step for step in listed if step <= k_max), k, k_max})
 
 
 def _layers(names: list[str], k_max: int) -> list:

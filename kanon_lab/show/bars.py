@@ -130,14 +130,14 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
         tooltip=style.tooltips(("variable:N", "variable"), ("share:Q", "contribution", style.SHARE)),
     )
     x = axis_with_room("Contribution (% of all scores)", rows["contribution"].max(), 7)
-    said = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
+    shares = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
     return style.finish(
         alt.layer(base.mark_bar(color=BLUE).encode(x=x), words_of_bars(base)),
         title=style.title(
             "What makes records rare",
             "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
         ),
-        description=f"Bar chart of the contribution of each key variable to the scores of the file: {said}.",
+        description=f"Bar chart of the contribution of each key variable to the scores of the file: {shares}.",
         height=LINE_OF_BARS * len(rows) + 10,
     )
 
@@ -218,7 +218,7 @@ def axis_with_room(text: str, most: float, characters: int) -> alt.X:
     end = max(float(most), 0.02) / (1 - room)
     # No share is above 1. Up to there the axis has ticks, and beyond it no line.
     ticked = min(end, 1)
-    step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * each)
+    step = next(candidate for candidate in (0.01, 0.02, 0.05, 0.1, 0.2) if ticked <= 6 * candidate)
     ticks = [round(step * i, 2) for i in range(int(ticked / step + 1e-9) + 1)]
     return _axis(text, end, ticks, domain=False)
 

@@ -131,7 +131,7 @@ def ipywidgets() -> Any:
 
 def bound(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The bindings of a specification by the names of their parameters, each with the value shown first."""
-    return {each["name"]: each["bind"] | {"value": each["value"]} for each in spec["params"] if "bind" in each}
+    return {param["name"]: param["bind"] | {"value": param["value"]} for param in spec["params"] if "bind" in param}
 
 
 def drawn(chart: Any) -> dict[str, Any]:

@@ -194,13 +194,13 @@ def explore_levels(
     def best(values: dict[str, Any]) -> tuple[dict[str, Any], str]:
         limit = values["limit"] / 100
         try:
-            found = lattice_search(
+            best_node = lattice_search(
                 frame, hierarchies, spec=spec, k_required=values["k_required"], suppression_limit=limit, loss=loss
             )
         except OptionError as error:
             return {}, escape(str(error))
-        least = f"{found.loss:,.0f}" if found.loss >= 1000 else f"{found.loss:.3g}"
-        levels = {control: found.levels[name] for control, name in varied.items()}
+        least = f"{best_node.loss:,.0f}" if best_node.loss >= 1000 else f"{best_node.loss:.3g}"
+        levels = {control: best_node.levels[name] for control, name in varied.items()}
         return levels, f"Least {loss.replace('_', ' ')}: {least}"
 
     return Explorer(bound(template), tell, button=("Move to the best levels", best))
@@ -377,14 +377,16 @@ def _compact(state: _State) -> list[dict]:
 
 def _marks(state: _State, x: alt.X, y: alt.Y) -> alt.Chart:
     yes, no = _VERDICTS
-    told = {f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())}
+    level_words = {
+        f"level_of_{i}": f"{json.dumps(words)}[datum.levels[{i}]]" for i, words in enumerate(state.names.values())
+    }
     marks = (
         alt.Chart()
         .transform_calculate(removed=_REMOVED.format("datum"))
         .transform_calculate(
             share="datum.removed / records",
             verdict=f"{_WITHIN.format('datum.removed')} ? '{yes}' : '{no}'",
-            **told,
+            **level_words,
         )
     )
     return marks.mark_point(filled=True, size=42, opacity=0.85).encode(

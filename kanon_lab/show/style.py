@@ -150,8 +150,8 @@ def params(
     values: dict[str, Any], bindings: dict[str, Any] | None = None, words: dict[str, str] | None = None
 ) -> list[alt.Parameter]:
     """Parameters of a chart by name: values, controls where they have a binding, and expressions that Vega computes."""
-    given = [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
-    return [*given, *(alt.param(name=name, expr=expression) for name, expression in (words or {}).items())]
+    parameters = [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
+    return [*parameters, *(alt.param(name=name, expr=expression) for name, expression in (words or {}).items())]
 
 
 def date_color(dates: Sequence[str]) -> alt.Color:
@@ -291,7 +291,11 @@ def told_apart(
     """Colour, shape and dash, as far as they are given, by which a chart tells names apart."""
     names, looks = list(names), {"color": color, "shape": shape, "strokeDash": dash}
     encoding = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
-    return {each: encoding[each](field, scale=by_name(names, looks[each]), **words) for each in looks if looks[each]}
+    return {
+        channel: encoding[channel](field, scale=by_name(names, looks[channel]), **words)
+        for channel in looks
+        if looks[channel]
+    }
 
 
 def check_room(names: Sequence[str], looks: Sequence, what: str, remedy: str = "") -> None:

@@ -71,22 +71,24 @@ class Words:
         self.place = ""
         self._exact: dict[str, str] = {}
         self._forms: list[tuple[re.Pattern[str], str]] = []
-        for text, said in wordings:
+        for text, translation in wordings:
             if "{" not in text:
-                self._exact[text] = said
+                self._exact[text] = translation
             # What is little but what is put in would be found in every text.
             elif len(re.sub(r"\{\w*\}|\W", "", text)) >= _LEAST:
                 parts = re.split(r"\{(\w+)(?::[^}]*)?\}", text)
-                self._forms.append((re.compile(_form(parts), re.DOTALL), re.sub(r"\{(\w+):[^}]*\}", r"{\1}", said)))
+                self._forms.append(
+                    (re.compile(_form(parts), re.DOTALL), re.sub(r"\{(\w+):[^}]*\}", r"{\1}", translation))
+                )
 
     def known(self, text: str) -> str | None:
         """What the package itself says for a text in the other language."""
-        if (said := self._exact.get(text)) is not None:
-            return said
-        for form, said in self._forms:
-            if found := form.fullmatch(text):
-                parts = {name: self.known(part) or local(part) for name, part in found.groupdict().items()}
-                return said.format(**parts)
+        if (translation := self._exact.get(text)) is not None:
+            return translation
+        for form, translation in self._forms:
+            if match := form.fullmatch(text):
+                parts = {name: self.known(part) or local(part) for name, part in match.groupdict().items()}
+                return translation.format(**parts)
         return None
 
     def say(self, text: str) -> str:
@@ -95,37 +97,37 @@ class Words:
             return local(text)
         before, after = re.match(r"\s*", text)[0], re.search(r"\s*$", text)[0]
         text = " ".join(text.split())
-        if (said := self.known(text)) is not None:
-            return before + said + after
+        if (translation := self.known(text)) is not None:
+            return before + translation + after
         message = message_of(text)
         self.met.setdefault(message, self.place)
-        said = self.lookup(message)
-        if said is None:
+        translation = self.lookup(message)
+        if translation is None:
             return before + text + after
-        written = [each[0] if _is_name(text, each) else local(each[0]) for each in WRITTEN.finditer(text)]
-        return before + said.format(*written) + after
+        written = [number[0] if _is_name(text, number) else local(number[0]) for number in WRITTEN.finditer(text)]
+        return before + translation.format(*written) + after
 
     def html(self, text: str) -> str:
         """What a person reads of HTML: texts, names and data of lists; code stays."""
         kept: list[str] = []
 
-        def data(found: re.Match[str]) -> str:
-            value = json.loads(found[3])
-            value = self.listing(value) if found[2] == "kanon-rows" else self.chart(value)
-            kept.append(f"{found[1]}{embedded_json(value)}{found[4]}")
+        def data(match: re.Match[str]) -> str:
+            value = json.loads(match[3])
+            value = self.listing(value) if match[2] == "kanon-rows" else self.chart(value)
+            kept.append(f"{match[1]}{embedded_json(value)}{match[4]}")
             return f"<kept {len(kept) - 1}>"
 
-        def part(found: re.Match[str]) -> str:
-            if found[1]:
-                return found[1]
-            if found[3]:
-                return f'{found[3]}="{escape(self.say(unescape(found[4])))}"'
-            return escape(self.say(unescape(found[2])), quote=False) if found[2].strip() else found[0]
+        def part(match: re.Match[str]) -> str:
+            if match[1]:
+                return match[1]
+            if match[3]:
+                return f'{match[3]}="{escape(self.say(unescape(match[4])))}"'
+            return escape(self.say(unescape(match[2])), quote=False) if match[2].strip() else match[0]
 
-        def table(found: re.Match[str]) -> str:
-            heads = [head for _, head, _ in _CELL.findall(_ROW.search(found[0])[0])]
+        def table(match: re.Match[str]) -> str:
+            heads = [head for _, head, _ in _CELL.findall(_ROW.search(match[0])[0])]
             printed = {place for place, head in enumerate(heads) if _PRINTED.search(head)}
-            return _ROW.sub(lambda row: row_of(row, printed), found[0]) if printed else found[0]
+            return _ROW.sub(lambda row: row_of(row, printed), match[0]) if printed else match[0]
 
         def row_of(row: re.Match[str], printed: set[int]) -> str:
             cells = []
@@ -136,15 +138,15 @@ class Words:
                 cells.append(start + cell + end)
             return f"<tr>{''.join(cells)}</tr>"
 
-        said = _HTML_TEXT.sub(part, _TABLE.sub(table, _JSON.sub(data, text)))
-        return re.sub(r"<kept (\d+)>", lambda found: kept[int(found[1])], said)
+        translated = _HTML_TEXT.sub(part, _TABLE.sub(table, _JSON.sub(data, text)))
+        return re.sub(r"<kept (\d+)>", lambda match: kept[int(match[1])], translated)
 
     def listing(self, data: dict[str, Any]) -> dict[str, Any]:
         """A list that a page filters: what it is filtered by stays, for addresses, and is `said` where it is read."""
         fixed = {*data["codes"], *data["links"], *data["filters"]}
         values = {
-            name: each if name in fixed or _PRINTED.search(name) else {**each, "of": [*map(self.say, each["of"])]}
-            for name, each in data["values"].items()
+            name: value if name in fixed or _PRINTED.search(name) else {**value, "of": [*map(self.say, value["of"])]}
+            for name, value in data["values"].items()
         }
         read = [*data["filters"], *(text for name in data["filters"] for text in data["values"][name]["of"])]
         return {
@@ -182,11 +184,11 @@ class Words:
                     elif mime.endswith("text/plain") and _is_text(entry, text):
                         data[mime] = self.say(text)
                         entry["said"] = True  # its numbers too
-                told = output.get("metadata", {}).get(VEGALITE_MIME, {})
-                if told.get("table"):
+                drawing = output.get("metadata", {}).get(VEGALITE_MIME, {})
+                if drawing.get("table"):
                     # Its name is the beginning of the description, which has just been translated.
                     label = escape(table_label(data[VEGALITE_MIME]["description"], "es"))
-                    told["table"] = self.html(_LABEL.sub("", told["table"], count=1)).replace(
+                    drawing["table"] = self.html(_LABEL.sub("", drawing["table"], count=1)).replace(
                         "<div ", f'<div aria-label="{label}" ', 1
                     )
         return notebook
@@ -199,8 +201,8 @@ def _is_text(entry: dict[str, Any], text: str) -> bool:
 
 def _form(parts: list[str]) -> str:
     """A regular expression for a wording that is cut at its names."""
-    found, names = "", set()
+    pattern, names = "", set()
     for place, part in enumerate(parts):
-        found += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
+        pattern += (rf"(?P={part})" if part in names else rf"(?P<{part}>.+?)") if place % 2 else re.escape(part)
         names |= {part} if place % 2 else set()
-    return found
+    return pattern

@@ -84,7 +84,7 @@ def _checked(frame: pd.DataFrame, *by: str) -> tuple[pd.DataFrame, list[str]]:
 
 def _totals(rows: pd.DataFrame, name: str, order: list[str]) -> str:
     totals = rows.groupby(name)["figures"].sum()
-    return ", ".join(f"{totals[each]:,} {each}" for each in order)
+    return ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in order)
 
 
 def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
@@ -102,10 +102,10 @@ def _cells(rows: pd.DataFrame, strength: float | None = None) -> pd.DataFrame:
 
 def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, heads: list[str] = ()) -> alt.LayerChart:
     """Counts by line and verdict. Of lines other than `heads` only what follows a colon is written."""
-    told = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
+    axis_labels = {"labelExpr": "split(datum.label, ': ')[1] || datum.label"} if heads else {}
     if heads:
         is_head = f"indexof({json.dumps(list(heads))}, datum.value) >= 0"
-        told["labelFontWeight"] = {"condition": {"test": is_head, "value": "bold"}, "value": "normal"}
+        axis_labels["labelFontWeight"] = {"condition": {"test": is_head, "value": "bold"}, "value": "normal"}
     base = alt.Chart(inline(cells)).encode(
         x=alt.X(
             "verdict:N",
@@ -122,7 +122,7 @@ def _grid(cells: pd.DataFrame, lines: list[str], shown: list[str], by: str, head
             sort=lines,
             scale=alt.Scale(domain=lines),
             title=None,
-            axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **told),
+            axis=alt.Axis(labelLimit=130, domain=False, ticks=False, **axis_labels),
         ),
         tooltip=tooltips(
             ("line:N", by),

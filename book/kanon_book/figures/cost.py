@@ -92,7 +92,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         .encode(x=alt.value("width"), y=y, text="words:N")
     )
     least = rows.loc[rows["overlap"].idxmin()] if rows["overlap"].notna().any() else None
-    said = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
+    least_sentence = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
     lost = int((rows["status"] == "lost").sum())
     return finish(
         alt.layer(lines, *arrows, points, words),
@@ -102,7 +102,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         ),
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
-            f"{'is' if lost == 1 else 'are'} lost.{said}"
+            f"{'is' if lost == 1 else 'are'} lost.{least_sentence}"
         ),
         height=_LINE * len(rows),
     )

@@ -141,7 +141,7 @@ def fraction_effect(
     marked = {} if ceiling is None else {f"ceiling {percent(ceiling)}": ceiling}
     marked |= {} if chosen is None else {percent(chosen): chosen}
     first, last = frame.loc[frame["fraction"].idxmin()], frame.loc[frame["fraction"].idxmax()]
-    told = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
+    risks = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
         alt.layer(*log.rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
         title=title(
@@ -150,7 +150,7 @@ def fraction_effect(
         ),
         description=(
             "Line chart, on logarithmic axes, of the probability of identification and its factors by sampling "
-            f"fraction: {'; '.join(looks)}. The estimated probability is {told[0]} and {told[1]}."
+            f"fraction: {'; '.join(looks)}. The estimated probability is {risks[0]} and {risks[1]}."
             f"{f' A line marks the ceiling of {percent(ceiling)}.' if ceiling is not None else ''}"
             f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
@@ -165,8 +165,8 @@ def _factors(rows: pd.DataFrame, looks: Mapping[str, tuple], x: alt.X) -> list[a
     lines = alt.Chart(inline_rounded(rows)).encode(
         x=x, y=log.log_axis("Y", "p", (rows["p"].min() / 1.25, _ROOM), "Probability (log scale)"), color=apart["color"]
     )
-    told = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
-    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *told)]
+    tips = ("what:N", "factor"), ("fraction:Q", "sampling fraction", SHARE), ("p:Q", "probability", SHARE)
+    return [lines.mark_line(strokeWidth=2.5).encode(strokeDash=apart["strokeDash"]), style.hover(lines, *tips)]
 
 
 def area_threshold(
@@ -193,7 +193,7 @@ def area_threshold(
     marks = log.check_marks(marks or {})
     x = log.log_axis("X", "population", ends, "Persons in the area (log scale)", format=",", grid=False)
     read = _at_marks(rows, marks, names)
-    told = "; ".join(
+    readings = "; ".join(
         f"{row['what'] + ', ' if series else ''}{row['mark']}: {row['label']}" for row in read.to_dict("records")
     )
     return finish(
@@ -204,7 +204,7 @@ def area_threshold(
         ),
         description=(
             "Line chart, on logarithmic axes, of the share of an area's persons who are unique in it, by its "
-            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {told}.' if told else ''}"
+            f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {readings}.' if readings else ''}"
             f"{f' {lost.capitalize()}.' if lost else ''}"
         ),
         height=_HEIGHT,
@@ -246,7 +246,7 @@ def _areas(rows: pd.DataFrame, read: pd.DataFrame, x: alt.X, names: list[str], s
 
 def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[str]) -> pd.DataFrame:
     """What the lines show at the marked populations: between two of them, as the line is drawn."""
-    found = []
+    readings = []
     for mark, persons in marks.items():
         for name in names:
             line = rows[rows["what"] == name]
@@ -254,8 +254,8 @@ def _at_marks(rows: pd.DataFrame, marks: Mapping[str, float], names: Iterable[st
             if not line["population"].min() <= persons <= line["population"].max():
                 continue
             share = math.exp(np.interp(math.log(persons), np.log(line["population"]), np.log(line["share"])))
-            found.append((mark, name, persons, share, percent(share)))
-    read = pd.DataFrame(found, columns=["mark", "what", "population", "share", "label"])
+            readings.append((mark, name, persons, share, percent(share)))
+    read = pd.DataFrame(readings, columns=["mark", "what", "population", "share", "label"])
     shares = read.sort_values("share").groupby("mark")["share"]
     lowest, to_next = shares.cumcount().eq(0), shares.shift(-1) / read["share"]
     room = (rows["share"].max() / rows["share"].min()) ** (_WORD / _HEIGHT)

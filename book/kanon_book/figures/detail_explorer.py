@@ -71,10 +71,10 @@ class _State:
     @property
     def row(self) -> pd.Series:
         """The grid's row of this state."""
-        found = self.grid["fraction"] == self.fraction
+        is_here = self.grid["fraction"] == self.fraction
         for name, label in self.chosen.items():
-            found &= self.grid[name] == label
-        return self.grid[found].iloc[0]
+            is_here &= self.grid[name] == label
+        return self.grid[is_here].iloc[0]
 
     @property
     def name(self) -> str:

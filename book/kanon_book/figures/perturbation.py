@@ -43,14 +43,14 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
         tooltip=style.tooltips(("series:N", "series"), ("strength:Q", "strength", "~g"), ("share:Q", "share", SHARE)),
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=looks["shape"])
-    said = "; ".join(
+    sentence = "; ".join(
         f"{name}: {', '.join(f'{percent(row.share)} at {row.strength:g}' for row in part.itertuples())}"
         for name, part in rows.sort_values("strength").groupby("series", sort=False)
     )
     return finish(
         alt.layer(base.mark_line(strokeWidth=2), points),
         title=title(heading, note),
-        description=f"Line chart of {share.lower()} by {strength.lower()}. {said}.",
+        description=f"Line chart of {share.lower()} by {strength.lower()}. {sentence}.",
         height=260,
     )
 

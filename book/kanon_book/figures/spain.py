@@ -197,10 +197,7 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
         color=style.date_color(dates),
         shape=style.date_shape(dates),
         tooltip=tooltips(
-            ("name:N", "province"),
-            ("population:Q", "population", COUNT),
-            style.DATE_TIP,
-            ("share:Q", "alone", SHARE),
+            ("name:N", "province"), ("population:Q", "population", COUNT), style.DATE_TIP, ("share:Q", "alone", SHARE)
         ),
     )
     first, last = ranking.iloc[0], ranking.iloc[-1]
@@ -290,8 +287,8 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     levels = levels.encode(x="age:Q", x2="end:Q", y="share:Q", color=style.date_color(dates))
     by_day = rows[rows["dates"] == dates[0]].set_index("age")["share"]
     groups = rows.drop_duplicates("age").set_index("age")["age_group"]
-    told = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
-    one = percent(level.set_index("dates")["share"][dates[0]])
+    by_age = ", ".join(f"{percent(by_day[age])} at {groups[age]}" for age in (by_day.idxmin(), start, oldest))
+    pooled_share = percent(level.set_index("dates")["share"][dates[0]])
     return finish(
         alt.layer(levels, lines, points),
         title=title(
@@ -301,8 +298,8 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
         ),
         description=(
             f"Line chart of the share of persons of {name} who are alone, by five-year age group, for the date of "
-            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {told}; with all of {start} and over as "
-            f"one group, {one}."
+            f"birth known to the {' or '.join(dates)}. By {dates[0]} it is {by_age}; with all of {start} and over as "
+            f"one group, {pooled_share}."
         ),
         height=340,
     )
@@ -333,7 +330,7 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
     looks = told_apart(
         "register:N", [many, *others], color=[LIGHT_GREY, ORANGE, BLACK], shape=[_TICK, *_POINTS], title=None
     )
-    rows, told = frame[["register", "k", "z"]], tooltips(("register:N", "register"), ("k:N", "k"), ("z:Q", "sd", ".2f"))
+    rows, tips = frame[["register", "k", "z"]], tooltips(("register:N", "register"), ("k:N", "k"), ("z:Q", "sd", ".2f"))
     ticks = alt.Chart(inline(rows[rows["register"] == many], 3)).mark_tick(thickness=1.5, opacity=0.6, height=14)
     points = alt.Chart(inline(rows[rows["register"] != many], 3)).mark_point(filled=True, size=110, opacity=1)
     outside = {name: int((here["z"].abs() > half_width).sum()) for name, here in frame.groupby("register")}
@@ -342,8 +339,8 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
     return finish(
         alt.layer(
             band,
-            ticks.encode(x=x, y=y, color=looks["color"], tooltip=told),
-            points.encode(x=x, y=y, **looks, tooltip=told),
+            ticks.encode(x=x, y=y, color=looks["color"], tooltip=tips),
+            points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
         title=title(
             "Registers that were drawn, and the law",

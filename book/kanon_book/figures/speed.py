@@ -80,5 +80,5 @@ def seconds_by_size(runs: pd.DataFrame, *, question: str, unit: str) -> alt.Laye
 def _in_words(runs: pd.DataFrame, question: str, unit: str) -> str:
     """What `seconds_by_size` shows: the median of each task at the largest size that it was measured at."""
     last = runs.loc[runs.groupby("task", sort=False)["size"].idxmax()]
-    each = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in last.itertuples(name="Row")]
-    return f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(each)}."
+    times = [f"{row.task} {number(row.median)} s for {row.size:,}" for row in last.itertuples(name="Row")]
+    return f"{question}: seconds by {unit}, on logarithmic axes. At the largest size: {'; '.join(times)}."

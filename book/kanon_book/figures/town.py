@@ -97,10 +97,7 @@ def _layers(names: list[str], sizes: list[int]) -> list:
     curves = alt.Chart().transform_fold(names, ["dates", "share"]).encode(x=x, y=y)
     lines = curves.mark_line().encode(**style.chosen_dates(names))
     hover = style.hover(
-        curves,
-        ("population:Q", "inhabitants", style.COUNT),
-        style.DATE_TIP,
-        ("share:Q", "alone", style.SHARE),
+        curves, ("population:Q", "inhabitants", style.COUNT), style.DATE_TIP, ("share:Q", "alone", style.SHARE)
     )
     chosen = alt.Chart().transform_filter("datum.population == people")
     return [lines, *style.mark_at(chosen, x, y, share="datum[dates]"), hover]

@@ -82,7 +82,7 @@ def _value_claims() -> dict[str, object]:
 def _household_file_claims() -> dict[str, object]:
     """Claims of section 6.7 about files of households."""
     together, apart = pd.Series([2, 2, 1]), pd.Series([1, 2, 1])
-    by_runs, sizes = (", ".join(map(str, found)) for found in (sizes_of_runs(apart), household_size(apart)))
+    by_runs, sizes = (", ".join(map(str, counts_of)) for counts_of in (sizes_of_runs(apart), household_size(apart)))
     in_order = together.sort_values(ignore_index=True)
     alike, unlike = (_left_by_unique(region) for region in (["n", "n", "s", "s"], ["n", "n", "s", "c"]))
     return {
@@ -303,8 +303,8 @@ def _general_claims() -> dict[str, object]:
     }
 
 
-def _taken(found: Suppression) -> pd.Series:
-    return found.cells.set_index("variable")["cells"]
+def _taken(suppression: Suppression) -> pd.Series:
+    return suppression.cells.set_index("variable")["cells"]
 
 
 def _totals_by_importance(frame: pd.DataFrame, spec: KeySpec) -> tuple[int, list[int]]:
