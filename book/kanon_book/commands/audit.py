@@ -74,7 +74,9 @@ def audit(source, figure, population, year, columns, strict, as_json):
         clean = result.clean
     else:
         row = result.figure(figure)
-        show(_of_one(row), partial(_print_one, row), as_json=as_json)
+        computed = {"computed": row["computed_text"] or row["computed"]}
+        as_one = {name: value for name, value in row.items() if name != "computed_text"} | computed
+        show(as_one, partial(_print_one, row), as_json=as_json)
         clean = row["verdict"] not in FINDINGS
     if strict and not clean:
         raise click.exceptions.Exit(1)
@@ -96,11 +98,6 @@ def _of_all(result):
         "summary": result.summary(),
         "rows_that_do_not_add_up": result.rows_off,
     }
-
-
-def _of_one(figure):
-    computed = {"computed": figure["computed_text"] or figure["computed"]}
-    return {name: value for name, value in figure.items() if name != "computed_text"} | computed
 
 
 def _print(result):

@@ -173,6 +173,8 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
         diamonds.encode(y="reconstructed:Q", **looks),
     ]
     off = rows["difference"].abs()
+    same = int((off == 0).sum())
+    equal = f"{same or 'None'} of them {'is' if same < 2 else 'are'} equal" if off.any() else "All of them are equal"
     return finish(
         alt.layer(*layers),
         title=title(
@@ -181,15 +183,11 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
         ),
         description=(
             f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "
-            f"reconstructed size. {_equal(int((off == 0).sum()), len(rows))}; the largest difference is "
+            f"reconstructed size. {equal}; the largest difference is "
             f"{off.max():,} person{'' if off.max() == 1 else 's'}."
         ),
         height=320,
     )
-
-
-def _equal(count: int, of: int) -> str:
-    return "All of them are equal" if count == of else f"{count or 'None'} of them {'is' if count < 2 else 'are'} equal"
 
 
 def _tint(color: str, share: float) -> tuple[int, int, int]:

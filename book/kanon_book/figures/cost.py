@@ -91,8 +91,11 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         .mark_text(align="right", fontSize=11, color=GREY)
         .encode(x=alt.value("width"), y=y, text="words:N")
     )
-    least = rows.loc[rows["overlap"].idxmin()] if rows["overlap"].notna().any() else None
-    least_sentence = "" if least is None else f" The least overlap is {percent(least['overlap'])}: {_name(least)}."
+    sentence = ""
+    if rows["overlap"].notna().any():
+        least = rows.loc[rows["overlap"].idxmin()]
+        group = f"{least['by']} {least['group']}" if least["by"] else _EVERYBODY
+        sentence = f" The least overlap is {percent(least['overlap'])}: {group}."
     lost = int((rows["status"] == "lost").sum())
     return finish(
         alt.layer(lines, *arrows, points, words),
@@ -102,7 +105,7 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
         ),
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
-            f"{'is' if lost == 1 else 'are'} lost.{least_sentence}"
+            f"{'is' if lost == 1 else 'are'} lost.{sentence}"
         ),
         height=_LINE * len(rows),
     )
@@ -132,7 +135,3 @@ def _verdict(status: str, overlap: float) -> str:
     if status == "lost":
         return "lost"
     return "no interval" if overlap != overlap else percent(overlap)
-
-
-def _name(row: pd.Series) -> str:
-    return f"{row['by']} {row['group']}" if row["by"] else _EVERYBODY

@@ -122,7 +122,9 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     if not frame["population"].iloc[0] > 0:
         raise OptionError("the chart shows shares of persons, and the place has none")
     dates = style.check_dates(frame["dates"])
-    rows = frame.assign(k=_range_labels(frame), spread=frame["half_width"] / frame["population"])
+    ends = frame["k_to"].astype(object).where(frame["k_to"].notna(), None)
+    labels = [KRange(first, last).label for first, last in zip(frame["k_from"], ends, strict=True)]
+    rows = frame.assign(k=labels, spread=frame["half_width"] / frame["population"])
     rows = rows.assign(
         low=(rows["share"] - rows["spread"]).clip(lower=0), high=(rows["share"] + rows["spread"]).clip(upper=1)
     )
@@ -364,11 +366,6 @@ def _alone(frame: pd.DataFrame) -> pd.DataFrame:
 def _share_lines(*shares: float) -> Any:
     lines = alt.Chart(alt.InlineData(values=[{"share": share} for share in shares]))
     return lines.mark_rule(color=GREY, strokeDash=[4, 4]).encode(y=alt.Y("share:Q"))
-
-
-def _range_labels(frame: pd.DataFrame) -> list[str]:
-    ends = frame["k_to"].astype(object).where(frame["k_to"].notna(), None)
-    return [KRange(first, last).label for first, last in zip(frame["k_from"], ends, strict=True)]
 
 
 def _alone_sentence(frame: pd.DataFrame, dates: list[str]) -> str:

@@ -114,7 +114,10 @@ def fractions() -> pd.DataFrame:
     }
     frame = pd.DataFrame({"name": list(named), "fraction": list(named.values())})
     ways = {"rounded": ("rounded", None), "cut": ("cut", None), "cut_of_four": ("cut", DECIMALS)}
-    gives = {name: _gives(frame["fraction"].to_numpy(), *way) for name, way in ways.items()}
+    # Whether each fraction gives each printed p: shape (fractions, 9).
+    values = frame["fraction"].to_numpy()[:, None]
+    bounds = {name: _bounds(*way) for name, way in ways.items()}
+    gives = {name: (low <= values) & (values < high) for name, (low, high) in bounds.items()}
     gives["either"] = gives["rounded"] | gives["cut"]
     counts = {name: gives[name].sum(axis=1) for name in ("rounded", "cut", "either", "cut_of_four")}
     return frame.assign(**counts, n1=frame["fraction"] * persons, n2=frame["fraction"] * n1)
@@ -246,9 +249,3 @@ def _bounds(last_digit: str, decimals: int | None) -> tuple[np.ndarray, np.ndarr
     low = 100 * _published().to_numpy() - (0.5 * step if last_digit == "rounded" else 0)
     of_one = _per_unit(decimals)
     return low / of_one, (low + step) / of_one
-
-
-def _gives(values: np.ndarray, last_digit: str, decimals: int | None) -> np.ndarray:
-    """Whether each fraction gives each printed p: shape (fractions, 9)."""
-    low, high = _bounds(last_digit, decimals)
-    return (low <= values[:, None]) & (values[:, None] < high)

@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from kanon_book.studies import aepd
-from kanon_book.studies.figures import Told, judged_by_place, told
+from kanon_book.studies.figures import judged_by_place, told
 from kanon_book.studies.garin import (
     AGES,
     DECIMALS,
@@ -249,6 +249,9 @@ def _lists() -> dict[str, object]:
     dictionary = data_dictionary().set_index("variable")
     categories, codes = dictionary["categories"].astype(float), dictionary["codes"]
     infra = dictionary.index.str.startswith("INFRA")
+    # INFRA: the digits that each item takes follow from its codes, and from them its place in the string.
+    digits = codes[infra].map({"absolute": 2}).fillna(1).astype(int)
+    positions = zip(digits.index, digits.cumsum() - digits + 1, digits.cumsum(), strict=True)
     questions = {name: float(name.split("_")[1]) for name in dictionary.index if name.startswith("PREG_")}
     return {
         **{f"{_name(variable)}/categories": n for variable, n in categories[~infra].dropna().items()},
@@ -262,16 +265,9 @@ def _lists() -> dict[str, object]:
         # Variables have their names from the numbers of the census's questions.
         **{f"{_name(variable)}/question": number for variable, number in questions.items()},
         **{f"{name}/question": questions[variable] for name, variable in _NAMES.items() if variable in questions},
-        **_positions(codes[infra]),
+        **{f"{_name(item)}/position": told(f"{at}-{last}", items=len(digits)) for item, at, last in positions},
     }
 
 
 def _name(variable: str) -> str:
     return variable.lower().replace("_", "-").replace(": ", "-").replace(" ", "-")
-
-
-def _positions(codes: pd.Series) -> dict[str, Told]:
-    """INFRA: the digits that each item takes follow from its codes, and from them its place in the string."""
-    digits = codes.map({"absolute": 2}).fillna(1).astype(int)
-    places = zip(codes.index, digits.cumsum() - digits + 1, digits.cumsum(), strict=True)
-    return {f"{_name(item)}/position": told(f"{first}-{last}", items=len(codes)) for item, first, last in places}
