@@ -64,7 +64,8 @@ def class_sizes(frame: pd.DataFrame) -> alt.LayerChart:
     shares = (f"{row.words}{f' in {row.version}' if row.version else ''}" for row in firsts.itertuples())
     return style.finish(
         alt.layer(*layers),
-        title=style.title("Records by the size of their class", _CLASS if same else f"{_CLASS}. {_MEANINGS}"),
+        title="Records by the size of their class",
+        subtitle=_CLASS if same else f"{_CLASS}. {_MEANINGS}",
         description=(
             f"Bar chart of the share of records by the size of their equivalence class"
             f"{'' if same else ', and by the records compatible with them'}, {', '.join(labels)} records"
@@ -133,10 +134,8 @@ def contributions(frame: pd.DataFrame) -> alt.LayerChart:
     shares = ", ".join(f"{row.variable} {row.words}" for row in rows.itertuples())
     return style.finish(
         alt.layer(base.mark_bar(color=BLUE).encode(x=x), words_of_bars(base)),
-        title=style.title(
-            "What makes records rare",
-            "Share of all scores that comes from sets with the variable; a set counts for each of its variables",
-        ),
+        title="What makes records rare",
+        subtitle="Share of all scores that comes from sets with the variable; a set counts for each of its variables",
         description=f"Bar chart of the contribution of each key variable to the scores of the file: {shares}.",
         height=LINE_OF_BARS * len(rows) + 10,
     )
@@ -194,7 +193,8 @@ def risk_distribution(frame: pd.DataFrame, *, threshold: float | None = None) ->
     top = rows.loc[rows["records"].idxmax()]
     return style.finish(
         alt.layer(*layers),
-        title=style.title("Records by individual risk", f"Heights are records. {kinds}"),
+        title="Records by individual risk",
+        subtitle=f"Heights are records. {kinds}",
         description=(
             f"Histogram of {int(rows['records'].sum()):,} records by individual risk on a logarithmic axis. Most, "
             f"{int(top['records']):,}, have a risk above {percent(top['low'])} and up to {percent(top['high'])}."

@@ -124,7 +124,8 @@ def nodes(
     state = _State.of(grid, level_names, k_required, suppression_limit, chosen)
     return style.finish(
         _drawn(state),
-        title=style.title(_TITLE, f"{state.allowed()}. {_MARKS}"),
+        title=_TITLE,
+        subtitle=f"{state.allowed()}. {_MARKS}",
         description=f"{state.subject(_KIND)} {state.result()}",
         height=_HEIGHT,
     )

@@ -124,13 +124,14 @@ def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     return alt.InlineData(values=rows)
 
 
-def title(text: str, subtitle: str = "") -> alt.TitleParams:
-    """A title with an explanation below it, in lines short enough for a telephone (drawings do not wrap text)."""
-    return alt.TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, SUBTITLE_WIDTH))
+def finish(chart: Any, *, title: str | alt.TitleParams, subtitle: str = "", description: str, height: int) -> Any:
+    """Return the chart with its title, alternative text and look.
 
-
-def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int) -> Any:
-    """The chart with its title, alternative text and look."""
+    A title and subtitle in words are cut in lines short enough for a telephone, since drawings do not wrap text.
+    """
+    if isinstance(title, str):
+        lines = textwrap.wrap(subtitle, SUBTITLE_WIDTH)
+        title = alt.TitleParams(textwrap.wrap(title, TITLE_WIDTH), subtitle=lines)
     chart = chart.properties(title=title, description=description, width=_WIDTH, height=height)
     return chart.configure(**_CONFIG)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, title, tooltips
+from kanon_lab.show.style import COUNT, GREY, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,8 @@ def audit_overview(frame: pd.DataFrame) -> alt.LayerChart:
     counted = f"{rows['figures'].sum():,} published figures in {len(tables)} tables by verdict: "
     return finish(
         _grid(_cells(rows.assign(line=rows["table"])), tables, shown, "table"),
-        title=title("Published figures by verdict of the audit", "Numbers: figures; colour: their share of the table"),
+        title="Published figures by verdict of the audit",
+        subtitle="Numbers: figures; colour: their share of the table",
         description=f"Table of {counted}{_totals(rows, 'verdict', shown)}.",
         height=max(90, 30 * len(tables)),
     )
@@ -62,9 +63,8 @@ def audit_evidence(frame: pd.DataFrame) -> alt.LayerChart:
     counted = f"{rows['figures'].sum():,} published figures of {len(heads)} sources by kind of evidence"
     return finish(
         _grid(cells, lines, shown, "kind", heads),
-        title=title(
-            "What each published figure was set against, and the verdict", "Numbers: figures; colour: the verdict"
-        ),
+        title="What each published figure was set against, and the verdict",
+        subtitle="Numbers: figures; colour: the verdict",
         description=(
             f"Table of {counted} ({_totals(rows, 'kind', kinds)}) and by verdict: {_totals(rows, 'verdict', shown)}."
         ),
@@ -177,10 +177,8 @@ def reconstruction(frame: pd.DataFrame, *, name: str = "the municipality") -> al
     equal = f"{same or 'None'} of them {'is' if same < 2 else 'are'} equal" if off.any() else "All of them are equal"
     return finish(
         alt.layer(*layers),
-        title=title(
-            f"What the published table gives away of {name}",
-            "Bars: real cells; diamonds: rebuilt from the published table",
-        ),
+        title=f"What the published table gives away of {name}",
+        subtitle="Bars: real cells; diamonds: rebuilt from the published table",
         description=(
             f"Bars of the {len(rows)} real cell sizes of {name} in order of size, with a diamond for each "
             f"reconstructed size. {equal}; the largest difference is "

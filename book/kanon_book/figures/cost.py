@@ -6,7 +6,7 @@ import pandas as pd
 
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
-from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, title, told_apart, tooltips
+from kanon_lab.show.style import BLACK, GREY, ORANGE, alt, check_columns, finish, inline, told_apart, tooltips
 
 _NEEDED = (
     *("kind", "variable", "category", "by", "group", "status", "overlap"),
@@ -99,10 +99,8 @@ def indicator_intervals(compared: pd.DataFrame) -> alt.LayerChart:
     lost = int((rows["status"] == "lost").sum())
     return finish(
         alt.layer(lines, *arrows, points, words),
-        title=title(
-            f"{what}, before and after",
-            f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
-        ),
+        title=f"{what}, before and after",
+        subtitle=f"Lines: intervals{' (arrow: it goes on)' if arrows else ''}; marks: estimates; per cent: overlap",
         description=(
             f"Confidence intervals of {what} in {len(rows)} groups, before and after protection; {lost} of them "
             f"{'is' if lost == 1 else 'are'} lost.{sentence}"

@@ -13,7 +13,7 @@ from kanon_lab.arguments import check_positive
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, ORANGE, SHARE, alt, finish, inline_rounded, tooltips
 
 _HEIGHT = 340
 # A factor of the product -> its column, colour, dash.
@@ -58,7 +58,8 @@ def scenario_risks(table: pd.DataFrame, *, geography: str = "region", age: str =
     least, most = rows.loc[rows["p_identification"].idxmin()], rows.loc[rows["p_identification"].idxmax()]
     return finish(
         alt.layer(*_scenarios(rows, geography, places, age, ages, extra)),
-        title=title("Risk by detail of age and place", "; ".join(marks)),
+        title="Risk by detail of age and place",
+        subtitle="; ".join(marks),
         description=(
             f"Chart of the probability of identification of {len(rows)} scenarios on a logarithmic axis, by {age} "
             f"({', '.join(ages)}) and {geography} ({', '.join(places)}). "
@@ -144,10 +145,8 @@ def fraction_effect(
     risks = [f"{percent(row['p_identification'])} at a fraction of {percent(row['fraction'])}" for row in (first, last)]
     return finish(
         alt.layer(*log.rules(marked, x, "fraction", ends), *_factors(rows, looks, x)),
-        title=title(
-            "What a larger sample does to the risk",
-            "Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
-        ),
+        title="What a larger sample does to the risk",
+        subtitle="Every factor of the product, by sampling fraction" + (f"; {lost}" if lost else ""),
         description=(
             "Line chart, on logarithmic axes, of the probability of identification and its factors by sampling "
             f"fraction: {'; '.join(looks)}. The estimated probability is {risks[0]} and {risks[1]}."
@@ -198,10 +197,8 @@ def area_threshold(
     )
     return finish(
         alt.layer(*log.rules(marks, x, "population", ends), *_areas(rows, read, x, names, series)),
-        title=title(
-            "The larger the area, the fewer stand out",
-            "Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
-        ),
+        title="The larger the area, the fewer stand out",
+        subtitle="Persons alone in their class, by persons in the area" + (f"; {lost}" if lost else ""),
         description=(
             "Line chart, on logarithmic axes, of the share of an area's persons who are unique in it, by its "
             f"population, {ends[0]:,.0f} to {ends[1]:,.0f}.{f' {readings}.' if readings else ''}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live, title
+from kanon_lab.show.style import BLACK, BLUE, GREY, LIGHT_GREY, ORANGE, SHARE, SUBTITLE_WIDTH, alt, finish, live
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,8 @@ def by_strength(frame: pd.DataFrame, *, heading: str, strength: str, share: str,
     )
     return finish(
         alt.layer(base.mark_line(strokeWidth=2), points),
-        title=title(heading, note),
+        title=heading,
+        subtitle=note,
         description=f"Line chart of {share.lower()} by {strength.lower()}. {sentence}.",
         height=260,
     )
@@ -84,7 +85,8 @@ def groups_of_points(frame: pd.DataFrame) -> alt.LayerChart:
     sizes = ", ".join(f"{name} has {count}" for name, count in rows["group"].value_counts().sort_index().items())
     return finish(
         alt.layer(lines, points, centres),
-        title=title("Groups of near points", "Hollow: the points; filled: the mean that each of them is released as"),
+        title="Groups of near points",
+        subtitle="Hollow: the points; filled: the mean that each of them is released as",
         description=f"Scatter plot of {len(rows)} invented points in groups, with a line from each to the mean of its "
         f"group. Points: {sizes}.",
         height=300,

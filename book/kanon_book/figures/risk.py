@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, COUNT, GREY, ORANGE, SHARE, alt, finish, hover, inline, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,7 +140,8 @@ def risk_by_frequency(frame: pd.DataFrame) -> alt.LayerChart:
             base.mark_line(strokeWidth=2).encode(strokeDash=looks["strokeDash"]),
             base.mark_point(filled=True, size=75, opacity=1).encode(shape=looks["shape"]),
         ),
-        title=title("Risk by the number of records alike", "Mean over the records with the same f_k"),
+        title="Risk by the number of records alike",
+        subtitle="Mean over the records with the same f_k",
         description=(
             f"Line chart of the mean risk of records by f_k, {labels[0]} to {labels[-1]}, on a logarithmic axis: "
             f"{', '.join(measures)}. At f_k = {labels[0]}: {shares}."
@@ -192,7 +193,8 @@ def household_bounds(frame: pd.DataFrame) -> alt.LayerChart:
                 x=x, color=color, shape=shape
             ),
         ),
-        title=title("Risk that some member is found", "Means over the households of each size"),
+        title="Risk that some member is found",
+        subtitle="Means over the households of each size",
         description=(
             f"Bars of the mean household risk by members, {labels[0]} to {labels[-1]}, from the lower to the upper "
             f"bound, with marks for independent members and for one member. With {labels[-1]}: "

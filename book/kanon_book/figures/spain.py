@@ -23,7 +23,6 @@ from kanon_lab.show.style import (
     check_columns,
     finish,
     inline,
-    title,
     told_apart,
     tooltips,
 )
@@ -97,9 +96,9 @@ def figura_1(frame: pd.DataFrame, *, named: Iterable[str] = ()) -> alt.LayerChar
     places_drawn = alone["place"].nunique()
     return finish(
         alt.layer(*layers),
-        title=title(
-            "The smaller the municipality, the more persons are alone",
-            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities.",
+        title="The smaller the municipality, the more persons are alone",
+        subtitle=(
+            "Alone: nobody else there has the same sex and date of birth. The larger a mark, the more municipalities."
         ),
         description=(
             f"Scatter plot of {places_drawn:,} municipalities: share of persons who are alone against population, on a "
@@ -153,9 +152,9 @@ def distribution(frame: pd.DataFrame) -> alt.LayerChart:
     name, population = frame["name"].iloc[0], int(frame["population"].iloc[0])
     return finish(
         alt.layer(bars, intervals, words),
-        title=title(
-            f"{name}: persons by the size k of their group",
-            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see",
+        title=f"{name}: persons by the size k of their group",
+        subtitle=(
+            "Group: same municipality, sex and date of birth. Grey lines: 95 % intervals, where long enough to see"
         ),
         description=(
             f"Bar chart of {name}, {population:,} persons: share of persons by the number k of persons who share their "
@@ -205,10 +204,8 @@ def provinces(frame: pd.DataFrame) -> alt.LayerChart:
     first, last = ranking.iloc[0], ranking.iloc[-1]
     return finish(
         alt.layer(lines, points).resolve_axis(x="independent"),
-        title=title(
-            "Provinces by the share of persons who are alone",
-            "Alone: nobody else of the same municipality, sex and date of birth",
-        ),
+        title="Provinces by the share of persons who are alone",
+        subtitle="Alone: nobody else of the same municipality, sex and date of birth",
         description=(
             f"Dot plot of {len(order)} provinces ranked by the share of persons who are alone when the {dates[0]} of "
             f"birth is known: from {first['name']}, {percent(first['share'])}, to {last['name']}, "
@@ -246,10 +243,8 @@ def alone(frame: pd.DataFrame) -> alt.LayerChart:
     halves = "; ".join(f"{_half(frame[frame['dates'] == d])} persons for the {d}" for d in dates)
     return finish(
         alt.layer(_share_lines(0.5), lines, points),
-        title=title(
-            "How likely is it to be alone in a cell of n persons?",
-            "Cell: the persons of one place, sex and five-year age group",
-        ),
+        title="How likely is it to be alone in a cell of n persons?",
+        subtitle="Cell: the persons of one place, sex and five-year age group",
         description=(
             "Line chart of the probability that a person shares the date of birth with nobody else of the cell, "
             "against the number of persons in the cell, on a logarithmic axis. The largest cell drawn in which it is "
@@ -293,10 +288,10 @@ def ages(frame: pd.DataFrame, *, pooled: pd.DataFrame, name: str = "the places")
     pooled_share = percent(level.set_index("dates")["share"][dates[0]])
     return finish(
         alt.layer(levels, lines, points),
-        title=title(
-            f"Persons who are alone, by age: {name}",
+        title=f"Persons who are alone, by age: {name}",
+        subtitle=(
             "Alone: nobody else of the same place, sex and date of birth. "
-            f"Wide pale lines: {start} and over as one group",
+            f"Wide pale lines: {start} and over as one group"
         ),
         description=(
             f"Line chart of the share of persons of {name} who are alone, by five-year age group, for the date of "
@@ -344,10 +339,8 @@ def deviations(frame: pd.DataFrame, *, half_width: float) -> alt.LayerChart:
             ticks.encode(x=x, y=y, color=looks["color"], tooltip=tips),
             points.encode(x=x, y=y, **looks, tooltip=tips),
         ),
-        title=title(
-            "Registers that were drawn, and the law",
-            "How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
-        ),
+        title="Registers that were drawn, and the law",
+        subtitle="How far the persons counted lie from those expected. The band holds 95 % where the law is right.",
         description=(
             f"Strip plot: for each range of k from {order[0]} to {order[-1]}, how many standard deviations the number "
             f"of persons counted in registers lies from the number expected. Outside the 95 % interval lie: {counted}."

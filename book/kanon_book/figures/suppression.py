@@ -9,7 +9,7 @@ from kanon_lab.digits import percent
 from kanon_lab.errors import OptionError
 from kanon_lab.show import style
 from kanon_lab.show.bars import LINE_OF_BARS, axis_with_room, bars_by_version, lines_of, versions_of, words_of_bars
-from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, title, tooltips
+from kanon_lab.show.style import BLUE, COUNT, LIGHT_GREY, ORANGE, SHARE, alt, finish, inline, params, tooltips
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,8 @@ def banded(
     smallest = after.loc[after["records"].idxmin()]
     return finish(
         alt.layer(*layers),
-        title=title(heading, "Areas are records: a band has its mean height"),
+        title=heading,
+        subtitle="Areas are records: a band has its mean height",
         description=(
             f"Histogram of {variable} before and after recoding: {len(before)} values with records became "
             f"{len(after)} bands. The smallest band, from {smallest['start']:g} to below {smallest['end']:g}, has "
@@ -114,7 +115,8 @@ def suppressed_cells(frame: pd.DataFrame) -> alt.LayerChart:
     )
     return finish(
         alt.layer(*layers),
-        title=title("What suppression takes", "Cells suppressed in each key variable"),
+        title="What suppression takes",
+        subtitle="Cells suppressed in each key variable",
         description=f"Bar chart of the cells that local suppression takes from each key variable. {sentence}.",
         height=(18 if len(versions) > 1 else LINE_OF_BARS) * len(rows) + 10 * len(names),
     )

@@ -15,7 +15,7 @@ from kanon_lab.errors import OptionError
 from kanon_lab.sample.curve import as_fraction
 from kanon_lab.sample.estimators import check_methods
 from kanon_lab.show import style
-from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, title, tooltips
+from kanon_lab.show.style import BLACK, BLUE, GREEN, GREY, GRID, ORANGE, PURPLE, SHARE, alt, finish, tooltips
 
 _HEIGHT = 340
 _STUDY = ("fraction", "n1", "u1", "n2", "u2", "p_c", "tangent_p_c", "true_p_c")
@@ -80,11 +80,13 @@ def uniqueness_curve(curve: pd.DataFrame, study: pd.DataFrame, *, tangent: bool 
             *_factor(read, x, y),
             *_labels(seen, read, x, y, limits),
         ),
-        title=title(
+        title=(
             f"The ruler ends at {_times(read, 'ruler')} the truth"
-            + (f", the tangent at {_times(read, 'tangent')}" if tangent else ""),
+            + (f", the tangent at {_times(read, 'tangent')}" if tangent else "")
+        ),
+        subtitle=(
             "Equal distances are equal factors: the ruler takes the same step from the sample to everybody as from "
-            "the subsample to the sample",
+            "the subsample to the sample"
         ),
         description=_curve_told(read),
         height=_HEIGHT,
@@ -293,7 +295,8 @@ def estimates_against_truth(
     shares = ", ".join(f"{percent(row.mean)} by {row.what}" for row in means.itertuples())
     return finish(
         alt.layer(*layers),
-        title=title(_QUANTITIES[quantity], "; ".join([_LINES, *lost])),
+        title=_QUANTITIES[quantity],
+        subtitle="; ".join([_LINES, *lost]),
         description=(
             f"Line chart of {_QUANTITIES[quantity]}, as {', '.join(names)} estimate it, by sampling fraction, on "
             f"logarithmic axes, with the truth. At a fraction of {percent(last['fraction'])} the truth is "
