@@ -99,7 +99,8 @@ class ChartMime:
     @staticmethod
     def handle_mime(renderer: NbElementRenderer, data: MimeData, inline: bool) -> list[nodes.Element] | None:
         if data.mime_type == WIDGET_MIME:
-            return [nodes.paragraph(text=_words(renderer)["widget"], classes=["kanon-widget-note"], translatable=False)]
+            note = texts("page", _language(renderer))["widget"]
+            return [nodes.paragraph(text=note, classes=["kanon-widget-note"], translatable=False)]
         if data.mime_type != page.VEGALITE_MIME:
             return None
         if not data.content.get("description"):
@@ -109,10 +110,6 @@ class ChartMime:
 
 def _language(renderer: NbElementRenderer) -> str:
     return renderer.renderer.sphinx_env.config.language
-
-
-def _words(renderer: NbElementRenderer) -> dict[str, str]:
-    return texts(page.WORDS, _language(renderer))
 
 
 class InsertFigures(SphinxPostTransform):
