@@ -79,6 +79,9 @@ def _unknown(value: float | None) -> str:
 def local(text: str, language: str = "es") -> str:
     """A text with its numbers as a language has them; in Spanish 1.234,5 and 12 %, without a break before the sign.
 
+    The signs are swapped, and no number is parsed and written again by Babel, which would drop zeros at the end of
+    decimals: they are digits that count.
+
     Examples
     --------
     >>> from kanon_lab.digits import local

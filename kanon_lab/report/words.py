@@ -14,6 +14,7 @@ from kanon_lab.digits import is_finite, number, percent, rounded
 from kanon_lab.errors import visible
 from kanon_lab.measures.registry import Measure, measures
 from kanon_lab.show.page import scrolling_table
+from kanon_lab.show.translate import translate_chart
 from kanon_lab.terms import Note, in_english, worded, wordings
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 _SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
-# Where a chart's specification holds words: titles, and values that are words.
-_OF_CHARTS = ("title", "domain", "sort", "words", "side", "label")
+# Columns of a chart's data that hold words.
+_OF_CHARTS = ("words", "side", "label")
 _NUMBER_CELL = re.compile(r'(<td class="number">)([^<]*)')
 
 
@@ -180,22 +181,7 @@ class Words:
         if self.language == "en":
             return spec
         config = {**spec.get("config", {}), "locale": {"number": _LOCALE}}
-        return {**self._chart(spec, ""), "config": config}
-
-    def _chart(self, value: Any, name: str) -> Any:
-        if isinstance(value, dict):
-            return {key: self._chart(each, key) for key, each in value.items()}
-        if isinstance(value, list):
-            return [self._chart(each, name) for each in value]
-        if name == "calculate":
-            for english, text in _of_charts(self.language).items():
-                value = value.replace(f"'{english}'", f"'{text}'")
-            return value
-        if not isinstance(value, str) or name not in _OF_CHARTS:
-            return value
-        # Groups of the whole file stand behind an empty name and a new line.
-        start = "\n" if value.startswith("\n") else ""
-        return start + self._of_chart(value.removeprefix(start))
+        return {**translate_chart(spec, self._of_chart, _OF_CHARTS), "config": config}
 
     def _of_chart(self, text: str) -> str:
         """A word or number of a chart, with or without its unit; what is not known stays as it is."""

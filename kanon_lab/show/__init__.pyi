@@ -10,7 +10,6 @@ from .levels import explore_levels as explore_levels
 from .levels import level_explorer as level_explorer
 from .levels import nodes as nodes
 from .page import Figure as Figure
-from .page import Listing as Listing
 from .page import enable as enable
 from .page import figure as figure
 from .page import scrolling_table as scrolling_table

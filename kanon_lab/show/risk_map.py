@@ -92,7 +92,8 @@ def risk_utility(
         marks += "; thin grey: how far the seeds of a recipe scatter (standard deviation)"
     return style.finish(
         _drawn(state, spread=spread),
-        title=style.title(_HEADING, marks),
+        title=_HEADING,
+        subtitle=marks,
         description=f"{state.subject(_KIND)} {state.told()}",
         height=_HEIGHT,
     )

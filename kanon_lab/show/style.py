@@ -92,13 +92,14 @@ def inline(frame: pd.DataFrame, digits: int = 5) -> alt.InlineData:
     return alt.InlineData(values=rows)
 
 
-def title(text: str, subtitle: str = "") -> alt.TitleParams:
-    """A title with an explanation below it, in lines short enough for a telephone (drawings do not wrap text)."""
-    return alt.TitleParams(textwrap.wrap(text, TITLE_WIDTH), subtitle=textwrap.wrap(subtitle, SUBTITLE_WIDTH))
+def finish(chart: Any, *, title: str | alt.TitleParams, subtitle: str = "", description: str, height: int) -> Any:
+    """Return the chart with its title, alternative text and look.
 
-
-def finish(chart: Any, *, title: alt.TitleParams, description: str, height: int) -> Any:
-    """The chart with its title, alternative text and look."""
+    A title and subtitle in words are cut in lines short enough for a telephone, since drawings do not wrap text.
+    """
+    if isinstance(title, str):
+        lines = textwrap.wrap(subtitle, SUBTITLE_WIDTH)
+        title = alt.TitleParams(textwrap.wrap(title, TITLE_WIDTH), subtitle=lines)
     chart = chart.properties(title=title, description=description, width=_WIDTH, height=height)
     return chart.configure(**_CONFIG)
 
@@ -118,8 +119,8 @@ def params(
     values: dict[str, Any], bindings: dict[str, Any] | None = None, words: dict[str, str] | None = None
 ) -> list[alt.Parameter]:
     """Parameters of a chart by name: values, controls where they have a binding, and expressions that Vega computes."""
-    given = [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
-    return [*given, *(alt.param(name=name, expr=expression) for name, expression in (words or {}).items())]
+    parameters = [alt.param(name=n, value=v, bind=(bindings or {}).get(n, alt.Undefined)) for n, v in values.items()]
+    return [*parameters, *(alt.param(name=name, expr=expression) for name, expression in (words or {}).items())]
 
 
 def date_color(dates: Sequence[str]) -> alt.Color:
@@ -260,7 +261,11 @@ def told_apart(
     """Colour, shape and dash, as far as they are given, by which a chart tells names apart."""
     names, looks = list(names), {"color": color, "shape": shape, "strokeDash": dash}
     encoding = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
-    return {each: encoding[each](field, scale=by_name(names, looks[each]), **words) for each in looks if looks[each]}
+    return {
+        channel: encoding[channel](field, scale=by_name(names, looks[channel]), **words)
+        for channel in looks
+        if looks[channel]
+    }
 
 
 def check_room(names: Sequence[str], looks: Sequence, what: str, remedy: str = "") -> None:

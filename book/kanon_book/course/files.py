@@ -72,7 +72,7 @@ def _name(value: Any, name: str) -> str:
 
 
 def _texts(value: Any, name: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise OptionError(f"{name} must be a list of texts (one with a colon in it in quotes)")
     if len(value) > 3:
         raise OptionError(f"{name} are at most three, not {len(value)}")
@@ -167,7 +167,7 @@ class Exercise(_Part):
                 raise OptionError(f"{name} goes with a number, not with options")
         if not 2 <= len(self.options) <= len(LETTERS):
             raise OptionError(f"options are two to five, not {len(self.options)}")
-        if len([each for each in self.options if each.right is not False]) != 1:
+        if len([option for option in self.options if option.right is not False]) != 1:
             raise OptionError("exactly one option must have right: true, or right: with an expression that is true")
 
 
@@ -212,21 +212,21 @@ def read_exercises(path: str | Path) -> tuple[Exercise, ...]:
         A file such as ``book/exercises/what-identifies.yml``.
     """
     path = Path(path)
-    found: dict[str, Exercise] = {}
+    exercises: dict[str, Exercise] = {}
     try:
-        given = read_yaml(path)
+        content = read_yaml(path)
         with inside(path.name):
-            given = read(_File, given).exercises
-        for place, each in enumerate(given, start=1):
-            name = each.get("id") if isinstance(each, Mapping) else None
+            content = read(_File, content).exercises
+        for place, entry in enumerate(content, start=1):
+            name = entry.get("id") if isinstance(entry, Mapping) else None
             with inside(f"{path.name}: {name or f'exercise {place}'}"):
-                exercise = read(Exercise, each)
-                if exercise.id in found:
+                exercise = read(Exercise, entry)
+                if exercise.id in exercises:
                     raise OptionError("another exercise of this file has the same id; rename one")
-            found[exercise.id] = exercise
+            exercises[exercise.id] = exercise
     except OptionError as error:
         raise DataError(str(error)) from None
-    return tuple(found.values())
+    return tuple(exercises.values())
 
 
 def exercises_of(chapter: str) -> dict[str, int]:
@@ -246,12 +246,12 @@ def exercises_of(chapter: str) -> dict[str, int]:
 @cache
 def numbers() -> dict[str, str]:
     """Number of each exercise, ``2.3``, by chapter and id, ``what-k-says.keys``; a guess has none."""
-    found = {}
+    by_key = {}
     for chapter, path in find_exercises().items():
         asked = [exercise for exercise in read_exercises(path) if exercise.depth != GUESS]
         before = chapter_numbers().get(chapter, chapter)
-        found |= {f"{chapter}.{each.id}": f"{before}.{place}" for place, each in enumerate(asked, start=1)}
-    return found
+        by_key |= {f"{chapter}.{exercise.id}": f"{before}.{place}" for place, exercise in enumerate(asked, start=1)}
+    return by_key
 
 
 def exercise_named(name: object) -> tuple[str, Exercise]:
@@ -260,7 +260,7 @@ def exercise_named(name: object) -> tuple[str, Exercise]:
     key = keys.get(str(name), str(name))
     chapter, _, own = key.rpartition(".")
     path = find_exercises().get(chapter)
-    exercise = next((each for each in read_exercises(path) if each.id == own), None) if path else None
+    exercise = next((candidate for candidate in read_exercises(path) if candidate.id == own), None) if path else None
     if exercise is None:
         near = meant(name, [*keys, *numbers()], "write its number, such as 1.1")
         raise OptionError(f"no exercise {shortened(str(name))!r}; {near}")

@@ -14,8 +14,11 @@ import small_course
 import yaml
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
-from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
 
+from kanon_book import places
+from kanon_book.course.order import chapters
 from kanon_book.pages import edition
 from kanon_lab import __version__
 from kanon_lab.errors import OptionError
@@ -61,22 +64,20 @@ def test_without_git_the_version_alone(checkout, monkeypatch):
     assert edition.commit_of(checkout) is None
 
 
-@pytest.mark.parametrize(
-    ("documents", "written"),
-    [({"book/ruler"}, True), ({"book/uniques"}, False), ({"book/ruler", "book/uniques"}, False)],
-)
-def test_an_old_address_leads_to_the_new_one_once_there_is_one(tmp_path, documents, written):
-    (tmp_path / "book").mkdir()
-    app = SimpleNamespace(outdir=tmp_path, config=config(), env=SimpleNamespace(found_docs=documents))
-    app.builder = StandaloneHTMLBuilder.__new__(StandaloneHTMLBuilder)
-    app.builder.format, app.builder.out_suffix, app.builder.link_suffix = "html", ".html", ".html"
-    edition.write_redirects(app, None)
-    old = tmp_path / "book" / "uniques.html"
-    assert old.exists() == written
-    if written:
-        text = old.read_text("utf-8")
-        assert 'content="0; url=ruler.html"' in text
-        assert "location.replace('ruler.html' + location.hash)" in text
+def test_an_old_address_leads_to_a_page_of_the_book_and_keeps_the_section(tmp_path):
+    redirects = yaml.safe_load((places.ROOT / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["redirects"]
+    documents = {chapter.document for chapter in chapters(places.TOC)}
+    for old, new in redirects.items():
+        assert old not in documents
+        assert (Path(old).parent / new).with_suffix("").as_posix() in documents
+    (tmp_path / "index.rst").write_text("Title\n=====\n", "utf-8")
+    settings = {"extensions": ["sphinx_reredirects"], "redirects": redirects}
+    with docutils_namespace():
+        Sphinx(tmp_path, None, tmp_path / "out", tmp_path / "trees", "html", settings, status=None).build()
+    assert [*redirects] == ["book/uniques"]
+    text = (tmp_path / "out" / "book" / "uniques.html").read_text("utf-8")
+    assert 'content="0; url=ruler.html"' in text
+    assert "window.location.replace(target + window.location.hash)" in text
 
 
 PLACE = "https://example.org/anonymity"

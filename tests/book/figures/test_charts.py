@@ -214,7 +214,7 @@ def made(counts, grid, microdata):
 AGES = (("85-89", "100+"), ("0-4", "85+"))
 CHAPTERS = (audit_figures, detail_figures, diversity_figures, perturbation_figures, risk_figures, spain_figures)
 CHAPTERS += (speed_figures, suppression_figures, uniques_figures, cost_figures, detail_explorer)
-NOT_CHARTS = {"Explorer", "Figure", "Listing", "enable", "figure", "scrolling_table"}
+NOT_CHARTS = {"Explorer", "Figure", "enable", "figure", "scrolling_table"}
 NAMES = [name for name in show.__all__ if name not in NOT_CHARTS and not re.match("explore(_|$)", name)]
 NAMES += [
     name
