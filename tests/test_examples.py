@@ -16,7 +16,7 @@ PACKAGE = Path(kanon_lab.__file__).parent
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
 # They are about files, pages and notebooks that an example does not have.
 WITHOUT = """fetch national_totals read_counts read_exercises read_microdata write_microdata check_parameters
-find_notebooks of_failed_run recorded run_notebook read_recipe write_recipe as_config make_report opened read_config
+find_notebooks of_failed_run recorded run_notebook read_recipe write_recipe as_config make_report open_run read_config
 analyse section enable explorer compare_reconstructions""".split()
 
 

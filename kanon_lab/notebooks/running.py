@@ -7,7 +7,7 @@ import contextlib
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +58,8 @@ NEEDED = "# Of this file: with another one each of these must be given."
 _FILES = ("file", "population")
 # What to do about a notebook that names no kernel, or one that is not here.
 CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
+# The tag of the cell with the parameters of a run.
+_INJECTED = "injected-parameters"
 # What the metadata of a notebook say that a failed run has left.
 _FAILED = {"failed": True}
 
@@ -168,7 +170,12 @@ def _same_type(value: Any, default: Any) -> bool:
 
 
 def run_notebook(
-    source: str | Path, target: str | Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = False
+    source: str | Path,
+    target: str | Path,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    progress: bool = False,
+    private: bool = False,
 ) -> None:
     """Execute a notebook and write the executed copy.
 
@@ -183,12 +190,15 @@ def run_notebook(
         Value by name, checked by `check_parameters`.
     progress : bool
         Show a bar that counts cells.
+    private : bool
+        Keep the parameters out of the copy, and of a failure, as where the file is the user's own, what may quote the
+        data: printed text, and the words of errors that are not ours.
     """
     source, target, given = Path(source), Path(target), dict(parameters or {})
     check_open_files()
     known = check_parameters(source, given)
     asked = _other_file(known, given)
-    own = (str(given[asked]), list(given)) if asked is not None and is_own(given[asked]) else None
+    own = asked is not None and is_own(given[asked])
     parameters = for_the_file(source, known, given)
     _check_kernel(source)
     failed = target.with_name(f"{target.stem}.failed.ipynb")
@@ -199,11 +209,21 @@ def run_notebook(
         with atomic_path(target, ending=".ipynb") as partial:
             try:
                 _execute(source, partial, parameters, progress)
-                _strip(partial)
+                _strip(partial, private=private)
             except NotebookError as error:
                 if not partial.stat().st_size:
                     raise
-                _keep(partial, failed, error, own)
+                line, what, cause = str(error), "traceback in", error
+                if private or own:
+                    file = "" if private else str(given[asked])
+                    line, what, cause = _without_values(partial, error, file, given), "the cells that ran are in", None
+                if status(failed) is not None:
+                    kept = f"its notebook was not kept, since {failed} is another file"
+                else:
+                    _strip(partial, private=private, failed=True)
+                    partial.replace(failed)
+                    kept = f"{what} {failed}"
+                raise NotebookError(f"{line}; {kept}", error.reason) from cause
 
 
 def _prepare(target: Path) -> None:
@@ -215,34 +235,16 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _keep(partial: Path, failed: Path, error: NotebookError, own: tuple[str, list[str]] | None) -> None:
-    """Keep a failed notebook, and raise its error: without values of a user's `own` file (and the parameters given)."""
-    if own is None:
-        line, what, cause = str(error), "traceback in", error
-    else:
-        line, what, cause = _without_values(partial, error, *own), "the cells that ran are in", None
-    if status(failed) is not None:
-        raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
-    _strip(partial, failed=True)
-    partial.replace(failed)
-    raise NotebookError(f"{line}; {what} {failed}") from cause
-
-
-def _without_values(partial: Path, error: NotebookError, file: str, given: list[str]) -> str:
+def _without_values(partial: Path, error: NotebookError, file: str, given: Iterable[str]) -> str:
     """Take what may quote the data out of a failed notebook; the error in one line that does not."""
     import nbformat
 
-    cause = error.__cause__
-    if not hasattr(cause, "ename"):  # no cell failed, but its process, or papermill
-        line, message = str(error) if isinstance(cause, RuntimeError) else in_one_line(type(cause).__name__, ""), ""
-    else:
-        message = in_one_line(cause.ename, cause.evalue)
-        if cause.ename in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
-            message = f"{file}: {message}"
-        remedy = "" if cause.ename in own_errors() else f"; check what was given: {', '.join(given)}"
-        line = f"{str(error).partition(': ')[0]}: {message}{remedy}"
+    name, message = getattr(error.__cause__, "ename", ""), error.reason
+    if file and name in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
+        message = f"{file}: {message}"
     nbformat.write(without_values(read_notebook(partial), message), partial)
-    return line
+    remedy = f"; check what was given: {', '.join(given)}" if name and name not in own_errors() else ""
+    return f"{str(error).partition(': ')[0]}: {message}{remedy}"
 
 
 def _papermill() -> Any:
@@ -276,11 +278,14 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
         # One cell was added for the parameters.
         number = error.cell_index + 1 - bool(parameters)
         fault = f"{error.ename}: {error.evalue}".rstrip(": ")
-        raise NotebookError(f"{source.name}, cell {number} ({_first_line(error.source)}): {fault}") from error
+        place = f"{source.name}, cell {number} ({_first_line(error.source)})"
+        raise NotebookError(f"{place}: {fault}", in_one_line(error.ename, error.evalue)) from error
     except (CellExecutionError, CellTimeoutError, PapermillException) as error:
-        raise NotebookError(f"{source.name}: {type(error).__name__}: {error}") from error
+        kind = type(error).__name__
+        raise NotebookError(f"{source.name}: {kind}: {error}", f"an unexpected {kind}") from error
     except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
-        raise NotebookError(f"{source.name}: its Python process did not start, or died (out of memory?)") from error
+        reason = "its Python process did not start, or died (out of memory?)"
+        raise NotebookError(f"{source.name}: {reason}", reason) from error
 
 
 def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
@@ -295,16 +300,18 @@ def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
 
     if parameters:
         own = [i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])]
-        cell = new_code_cell(Translator.codify(parameters), metadata={"tags": ["injected-parameters"]})
+        cell = new_code_cell(Translator.codify(parameters), metadata={"tags": [_INJECTED]})
         notebook.cells.insert(own[0] + 1 if own else 0, cell)
     return notebook
 
 
-def _strip(path: Path, failed: bool = False) -> None:
+def _strip(path: Path, *, private: bool, failed: bool = False) -> None:
     """Remove metadata that says where and when a notebook ran, and the state of live controls, dead without Python."""
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
+    if private:
+        notebook.cells = [cell for cell in notebook.cells if _INJECTED not in cell.metadata.get("tags", [])]
     _pop_metadata(notebook, "papermill", "widgets", "execution")
     if failed:
         notebook.metadata["kanon_lab"] = _FAILED

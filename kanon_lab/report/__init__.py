@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "analysis": "Analysis analyse",
         "build": "Report make_report",
-        "config": "ReportConfig Run as_config opened read_config",
+        "config": "ReportConfig Run as_config open_run read_config",
         "sections": "SECTIONS section",
     },
 )
