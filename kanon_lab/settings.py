@@ -139,7 +139,9 @@ def _rows() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def row_of(model: type[Settings], name: str) -> dict[str, str]:
-    """The row of a setting in ``settings.csv``, under its model or one that this is made from."""
+    """What is said of a setting: by its field, or in ``settings.csv`` under its model or one that this is made from."""
+    if (field := model.fields().get(name)) is not None and field.description is not None:
+        return {"says": field.description, "unless": "-", "example": field.examples[0]}
     names = [*(each.__name__ for each in model.__mro__), *model.described_as]
     for each in names:
         if (each, name) in _rows():

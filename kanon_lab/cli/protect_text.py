@@ -11,17 +11,6 @@ from kanon_lab.errors import shortened, visible
 from kanon_lab.roles import MISSING_POLICIES
 from kanon_lab.terms import key_of
 
-# What is limited, where the terms of the field have no name for it.
-_LABELS = {
-    "individual_risk": "largest individual risk",
-    "above_risk": "records with a risk above {level}",
-    "key_linkage": "records linked by their true keys",
-    "distinct": "different values of {variable} in each class",
-    "entropy": "entropy l-diversity of {variable}",
-    "t_closeness": "t-closeness of {variable}",
-    "household_uniques": "records unique with the composition of their household",
-    "exposed_by_columns": "records below k by columns that are no keys",
-}
 _WIDTH = 100
 _MOST_CLAIMS = 10
 _MOST_INDICATORS = 5
@@ -32,15 +21,13 @@ _risk = partial(percent, digits=4)
 
 def print_judged(judged):
     """A line a limit, and a line a caution."""
-    from kanon_lab.report.words import SHARES
-    from kanon_lab.terms import TERMS
+    from kanon_lab.measures.registry import LIMITS
 
     lines = []
     for row in judged["limits"]:
-        name = row["name"]
-        label = _LABELS.get(name) or (TERMS[name].en if name in TERMS else name)
-        label = label.format(level=percent(row["level"]), variable=shortened(str(row["variable"])))
-        told = percent if name in SHARES else number
+        measure = LIMITS[row["name"]]
+        label = measure.limit_called(level=percent(row["level"]), variable=shortened(str(row["variable"])))
+        told = percent if measure.share else number
         found = "not known" if row["value"] is None else told(row["value"], row["limit"])
         wanted = f"to be {row['bound']} {told(row['limit'], row['value'])}"
         lines.append(("met" if row["met"] else "NOT MET", f"{label}: {found}, {wanted}"))
@@ -131,7 +118,7 @@ def _print_cells(protection, of):
 
 def _measures(protection, history):
     """The tables of measures after each step: title, heads by measure, formats by head, and remarks below."""
-    from kanon_lab.recipes.measured import INDICATOR_LOSSES
+    from kanon_lab.measures.registry import measures
 
     spec, household = protection.spec, protection.spec.household
     policy = "category" if spec.missing == "category" else "wildcard"
@@ -179,7 +166,8 @@ def _measures(protection, history):
         yield "Loss of the quantities after each step{of}", {**names, "numeric_lost": "no numbers any more"}, formats
 
     if protection.indicators is not None:
-        names = {f"indicators_{each}": each.replace("_", " ") for each in INDICATOR_LOSSES}
+        rows = measures(shown="state", part_of="indicators")
+        names = {row.name: row.name.removeprefix("indicators_").replace("_", " ") for row in rows}
         title = """Indicators after each step{of}: intervals beside those before any step
 (overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:
 share of the estimates that lie in their first interval)"""

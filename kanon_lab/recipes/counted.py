@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from kanon_lab.classes.sums import sums_by_group
 from kanon_lab.columns import Coded, coded, distinct_rows, grouped, pack, quantity
 from kanon_lab.errors import DataError, inside, shortened
 from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures.registry import LIMITS, measures
 from kanon_lab.methods.recode_settings import RECODINGS, recoded_column
 from kanon_lab.recipes.chain import Protection
 from kanon_lab.recipes.measured import Baseline, Measured, Truth, recoded_truth, same_values, without_variables
@@ -36,12 +37,11 @@ if TYPE_CHECKING:
     from kanon_lab.engines.release import Hidden, Records
 
 _ROW = re.compile(r"\brow [^\s:]+( \(and [\d,]+ more\))?")
-_UNKNOWN = {each.name: None for each in fields(Measured)}
-#: Measures that classes and values tell.
-MEASURED = frozenset(_UNKNOWN) - {
-    *("key_linkage", "numeric_linkage", "equal_cells", "granularity", "non_uniform_entropy", "table_distance", "il1s"),
-    *("eigenvalues", "correlations", "numeric_lost", "indicators"),
-}
+#: Measures that counts tell, by their names in JSON.
+MEASURED = frozenset(
+    ["estimator", "by_meaning", "distinct_values"]
+    + [row.part_of or row.name.split("_#")[0] for row in measures(shown="state", counted=True)]
+)
 
 
 @dataclass(frozen=True)
@@ -385,15 +385,23 @@ def _merged(frame: pd.DataFrame, counts: Counts) -> tuple[pd.DataFrame, np.ndarr
     return frame.take(some).reset_index(drop=True), row, Counts(records, weights)
 
 
+class _CountedComparison:
+    """What of `kanon_lab.recipes.measured.Comparison` counts tell."""
+
+    def __init__(self, working: pd.DataFrame, removed: tuple[str, ...], spec: KeySpec, counts: Counts):
+        self.removed = removed
+        n, known = int(counts.records.sum()), dict.fromkeys(spec.key_variables, 0.0)
+        self.distinct_values = dict.fromkeys(spec.key_variables, 0)
+        for name in (name for name in spec.key_variables if name not in removed):
+            known[name] = records_in(working[name].notna().to_numpy(), counts) / n
+            self.distinct_values[name] = len(coded(working[name]).values)
+        self.known_cells = float(sum(known.values()) / len(known))
+
+
 def _measured(baseline: Baseline, working: pd.DataFrame, removed: tuple[str, ...], counts: Counts) -> Measured:
-    """The measures that need classes only; the others are None."""
+    """The measures that counts tell; the others are None."""
     spec = replace(without_variables(baseline.spec, removed), numeric_variables=())
-    names, every, n = spec.key_variables, baseline.spec.key_variables, int(counts.records.sum())
-    known = [records_in(working[name].notna().to_numpy(), counts) / n if name in names else 0.0 for name in every]
-    different = {name: len(coded(working[name]).values) if name in names else 0 for name in every}
-    found = baseline.of_classes(working, spec, removed, counts)
-    found |= {"known_cells": float(sum(known) / len(every)), "distinct_values": different}
-    return Measured(**{**_UNKNOWN, **found})
+    return baseline.measured_by(working, spec, _CountedComparison(working, removed, baseline.spec, counts), counts)
 
 
 def protect_counted(records: Records, plan: Plan, *, progress: bool = False) -> CountedProtection:
@@ -438,7 +446,7 @@ def not_counted(protection: CountedProtection, limits: Iterable[str] = ()) -> It
         "counted by an engine: links, losses, indicators and what other columns or members of a household tell are not "
         "measured; protect an extract in memory for them"
     )
-    if unknown := [name for name in limits if name in ("key_linkage", "exposed_by_columns")]:
+    if unknown := [name for name in limits if not LIMITS[name].counted]:
         yield not_known(unknown)
     if numbers := [str(n) for n, step in enumerate(protection.steps, 1) if step.records_touched is None]:
         yield f"records touched by step {', '.join(numbers)} are not counted"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kanon_lab.errors import OptionError, inside, nearest, shortened
+from kanon_lab.measures.registry import measures
 from kanon_lab.recipes.chain import Recipe, as_recipe
-from kanon_lab.recipes.measured import Measured
 from kanon_lab.recipes.steps import STEPS
 from kanon_lab.recipes.tradeoff import is_measure
 from kanon_lab.recipes.yaml_file import beside
@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\$(\$*)([^\W\d]\w*)")
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = 60
 _ALONE = "the recipe"
-_RESERVED = {"label", "repeats", "error", "risk", "loss", *(each.name for each in fields(Measured))}
+_RESERVED = {"label", "repeats", "error", "risk", "loss", "estimator", *(row.name for row in measures(shown="state"))}
 
 
 @dataclass(frozen=True)

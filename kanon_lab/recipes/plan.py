@@ -13,9 +13,9 @@ from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures import IndicatorSet
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.settings import (
-    LIMITS,
     OF_REPORTS,
     FileSettings,
     HouseholdLevel,
@@ -24,9 +24,11 @@ from kanon_lab.recipes.settings import (
     MapSettings,
     RecipeSettings,
     ReportSettings,
+    as_bound,
 )
 from kanon_lab.recipes.state import check_columns, step_errors
 from kanon_lab.recipes.steps import STEPS, kind_of
+from kanon_lab.recipes.tradeoff import MEASURES
 from kanon_lab.roles import KeySpec
 from kanon_lab.settings import Settings, read, schema, table, unknown
 
@@ -242,26 +244,28 @@ def as_limits(
 
 def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -> Any:
     """The bound of a limit as a number, or by variable or level a mapping of numbers."""
-    limit, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
-    if limit.household and spec.household is None:
+    measure, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
+    by = measure.limit.by
+    if measure.needs == "household" and spec.household is None:
         raise OptionError(f"{place} needs a household; name its variable (household: ...)")
-    if limit.by == "variable" and not sensitive:
+    if by == "variable" and not sensitive:
         raise OptionError(f"{place} needs a sensitive variable; name it (sensitive_variables: [...])")
-    if not isinstance(bound, Mapping) or not limit.by:
-        most, levels = limit.value(bound, place), sorted({*risks})
-        if limit.by != "level":
-            return dict.fromkeys(sensitive, most) if limit.by else most
+    if not isinstance(bound, Mapping) or not by:
+        most, levels = as_bound(name, bound, place), sorted({*risks})
+        if by != "level":
+            return dict.fromkeys(sensitive, most) if by else most
         if len(levels) != 1:
             counts = f"risks has {len(levels)} levels; say the records above each, such as {{0.05: 0}}"
             raise OptionError(f"{place}: {counts}")
         return {levels[0]: most}
-    if limit.by == "level":
-        return dict(sorted((as_share(at, f"{place}: a level"), limit.value(most, place)) for at, most in bound.items()))
+    if by == "level":
+        bounds = ((as_share(level, f"{place}: a level"), as_bound(name, most, place)) for level, most in bound.items())
+        return dict(sorted(bounds))
     for variable in bound:
         if variable not in sensitive:
             remedy = meant(variable, sensitive, f"there are {shortened(', '.join(sensitive), 80)}")
             raise OptionError(f"{place}: {shortened(repr(variable))} is no sensitive variable; {remedy}")
-    return {each: limit.value(bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
+    return {each: as_bound(name, bound[each], f"{place}: {shortened(each)}") for each in sensitive if each in bound}
 
 
 _STEP_MODELS: dict[str, type[Settings]] = {name: kind.model for name, kind in STEPS.items()}
@@ -284,12 +288,24 @@ _PLACE = re.compile(r"^```\{settings\} (\w+)\n```\n", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """A page in which a table of settings stands wherever one is asked for: a block of code ``{settings} NAME``."""
+    """A page with tables of settings, or of measures, where a block of code ``{settings} NAME`` asks for one."""
 
     def told(found: re.Match[str]) -> str:
+        if found[1] == "measures":
+            return measures_table()
         return table(MODELS[found[1]], {"Household level": _LEVELS} if found[1] == "recipe" else None)
 
     return _PLACE.sub(told, page)
+
+
+def measures_table() -> str:
+    """The measures that a map may have as its axes, as a table in Markdown."""
+    rows = [("Name", "What", "Kind", "Needs"), ("---",) * 4]
+    for row in MEASURES.values():
+        setting, comma, much = row.needs.partition(",")
+        needs = f"# in `{row.levels}`" if row.levels else f"`{setting}`{comma}{much}" if setting else ""
+        rows.append((f"`{row.name}`", row.label, row.kind, needs))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def config_schema() -> dict[str, Any]:

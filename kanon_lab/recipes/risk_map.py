@@ -102,7 +102,7 @@ class RiskUtilityMap:
     def notes(self, risk: str = USUAL_RISK) -> tuple[str, ...]:
         """What a reader of the map should know where `risk` is the measure."""
         found = []
-        if self.perturbing and risk not in ("key_linkage", "numeric_linkage"):
+        if self.perturbing and measure_of(risk).taken_from == "classes":
             found.append(f"{risk} takes perturbed keys for true ones; key_linkage does not")
         measures = list(self.spread.columns[1:])
         if (self.spread[measures].isna() & self.points[measures].notna()).any(axis=None):

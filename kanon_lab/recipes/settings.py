@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from kanon_lab.arguments import as_share, is_number
 from kanon_lab.data.delimited import Dialect
 from kanon_lab.errors import OptionError, inside, shortened
 from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
 from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
 from kanon_lab.terms import LANGUAGES
@@ -236,43 +236,40 @@ class ReportSettings(FileSettings):
 OF_REPORTS = ("title", "least", "map")
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A kind of limit of an office, in one vocabulary for recipes and reports."""
-
-    bound: str  # "at least" or "at most": what is found is to be this or more, or this or less
-    value: Check  # Bound and its name -> the bound as a number
-    by: str = ""  # It is one number, or one for each sensitive "variable", or for each "level" of risk
-    household: bool = False  # Whether it needs one
-
-
 _count = _must_be(
     "a whole number of records from 0 on, not {given}",
     lambda value: is_number(value) and isinstance(value, Integral) and value >= 0,
     int,
+)
+_number = _must_be(
+    "a number from 0 on, not {given}",
+    lambda value: is_number(value) and 0 <= value < float("inf"),
+    float,
 )
 _l = _must_be(
     "a number from 1 on, not {given}",
     lambda value: is_number(value) and 1 <= value < float("inf"),
     lambda value: value if isinstance(value, int) else float(value),
 )
-#: By name, in the order in which they are judged.
-LIMITS = {
-    "k": Limit("at least", check_k),
-    "global_risk": Limit("at most", as_share),
-    "household_risk": Limit("at most", as_share, household=True),
-    "individual_risk": Limit("at most", as_share),
-    "above_risk": Limit("at most", _count, by="level"),
-    "key_linkage": Limit("at most", as_share),
-    "distinct": Limit("at least", _l, by="variable"),
-    "entropy": Limit("at least", _l, by="variable"),
-    "t_closeness": Limit("at most", as_share, by="variable"),
-    "household_uniques": Limit("at most", _count, household=True),
-    "exposed_by_columns": Limit("at most", _count),
-}
+_BOUNDS: dict[str, Check] = {"share": as_share, "records": _count, "k": check_k}
+
+
+def as_bound(name: str, value: Any, place: str) -> int | float:
+    """The bound of a limit as a number; an `OptionError` that says `place` where the measure cannot be that."""
+    measure = LIMITS[name]
+    check = _l if measure.least else _BOUNDS.get(measure.unit, as_share if measure.kind == "diversity" else _number)
+    return check(value, place)
+
+
 #: The limits of an office, each by itself.
 LimitSettings: type[Settings] = create_model(
     "LimitSettings",
     __base__=Settings,
-    **{name: (checked(float | dict[str, float] if each.by else float), None) for name, each in LIMITS.items()},
+    **{
+        name: (
+            checked(float | dict[str, float] if row.limit.by else float),
+            Field(None, description=row.limit.meaning, examples=[row.limit.example]),
+        )
+        for name, row in LIMITS.items()
+    },
 )

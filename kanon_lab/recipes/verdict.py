@@ -7,17 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from kanon_lab.columns import distinct
 from kanon_lab.errors import shortened
-from kanon_lab.measures import file_risk, household_size, measure, records_above, with_household_composition
-from kanon_lab.measures.file_measures import UNWEIGHTED
+from kanon_lab.measures import household_size, measure, with_household_composition
+from kanon_lab.measures.file_measures import UNWEIGHTED, ClassRisks
+from kanon_lab.measures.registry import LIMITS
 from kanon_lab.recipes.exposure import Exposure, dependent_columns, exposed_by_columns
 from kanon_lab.recipes.households import household_disclosure, order_notes, shared_by_members
 from kanon_lab.recipes.released import NO_ROLE, label_notes, released_columns, untouched
-from kanon_lab.recipes.settings import LIMITS
 from kanon_lab.recipes.state import Chain, derived_seed, final_claims
 from kanon_lab.recipes.steps import kind_of
 from kanon_lab.terms import Note
@@ -38,7 +37,6 @@ def final_diversity(protection: Chain) -> tuple[dict[str, dict], list[str]]:
 
 #: Columns of a verdict.
 VERDICT = ["name", "variable", "level", "limit", "bound", "found", "met", "records"]
-_MEASURED = ("global_risk", "household_risk", "key_linkage")
 # Without a k anywhere, what no limit counts is told of records that stand alone.
 _USUAL_K = 2
 # Share of records found by their quantities, above which that is said.
@@ -69,7 +67,7 @@ class Judged:
     """A release beside the limits of an office.
 
     `k` is what was counted with (of the limits, else the required one, else 2). `verdict` has one row a limit: ``name``
-    (see `kanon_lab.recipes.settings.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
+    (see `kanon_lab.measures.registry.LIMITS`), ``variable`` (of diversity), ``level`` (of ``above_risk``), ``limit``,
     ``bound`` ("at least" or "at most"), ``found`` (missing where it is not known), ``met`` and ``records`` (behind it,
     if counted).
     """
@@ -99,7 +97,7 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     ----------
     protection : Protection
     limits : mapping
-        Names of `kanon_lab.recipes.settings.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
+        Names of `kanon_lab.measures.registry.LIMITS` with their bounds, as the ``limits`` of a recipe once it is read.
     k_required : int, optional
         Counted with where the limits have no k; 2 if neither is given.
 
@@ -118,14 +116,14 @@ def judge(protection: Chain, limits: Mapping[str, Any], *, k_required: int | Non
     ([False, True], False)
     """
     k = limits.get("k") or k_required or _USUAL_K
-    release = _Release(protection, k)
+    release = Release(protection, k)
     rows = [row for name, limit in limits.items() for row in release.rows(name, limit)]
     verdict = pd.DataFrame(rows, columns=VERDICT, dtype=object)
     verdict = verdict.astype({"level": float, "met": bool, "records": "Int64"})
     return Judged(k, verdict, release.exposure, release.claims, tuple(_cautions(release)))
 
 
-class _Release:
+class Release:
     """What is counted of a release, each once."""
 
     def __init__(self, protection: Chain, k: int):
@@ -141,27 +139,27 @@ class _Release:
 
     def rows(self, name: str, limit: Any) -> Iterator[tuple]:
         """The verdict on a limit, one row or one for each variable or level."""
-        if LIMITS[name].by == "variable":
+        measure = LIMITS[name]
+        if measure.limit.by == "variable":
             for variable in [each for each in limit if each in self.diversity]:
-                yield _row(name, limit[variable], self.diversity[variable][name], variable=variable)
-        elif name == "above_risk":
+                yield _row(name, limit[variable], self.diversity[variable][measure.name], variable=variable)
+        elif measure.limit.by == "level":
             for level, most in limit.items():
-                records = records_above(self.risks, threshold=level, records=self.table.records).records
+                records = measure.of(self.classes, level)
                 yield _row(name, most, records, level=level, records=records)
         elif name == "k":
             below = self.failing(DECISIVE[self.protection.spec.missing])
             yield (*_row(name, limit, self.last.k_achieved)[:-2], below == 0, below)
-        elif name in ("household_uniques", "exposed_by_columns"):
-            records = self.exposure.records if name == "exposed_by_columns" else self.composition or 0
-            yield _row(name, limit, records, records=records)
+        elif measure.is_shown("state"):
+            yield _row(name, limit, self.last[measure.name])
         else:
-            found = getattr(self.last, name) if name in _MEASURED else float(self.risks.max())
-            yield _row(name, limit, found)
+            found = measure.of(self if measure.taken_from == "release" else self.classes)
+            yield _row(name, limit, found, records=found if measure.unit == "records" else None)
 
     @cached_property
-    def risks(self) -> np.ndarray:
-        """Individual risk of the records of each class."""
-        return file_risk(self.table, estimator=self.protection.estimator).of_class
+    def classes(self) -> ClassRisks:
+        """The classes of what is released."""
+        return ClassRisks(self.table, self.protection.estimator)
 
     @cached_property
     def diversity(self) -> dict[str, dict]:
@@ -170,12 +168,12 @@ class _Release:
 
 
 def _row(name: str, limit: float, found: float | None, *, variable=None, level=None, records=None) -> tuple:
-    bound = LIMITS[name].bound
+    bound = LIMITS[name].limit.bound
     met = found is not None and (found >= limit if bound == "at least" else found <= limit)
     return name, variable, level, limit, bound, found, met, records
 
 
-def _cautions(release: _Release) -> Iterator[Caution]:
+def _cautions(release: Release) -> Iterator[Caution]:
     """Cautions, the gravest first."""
     protection, last, k = release.protection, release.last, release.k
     spec = protection.spec
@@ -192,7 +190,7 @@ def _cautions(release: _Release) -> Iterator[Caution]:
         yield _caution("household_size", unique, household)
     if release.composition:
         yield _caution("household_composition", release.composition, household)
-    if (linked := last.numeric_linkage) is not None and linked > _MOST_LINKED:
+    if (linked := last["numeric_linkage"]) is not None and linked > _MOST_LINKED:
         yield _caution("numeric_linkage", None, spec.numeric_variables, linked=linked)
     if names := tuple(name for name in spec.key_variables if name in protection.state.truth.perturbed):
         yield _caution("perturbed", None, names)
