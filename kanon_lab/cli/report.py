@@ -18,7 +18,6 @@ from kanon_lab.cli.options import (
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
 from kanon_lab.cli.protect import is_streamed
-from kanon_lab.cli.protect_text import print_judged
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
 
 _OF_INIT = """
@@ -305,10 +304,12 @@ def _row(path, report, notes):
 
 def _print(rows):
     """Print what was made for people."""
+    from kanon_lab.cli.protect_text import judged_lines
+
     for row in rows:
         size = Path(row["report"]).stat().st_size
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
-        print_judged(row)
+        print_lines(judged_lines(row))
         lines = [] if row["limits"] else ["no limits in the configuration, so no verdict"]
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -57,9 +57,9 @@ class Paragraph(Part):
 
 @dataclass(frozen=True, repr=False)
 class Bullets(Part):
-    """A list of sentences."""
+    """A list of sentences, on a terminal without bullets."""
 
-    lines: tuple[str, ...]
+    lines: Sequence[str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,7 +135,8 @@ def render_text(part: Part | Section) -> Iterator[str]:
             yield from text_table(block, part.formats)
     else:
         for line in part.lines if isinstance(part, Bullets) else [part.text]:
-            yield from wrapped(line)
+            blanks = len(line) - len(line.lstrip())
+            yield from wrapped(line, indent=blanks + 2)
 
 
 def wrapped(text: str, first: str = "", indent: int = 2) -> list[str]:
