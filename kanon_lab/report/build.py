@@ -167,9 +167,7 @@ def make_report(
             options["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
         options["reading"] = {"max_bytes": limit}
-    check_out(out, [("the input", file), *_hierarchies(config)])
-    if target is not None:
-        check_protected(target, out, file, config)
+    check_targets(out, target, file, config)
     kept = _kept_beside(out)
     released = None if target is None else {"file": str(target), "sha256": None, "records": None}
     with TemporaryDirectory(prefix="kanon-lab-") as name, draft_folder(target if by_engine else None) as beside:
@@ -180,29 +178,41 @@ def make_report(
             options["protected"] = str(draft)
         parameters = {"file": str(source), "configuration": config.settings, "internal": internal, "options": options}
         executed = _executed(folder, parameters, kept, progress)
-        found = recorded(executed)
+        results = recorded(executed)
         marked = Words(config.language).say("internal_banner") if internal else ""
-        page = report_page(executed, title=found["title"], language=config.language, banner=marked)
+        page = report_page(executed, title=results["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
             raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
-        if target is None or draft is None or (only_met and not found["judged"]["met"]):
+        if target is None or draft is None or (only_met and not results["judged"]["met"]):
             _write(out, page)
         else:
             with _placed(draft, target, overwrite, moved=by_engine):
                 _write(out, page)
             digest = files.sha256(target) if target.is_file() else None
-            released |= {"sha256": digest, "records": found["records"]}
+            released |= {"sha256": digest, "records": results["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()
     settings = {"file": source.name, **shown_settings(config.shown), "seed": config.recipe.seed}
-    return Report(out, settings, round(time.perf_counter() - began, 3), found["judged"], released, engine)
+    return Report(out, settings, round(time.perf_counter() - began, 3), results["judged"], released, engine)
 
 
-def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
-    """Raise an error, before minutes of work, where no page could be written, or would replace one of the inputs."""
-    from kanon_lab.data.writing import refuse_inputs
+def check_targets(
+    out: Path,
+    target: Path | None,
+    file: str | Path,
+    config: ReportConfig,
+    others: Iterable[tuple[str, str | Path]] = (),
+) -> None:
+    """Raise an error, before minutes of work, where page or protected file cannot be written or would replace an input.
 
+    Inputs are the file, hierarchy files of the configuration and `others`, each with what to call it.
+    """
+    from kanon_lab.data.sets import DATA_SETS
+    from kanon_lab.data.writing import check_target, refuse_inputs
+
+    source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
+    inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
     if out.suffix.lower() != ".html":
         raise OptionError(f"{out.name}: the name of a report must end in .html")
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
@@ -216,21 +226,10 @@ def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
             raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
     if not out.absolute().parent.is_dir():
         raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
-
-
-def check_protected(target: Path, out: Path, file: str | Path, config: ReportConfig) -> None:
-    """Raise an error, before minutes of work, where no protected file could be written, or would replace an input."""
-    from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.data.writing import check_target, refuse_inputs
-
-    source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
-    with names_only(target, target.absolute()):
-        check_target(target)
-        refuse_inputs(target, [("the input", source), ("the page", out), *_hierarchies(config)])
-
-
-def _hierarchies(config: ReportConfig) -> list[tuple[str, Path]]:
-    return [("a hierarchy file", each) for each in config.hierarchies]
+    if target is not None:
+        with names_only(target, target.absolute()):
+            check_target(target)
+            refuse_inputs(target, [*inputs, ("the page", out)])
 
 
 def _kept_beside(out: Path) -> Path:

@@ -76,11 +76,6 @@ class ReportConfig:
         return self.recipe.language
 
     @property
-    def risks(self) -> tuple[float, ...]:
-        """The individual risks above which records are counted, 0-1."""
-        return self.recipe.risks
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known of the settings: old words that they were written in."""
         return self.recipe.notes

@@ -23,7 +23,7 @@ def test_what_is_not_said_is_usual():
     found = config()
     assert (found.title, found.language, found.least, found.reading, found.map) == ("", "en", 10, {}, None)
     assert found.limits == {}
-    assert found.risks == (0.05,)
+    assert found.recipe.risks == (0.05,)
     assert found.recipe.k == (2, 3, 5)
     assert found.shown == KEYS | {"seed": 0}
 
@@ -47,10 +47,10 @@ def test_limit_of_k_and_k_required_stand_in_for_each_other(given, limits, k_requ
 
 
 def test_the_old_word_is_taken_for_both():
-    assert config(thresholds=[0.1, 0.2]).risks == (0.1, 0.2)
+    assert config(thresholds=[0.1, 0.2]).recipe.risks == (0.1, 0.2)
     assert config(thresholds=0.1).limits == {}
     both = config(thresholds={"global_risk": 0.02}, risks=[0.1])
-    assert (both.risks, both.limits) == ((0.1,), {"global_risk": 0.02})
+    assert (both.recipe.risks, both.limits) == ((0.1,), {"global_risk": 0.02})
     assert both.settings["limits"] == {"global_risk": 0.02}
     assert both.notes == ("thresholds is now called limits (names with bounds); the old word is still taken",)
     assert config(limits={"global_risk": 0.02}, risks=[0.1]).notes == ()
