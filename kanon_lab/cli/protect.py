@@ -261,7 +261,7 @@ def _states(protection):
     """The measures before any step, and what each step did."""
     return {
         "before": protection.start.measured.to_dict(),
-        "steps": [_step(*each) for each in enumerate(protection.steps, 1)],
+        "steps": [_step(position, step) for position, step in enumerate(protection.steps, 1)],
     }
 
 

@@ -98,17 +98,17 @@ def init(file, out, language, na, missing_codes, schema, as_json):
 
     _refuse_old(out)
     with names_only(Path(file)):
-        found = Source(file, na, missing_codes).read()
-    check_named(found, found.found["name"])
-    guesses = guess_roles(found.frame)
+        data = Source(file, na, missing_codes).read()
+    check_named(data, data.found["name"])
+    guesses = guess_roles(data.frame)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     names = {"file": Path(file).name, "config": Path(out).name}
     text = first_config(guesses, **names, language=language, na=na, missing_codes=codes)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
-    told = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
-    show(told, partial(_print_guesses, guesses, out), out, as_json=as_json)
+    result = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
+    show(result, partial(_print_guesses, guesses, out), out, as_json=as_json)
 
 
 def _code(text):

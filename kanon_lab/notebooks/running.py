@@ -21,7 +21,7 @@ from kanon_lab.notebooks.recording import NotebookError, has_json_form, read_not
 
 def own_errors(kind: type[KanonLabError] = KanonLabError) -> set[str]:
     """Names of the errors of a kind that quote no value of the data: all but the one that says what a cell raised."""
-    kinds = [each for each in kind.__subclasses__() if each is not NotebookError]
+    kinds = [subclass for subclass in kind.__subclasses__() if subclass is not NotebookError]
     return {kind.__name__}.union(*map(own_errors, kinds))
 
 
@@ -40,8 +40,8 @@ def without_values(notebook: Any, message: str) -> Any:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
             for error in (output for output in cell.outputs if output.output_type == "error"):
-                kind, said = re.sub(r"\W", "", error.ename), message if error.ename in own_errors() else ""
-                error.ename, error.evalue, error.traceback = kind, said, [f"{kind}: {said}" if said else kind]
+                kind, words = re.sub(r"\W", "", error.ename), message if error.ename in own_errors() else ""
+                error.ename, error.evalue, error.traceback = kind, words, [f"{kind}: {words}" if words else kind]
     return notebook
 
 
@@ -86,14 +86,16 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
         nodes = [node for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign)]
     except (ValueError, SyntaxError):
         raise NotebookError(f"{path}: its parameters cannot be read; {CHOOSE_KERNEL}") from None
-    found, lines = {}, source.splitlines()
+    parameters, lines = {}, source.splitlines()
     for node in nodes:
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if isinstance(target, ast.Name):
             words = lines[node.lineno - 1].partition("# ")[2] or lines[node.end_lineno - 1].partition("# ")[2]
             marks = [line for line in lines[: node.lineno - 1] if line in (EMPTY, NEEDED)]
-            found[target.id] = Parameter(_literal(node.value), words, marks[-1] if marks else "", _empty(node.value))
-    return found
+            parameters[target.id] = Parameter(
+                _literal(node.value), words, marks[-1] if marks else "", _empty(node.value)
+            )
+    return parameters
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -135,11 +137,11 @@ def for_the_file(path: Path, known: Mapping[str, Parameter], parameters: Mapping
     """The parameters, without a default that is about the notebook's own file where another one is asked for."""
     if (asked := _other_file(known, parameters)) is None:
         return dict(parameters)
-    needed = {name: each.words for name, each in known.items() if each.mark == NEEDED and name not in parameters}
+    needed = {name: row.words for name, row in known.items() if row.mark == NEEDED and name not in parameters}
     if needed:
         wanted = "; ".join(f"{name} ({words})" for name, words in needed.items())
         raise OptionError(f"{path.name}: with another {asked} give {wanted}")
-    return {name: each.empty for name, each in known.items() if each.mark == EMPTY} | dict(parameters)
+    return {name: row.empty for name, row in known.items() if row.mark == EMPTY} | dict(parameters)
 
 
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[str, Parameter]:
@@ -152,12 +154,12 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[st
     for name, value in parameters.items():
         if name not in known:
             raise OptionError(f"{of}: unknown parameter {name!r}; it has: {', '.join(known) or 'none'}")
-        default, given = known[name].default, type(value).__name__
+        default, kind = known[name].default, type(value).__name__
         if default is not None and not _same_type(value, default):
-            raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {given}")
+            raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {kind}")
         if not has_json_form(value):
             raise OptionError(
-                f"{of}: parameter {name!r} has no JSON form ({given}); "
+                f"{of}: parameter {name!r} has no JSON form ({kind}); "
                 "give a number, text, true or false, or a list or dict of these"
             )
     return known
@@ -194,12 +196,12 @@ def run_notebook(
         Keep the parameters out of the copy, and of a failure, as where the file is the user's own, what may quote the
         data: printed text, and the words of errors that are not ours.
     """
-    source, target, given = Path(source), Path(target), dict(parameters or {})
+    source, target, chosen = Path(source), Path(target), dict(parameters or {})
     check_open_files()
-    known = check_parameters(source, given)
-    asked = _other_file(known, given)
-    own = asked is not None and is_own(given[asked])
-    parameters = for_the_file(source, known, given)
+    known = check_parameters(source, chosen)
+    asked = _other_file(known, chosen)
+    own = asked is not None and is_own(chosen[asked])
+    parameters = for_the_file(source, known, chosen)
     _check_kernel(source)
     failed = target.with_name(f"{target.stem}.failed.ipynb")
     with storage_errors(target), _terminated_as_interrupted():
@@ -215,8 +217,8 @@ def run_notebook(
                     raise
                 line, what, cause = str(error), "traceback in", error
                 if private or own:
-                    file = "" if private else str(given[asked])
-                    line, what, cause = _without_values(partial, error, file, given), "the cells that ran are in", None
+                    file = "" if private else str(chosen[asked])
+                    line, what, cause = _without_values(partial, error, file, chosen), "the cells that ran are in", None
                 if status(failed) is not None:
                     kept = f"its notebook was not kept, since {failed} is another file"
                 else:
@@ -235,7 +237,7 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _without_values(partial: Path, error: NotebookError, file: str, given: Iterable[str]) -> str:
+def _without_values(partial: Path, error: NotebookError, file: str, names: Iterable[str]) -> str:
     """Take what may quote the data out of a failed notebook; the error in one line that does not."""
     import nbformat
 
@@ -243,7 +245,7 @@ def _without_values(partial: Path, error: NotebookError, file: str, given: Itera
     if file and name in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
         message = f"{file}: {message}"
     nbformat.write(without_values(read_notebook(partial), message), partial)
-    remedy = f"; check what was given: {', '.join(given)}" if name and name not in own_errors() else ""
+    remedy = f"; check what was given: {', '.join(names)}" if name and name not in own_errors() else ""
     return f"{str(error).partition(': ')[0]}: {message}{remedy}"
 
 
@@ -296,7 +298,7 @@ def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
     class Translator(PythonTranslator):
         @classmethod
         def translate_dict(cls, val: Mapping[Any, Any]) -> str:
-            return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(each)}" for key, each in val.items()) + "}"
+            return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(value)}" for key, value in val.items()) + "}"
 
     if parameters:
         own = [i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])]

@@ -140,13 +140,13 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
                 raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
             settings, notes = in_new_words(settings)
             _check_plain(settings)
-        given = read(ReportSettings, settings)
+        report = read(ReportSettings, settings)
         of_recipe = {setting: value for setting, value in settings.items() if setting not in OF_REPORTS}
         recipe = as_recipe(of_recipe, name="")
-        options: dict[str, Any] = {"title": given.title, "least": given.least}
-        if given.map is not None:
+        options: dict[str, Any] = {"title": report.title, "least": report.least}
+        if report.map is not None:
             with inside("map"):
-                options |= _map(given.map.fields_set, of_recipe)
+                options |= _map(report.map.fields_set, of_recipe)
     recipe = replace(recipe, name=name, notes=(*notes, *recipe.notes))
     return ReportConfig(recipe, deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options)
 
@@ -171,16 +171,16 @@ def _called(names: Mapping[Path, str]) -> Iterator[None]:
 def _check_plain(settings: Mapping[str, Any]) -> None:
     """Refuse numbers that nothing could count, texts that no file can hold, and names in one text for a list."""
     for name, value in settings.items():
-        for each in _parts(value):
-            if isinstance(each, int) and abs(each) >= _TOO_LARGE and name != "seed":
+        for part in _parts(value):
+            if isinstance(part, int) and abs(part) >= _TOO_LARGE and name != "seed":
                 raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
-            if isinstance(each, str) and any("\ud800" <= letter <= "\udfff" for letter in each):
+            if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
                 raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
     limits = settings.get("limits")
     counts = {name: settings.get(name) for name in _OF_RECORDS}
     counts |= {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
     for name, value in counts.items():
-        if any(isinstance(each, int) and each > _MOST_RECORDS for each in _parts(value)):
+        if any(isinstance(part, int) and part > _MOST_RECORDS for part in _parts(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
     for name in _ROLES_OF_SEVERAL:
         if isinstance(text := settings.get(name), str) and "," in text:
@@ -194,8 +194,8 @@ def _parts(value: Any) -> Iterator[Any]:
     if not isinstance(value, (list, tuple)):
         yield value
         return
-    for each in value:
-        yield from _parts(each)
+    for part in value:
+        yield from _parts(part)
 
 
 def _parsed(override: str) -> tuple[str, Any]:
@@ -220,12 +220,12 @@ def _overridden(settings: dict[str, Any], name: str, value: Any) -> dict[str, An
     return settings
 
 
-def _map(given: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _map(mapped: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipes to compare, each of them checked, and the measures to compare them by."""
     recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
-    settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
+    settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
     grid_candidates(settings)
-    measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
+    measures = {kind: mapped[kind] for kind in ("risk", "loss") if kind in mapped}
     for kind, name in measures.items():
         measure_of(name, kind)
     return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}
@@ -351,8 +351,8 @@ def _configured(
 
 def _say(steps: Path | None, step: str) -> None:
     if steps is not None:
-        with steps.open("a", encoding="utf-8") as told:
-            told.write(f"{' '.join(step.split())}\n")
+        with steps.open("a", encoding="utf-8") as file:
+            file.write(f"{' '.join(step.split())}\n")
 
 
 @contextmanager

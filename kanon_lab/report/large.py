@@ -53,8 +53,8 @@ class LargeFile:
         """Hold it open, counted for a plan; `say` is told which step begins."""
         self._check_named(plan)
         say("count the records")
-        given = {name: value for name, value in self.options.items() if value}
-        with opened_records(self.path, **counting(plan, plan.spec.numeric_variables) | given) as records:
+        options = {name: value for name, value in self.options.items() if value}
+        with opened_records(self.path, **counting(plan, plan.spec.numeric_variables) | options) as records:
             yield records
 
     def _check_named(self, plan: Plan) -> None:
