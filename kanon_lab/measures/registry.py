@@ -15,6 +15,15 @@ from typing import Any, Literal
 import pandas as pd
 
 from kanon_lab.digits import number, percent
+from kanon_lab.measures.class_values import (
+    beta_likeness,
+    delta_disclosure,
+    distinct_l,
+    enhanced_beta_likeness,
+    entropy_l,
+    largest_share,
+    recursive_l,
+)
 from kanon_lab.measures.information_loss import average_class_size, discernibility
 from kanon_lab.measures.risk import records_above
 from kanon_lab.terms import TERMS
@@ -45,10 +54,11 @@ class Measure:
     name: str  # In code, JSON and configurations
     kind: Literal["anonymity", "risk", "diversity", "loss", "size"]  # A size is a number that is none of the others
     title: Texts | None  # None where the glossary (terms.csv) has a term of that name
-    #: Gives the measure (None: not defined) of what it is taken from; of a family, with the level. Measures of
-    #: sensitive variables come from one function for all, `kanon_lab.measures.diversity`.
-    of: Callable[..., Any] | None = None
-    #: "classes" are a `kanon_lab.measures.file_measures.ClassRisks`, "states" (the file before and after) a
+    #: Gives the measure (None: not defined) of what it is taken from; of a family, with the level; of values, that of
+    #: each class, of which the file has the least or the largest.
+    of: Callable[..., Any]
+    #: "classes" are a `kanon_lab.measures.file_measures.ClassRisks`, "values" a
+    #: `kanon_lab.measures.class_values.ClassValues`, "states" (the file before and after) a
     #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
     taken_from: Literal["classes", "states", "release", "values"] = "classes"
     #: A share (0-1) is shown in per cent; records, k and values are whole numbers.
@@ -311,7 +321,8 @@ _ROWS = [
     ),
     # Of a sensitive variable: the worst class.
     Measure(
-        "distinct", "diversity", ("different values", "valores distintos"), **_DIVERSITY,
+        "distinct", "diversity", ("different values", "valores distintos"), lambda found: distinct_l(found.counts),
+        **_DIVERSITY,
         unit="values", rounding="exact", least=True,
         limit=Limit(
             "at least", "is met when each class has at least so many values of each sensitive variable; one number for "
@@ -325,7 +336,8 @@ _ROWS = [
         ),
     ),
     Measure(
-        "entropy", "diversity", ("entropy l", "l de entropía"), **_DIVERSITY, rounding="tenth", least=True,
+        "entropy", "diversity", ("entropy l", "l de entropía"), lambda found: entropy_l(found.counts),
+        **_DIVERSITY, rounding="tenth", least=True,
         limit=Limit(
             "at least", "is the same with the entropy's *l* ({doc}`not-enough`)", "{diagnosis: 1.5}",
             ("In some class the values of {variable} are as even as {value} equal ones, and {limit} was wanted. "
@@ -336,11 +348,17 @@ _ROWS = [
         ),
     ),
     Measure(
-        "recursive", "diversity", ("recursive l", "l recursiva"), **_DIVERSITY, rounding="tenth", least=True,
+        "recursive", "diversity", ("recursive l", "l recursiva"),
+        lambda found: recursive_l(found.counts, c=found.recursive_c),
+        **_DIVERSITY, unit="values", rounding="exact", least=True,
     ),
-    Measure("alpha", "diversity", ("share of one value", "proporción de un valor"), **_DIVERSITY, rounding="tenth"),
     Measure(
-        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), **_DIVERSITY, rounding="tenth",
+        "alpha", "diversity", ("share of one value", "proporción de un valor"),
+        lambda found: largest_share(found.counts), **_DIVERSITY, rounding="tenth",
+    ),
+    Measure(
+        "t_closeness", "diversity", ("t-closeness", "t-proximidad"), lambda found: found.distance(found.counts),
+        **_DIVERSITY, rounding="tenth",
         limit=Limit(
             "at most", "is met when no class is further from the file than this, in each sensitive variable", "0.4",
             ("In some class the distribution of {variable} lies {value} from that of the file, and {limit} was wanted. "
@@ -350,13 +368,17 @@ _ROWS = [
             by="variable", title=("t-closeness of {variable}", "t-proximidad de {variable}"),
         ),
     ),
-    *(
-        Measure(name, "diversity", titles, taken_from="values", shown="file")
-        for name, titles in {
-            "delta_disclosure": ("delta-disclosure", "delta-revelación"),
-            "beta_likeness": ("beta-likeness", "beta-semejanza"),
-            "enhanced_beta_likeness": ("enhanced beta-likeness", "beta-semejanza reforzada"),
-        }.items()
+    Measure(
+        "delta_disclosure", "diversity", ("delta-disclosure", "delta-revelación"),
+        lambda found: delta_disclosure(found.counts), "values", shown="file",
+    ),
+    Measure(
+        "beta_likeness", "diversity", ("beta-likeness", "beta-semejanza"),
+        lambda found: beta_likeness(found.counts), "values", shown="file",
+    ),
+    Measure(
+        "enhanced_beta_likeness", "diversity", ("enhanced beta-likeness", "beta-semejanza reforzada"),
+        lambda found: enhanced_beta_likeness(found.counts), "values", shown="file",
     ),
     # Counted by a verdict only.
     Measure(

@@ -16,7 +16,7 @@ from kanon_lab.classes.compatible import compatible_counts, compatible_sums
 from kanon_lab.columns import grouped, pack
 from kanon_lab.errors import DataError, OptionError, shortened
 from kanon_lab.measures import DISTANCES
-from kanon_lab.measures.sensitive_values import (
+from kanon_lab.measures.class_values import (
     distinct_l,
     entropy_l,
     equal_distance,
