@@ -200,7 +200,7 @@ def run_notebook(
     check_open_files()
     known = check_parameters(source, chosen)
     asked = _other_file(known, chosen)
-    own = asked is not None and is_own(chosen[asked])
+    own = None if private or asked is None or not is_own(chosen[asked]) else str(chosen[asked])
     parameters = for_the_file(source, known, chosen)
     _check_kernel(source)
     failed = target.with_name(f"{target.stem}.failed.ipynb")
@@ -216,9 +216,8 @@ def run_notebook(
                 if not partial.stat().st_size:
                     raise
                 line, what, cause = str(error), "traceback in", error
-                if private or own:
-                    file = "" if private else str(chosen[asked])
-                    line, what, cause = _without_values(partial, error, file, chosen), "the cells that ran are in", None
+                if private or own is not None:
+                    line, what, cause = _without_values(partial, error, own, chosen), "the cells that ran are in", None
                 if status(failed) is not None:
                     kept = f"its notebook was not kept, since {failed} is another file"
                 else:
@@ -237,8 +236,8 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _without_values(partial: Path, error: NotebookError, file: str, names: Iterable[str]) -> str:
-    """Take what may quote the data out of a failed notebook; the error in one line that does not."""
+def _without_values(partial: Path, error: NotebookError, file: str | None, names: Iterable[str]) -> str:
+    """Take what may quote the data out of a failed notebook; the error in one line that does not, but says the file."""
     import nbformat
 
     name, message = getattr(error.__cause__, "ename", ""), error.reason

@@ -169,7 +169,9 @@ def make_report(
         options["reading"] = {"max_bytes": limit}
     check_targets(out, target, file, config)
     kept = _kept_beside(out)
-    released = None if target is None else {"file": str(target), "sha256": None, "records": None}
+    released: dict[str, Any] | None = None
+    if target is not None:
+        released = {"file": str(target), "sha256": None, "records": None}
     with TemporaryDirectory(prefix="kanon-lab-") as name, draft_folder(target if by_engine else None) as beside:
         folder = Path(name)
         draft = None if target is None else Path(beside or folder / _RELEASE, target.name)
@@ -189,7 +191,7 @@ def make_report(
             with _placed(draft, target, overwrite, moved=by_engine):
                 _write(out, page)
             digest = files.sha256(target) if target.is_file() else None
-            released |= {"sha256": digest, "records": results["records"]}
+            released = {"file": str(target), "sha256": digest, "records": results["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()

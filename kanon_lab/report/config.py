@@ -343,7 +343,7 @@ def _configured(
             raise OptionError("configuration is not given; name a YAML file (kanon-lab init writes a first one)")
         configuration = parse_yaml(resources.files(__package__).joinpath(_EXAMPLE).read_text("utf-8"), _EXAMPLE)
         called = _EXAMPLE
-    settings = dict(configuration)
+    settings: dict[str, Any] = {**configuration}
     for name, value in overrides.items():
         settings = _overridden(settings, name, value)
     return as_config(settings, name=called)

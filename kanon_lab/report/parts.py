@@ -123,8 +123,8 @@ def render_template(name: str, **values: Any) -> str:
     return _templates().get_template(name).render(values)
 
 
-def render_text(part: Part | Section) -> Iterator[str]:
-    """The lines of a section on a terminal; a table too wide for it is parted."""
+def render_text(part: Part | Figure | Section) -> Iterator[str]:
+    """The lines of a section on a terminal; a table too wide for it is parted, a figure told in words."""
     if isinstance(part, Section):
         yield from ["", *wrapped(part.title)]
         for inner in part.parts:
@@ -134,7 +134,8 @@ def render_text(part: Part | Section) -> Iterator[str]:
             yield from [""] * bool(number)
             yield from text_table(block, part.formats)
     else:
-        for line in part.lines if isinstance(part, Bullets) else [part.text]:
+        lines = part.lines if isinstance(part, Bullets) else [getattr(part, "text", "") or getattr(part, "alt", "")]
+        for line in lines:
             blanks = len(line) - len(line.lstrip())
             yield from wrapped(line, indent=blanks + 2)
 
@@ -161,7 +162,7 @@ def text_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], 
 
     formats, columns = formats or {}, []
     for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(_cell(value, formats.get(name)) for value in values))]
+        texts = [visible(text) for text in (str(name), *(_cell(value, formats.get(str(name))) for value in values))]
         width = max(map(len, texts))
         right = is_numeric_dtype(values) and not is_bool_dtype(values)
         columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])

@@ -90,15 +90,17 @@ def _verdict(a: Analysis, w: Words) -> list:
     verdict = a.judged.verdict
     if not len(verdict):
         return [w.text("no_limit", style="kanon-verdict")]
-    rows = [
-        {
-            "limit_name": limit_title(row, w),
-            "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-            "wanted": _wanted(row, w),
-            "found": limit_value(row, row.found, row.limit, w),
-        }
-        for row in verdict.itertuples(index=False)
-    ]
+    rows = []
+    for row in verdict.itertuples(index=False):
+        bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
+        rows.append(
+            {
+                "limit_name": limit_title(row, w),
+                "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
+                "wanted": w.say(bound, value=limit_value(row, row.limit, row.found, w)),
+                "found": limit_value(row, row.found, row.limit, w),
+            }
+        )
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
         return [w.text("all_met", style="kanon-verdict kanon-met"), table]
@@ -112,11 +114,6 @@ def _verdict(a: Analysis, w: Words) -> list:
 def _is_unknown(a: Analysis, row: Any) -> bool:
     """Whether a limit is not met since counts do not tell it."""
     return bool(a.left_out) and pd.isna(row.found)
-
-
-def _wanted(row: Any, w: Words) -> str:
-    none = "_none" if row.bound == "at most" and not row.limit else ""
-    return w.say(f"{row.bound.replace(' ', '_')}{none}", value=limit_value(row, row.limit, row.found, w))
 
 
 def _cautions(a: Analysis, w: Words) -> list[str]:
