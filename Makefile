@@ -2,6 +2,7 @@
 #   make book   run every notebook, build the book; the last line printed is its first page
 #   make pdf    make book, then print it: _build/kanon-lab-en.pdf and the like for each language (needs Chromium)
 #   make test   make book, then every test
+#   make check  style (ruff) and types (mypy)
 #   make bundle make pdf, and one archive of all for a class without internet: _build/kanon-lab-bundle.zip;
 #               with the packages for this system too, some 210 MB more: make bundle WITH_PACKAGES=1
 #   make bench  measure time and memory beside Polars and DuckDB, for the book's page on speed (some 20 minutes on a quiet
@@ -17,7 +18,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 STAMP := .venv/.installed
 
-.PHONY: book pdf test bundle bench lab clean
+.PHONY: book pdf check test bundle bench lab clean
 .DEFAULT_GOAL := book
 
 $(STAMP): pyproject.toml constraints.txt
@@ -38,7 +39,10 @@ book: $(STAMP)
 pdf: book
 	@$(PY) scripts/print_book.py
 
-test: book
+check: $(STAMP)
+	@$(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && $(PY) -m mypy
+
+test: check book
 	@$(PY) -m pytest -n auto --dist worksteal
 
 bundle: book

@@ -1,6 +1,8 @@
 """``kanon-lab population``, ``audit`` and ``data``: counts of a population, published figures, and the data sets."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import click
 
@@ -38,7 +40,14 @@ _NOTE = (
     "persons: expected number; sd and half_width (95 %): what the draw of birth dates adds, the counts taken as known."
 )
 
-_FORMATS = {"population": ",", "periods": ",", "persons": ",.1f", "share": percent, "sd": ",.1f", "half_width": ",.1f"}
+_FORMATS: dict[str, str | Callable[[Any], str]] = {
+    "population": ",",
+    "periods": ",",
+    "persons": ",.1f",
+    "share": percent,
+    "sd": ",.1f",
+    "half_width": ",.1f",
+}
 # Characters of the names beside what is told of one figure.
 _LABEL = 12
 

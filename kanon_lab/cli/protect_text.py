@@ -9,7 +9,7 @@ from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
 from kanon_lab.measures import MEASURES
 from kanon_lab.measures.registry import LIMITS, measures
-from kanon_lab.report.parts import Bullets, Paragraph, Section, Table, render_text, wrapped
+from kanon_lab.report.parts import Bullets, Paragraph, Section, Table, cell_text, render_text, wrapped
 from kanon_lab.report.tables import indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
@@ -98,8 +98,7 @@ def _states(protection, of=""):
         names = {name: head for name, head in names.items() if history[name].notna().any()}  # an engine has not all
         if names:
             head, *rest = title.format(of=of).splitlines()
-            table = Table(history[["step", *names]].rename(columns=names), formats=formats)
-            yield Section(head, [Bullets(rest), table, Bullets(remarks)])
+            yield Section(head, [Bullets(rest), Table(_by_step(history, names, formats)), Bullets(remarks)])
     for position, step in enumerate(protection.steps, 1):
         if step.claims is not None:
             yield _claims(step.claims, position, of)
@@ -135,35 +134,27 @@ def _measures(protection, history):
         remarks.append("(counted: for an outsider who also counts the members of each household)")
     yield "Anonymity after each step{of}", names, {}, *remarks
 
-    names = {"global_risk": "mean risk", "expected_reidentifications": "persons"}
-    names |= {f"above_{each}": f"risk above {each:g}" for each in protection.risks}
-    if household:
-        names |= {"household_risk": "household risk", "expected_household_reidentifications": "households"}
-    formats = {"mean risk": _risk, "household risk": _risk, "persons": ",.2f", "households": ",.2f"}
+    risks = [
+        row for row in measures(shown="state", kind="risk", taken_from="classes") if not (row.missing or row.part_of)
+    ]
+    rows = [row.at(level) for row in risks for level in (protection.risks if row.levels else [""])]
     title = f"Risk and expected re-identifications after each step{{of}} ({protection.estimator})"
-    yield title, names, formats, "(persons, households: expected to be re-identified; risk above: records)"
+    yield title, *_heads(rows, share=_risk)
 
     names = {"equal_cells": "as they came", "known_cells": "not missing"}
     formats = dict.fromkeys(names.values(), percent)
     names |= {f"distinct_{name}": f"values of {shortened(name)}" for name in spec.key_variables}
     yield "Key cells after each step{of}: shares, and different values", names, formats
 
-    names = {"key_linkage": "linked by keys"}
-    names |= {"numeric_linkage": "linked by quantities"} if spec.numeric_variables else {}
     title = "Links after each step{of}: records that an outsider with the true values links to their own"
-    yield title, names, dict.fromkeys(names.values(), percent)
+    yield title, *_heads(measures(shown="state", kind="risk", taken_from="states"), share=percent)
 
-    names = {"granularity": "granularity", "non_uniform_entropy": "entropy", "table_distance": "tables"}
-    formats = {**dict.fromkeys(names.values(), ".4f"), "discernibility": ",", "class size": ",.2f"}
-    names |= {"discernibility": "discernibility", "average_class_size": "class size"}
+    losses = [row for row in measures(shown="state", kind="loss") if not (row.kept or row.part_of)]
     perturbed = not protection.state.truth.perturbed.isdisjoint(spec.key_variables)
     remarks = ["(-: not defined once a key is perturbed; see the notes)"] if perturbed else []
-    yield "Loss after each step{of}: of keys and tables from 0 (none) to 1", names, formats, *remarks
-
-    if spec.numeric_variables:
-        names = {"il1s": "IL1s", "eigenvalues": "eigenvalues", "correlations": "correlations"}
-        formats = dict.fromkeys(names.values(), ".4f")
-        yield "Loss of the quantities after each step{of}", {**names, "numeric_lost": "no numbers any more"}, formats
+    title = "Loss after each step{of}: of keys and tables from 0 (none) to 1"
+    yield title, *_heads([row for row in losses if not row.needs], share=".4f"), *remarks
+    yield "Loss of the quantities after each step{of}", *_heads([row for row in losses if row.needs], share=".4f")
 
     if protection.indicators is not None:
         rows = measures(shown="state", part_of="indicators")
@@ -172,6 +163,22 @@ def _measures(protection, history):
 (overlap: shared length, 1 where nothing changed, of those compared; all: those lost count as 0; covered:
 share of the estimates that lie in their first interval)"""
         yield title, names, dict.fromkeys(["overlap all", "overlap mean", "overlap least", "covered"], ".4f")
+
+
+def _by_step(history, names, formats):
+    """A line a measure under its head, and a column a step, as text."""
+    lines = {"step": [*names.values()]}
+    for place, step in enumerate(history["step"]):
+        texts = [cell_text(history[name].iloc[place], formats.get(head)) for name, head in names.items()]
+        width = max(map(len, [str(step), *texts]))
+        lines[str(step).rjust(width)] = [text.rjust(width) for text in texts]
+    return pd.DataFrame(lines)
+
+
+def _heads(rows, share):
+    """By measure its head, and by head its format."""
+    forms = {row.called(): share if row.share else row.written for row in rows}
+    return {row.name: row.called() for row in rows}, forms
 
 
 def _claims(claims, number, of):

@@ -99,7 +99,7 @@ def init(file, out, language, na, missing_codes, schema, as_json):
     _refuse_old(out)
     with names_only(Path(file)):
         data = Source(file, na, missing_codes).read()
-    check_named(data, data.found["name"])
+    check_named(data, str(data.found["name"]))
     guesses = guess_roles(data.frame)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     names = {"file": Path(file).name, "config": Path(out).name}
@@ -187,7 +187,7 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     if not out:
         raise OptionError("--out is not given; name the page to write, such as report.html")
 
-    from kanon_lab.report import make_report, read_config
+    from kanon_lab.report import Report, make_report, read_config
     from kanon_lab.report.build import check_targets
 
     wanted = {path: read_config(path, overrides) for path in configs}
@@ -202,7 +202,8 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
         check_targets(pages[path], releases.get(path), file, config, inputs)
     source = Source(file, (), {}, engine, spill)
     engines = {path: _engine(source, config, releases.get(path)) for path, config in wanted.items()}
-    reports, errors = {}, []
+    reports: dict[str, Report] = {}
+    errors: list[str] = []
     for path, config in wanted.items():
         options = {"protected": releases.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
         options |= {"engine": engines[path], "spill": spill, "progress": True}
@@ -218,8 +219,8 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     written += [Path(row["protected"]["file"]).name for row in rows if (row["protected"] or {}).get("records")]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
     show(result, partial(_print, rows), *written, as_json=as_json, what="the report is there")
-    for error in errors:
-        click.echo(f"kanon-lab: {visible(error)}", err=True)
+    for fault in errors:
+        click.echo(f"kanon-lab: {visible(fault)}", err=True)
     if errors:
         raise click.exceptions.Exit(2)
     if fail and not all(report.met for report in reports.values()):

@@ -47,7 +47,7 @@ def _without_declaration(content: bytes) -> tuple[bytes, str | None]:
     """A csv file in UTF-8 with a blank line for one like ``sep=;`` at its start, and the separator that it declares."""
     found = _DECLARATION.match(content)
     sign = found[1].decode("ascii", "replace") if found else ""
-    return (b"\n" + content[found.end() :], sign) if sign and sign.isascii() else (content, None)
+    return (b"\n" + content[found.end() :], sign) if found and sign and sign.isascii() else (content, None)
 
 
 def as_utf8(content: bytes, encoding: str | None = None) -> tuple[bytes, str]:
@@ -97,7 +97,7 @@ def decoded(content: bytes, declared: bool = False) -> tuple[str, str]:
         row = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"row {row}: wrong encoding: not UTF-8; save the file as UTF-8") from None
     text = text.removeprefix("\n") if declared else text
-    if not re.match(r"[^\r\n]*", text)[0].strip():
+    if not text.partition("\n")[0].partition("\r")[0].strip():
         raise DataError(NO_NAMES)
     return text, separator_of(text)
 
@@ -164,7 +164,7 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if not _is_encoding(self.encoding or "utf-8"):
-            unknown = f"encoding {shortened(self.encoding)!r}: there is none such for files"
+            unknown = f"encoding {shortened(str(self.encoding))!r}: there is none such for files"
             raise OptionError(f"{unknown}; name one such as cp1252, or leave it out")
         sign = self.separator
         if sign is not None and (len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in '"\r\n\0'):
@@ -175,7 +175,7 @@ class Dialect:
     @property
     def note(self) -> str | None:
         """What is unusual in it; None for UTF-8 with commas."""
-        parts = [f"separator {shown(self.separator)}"] if self.separator != "," else []
+        parts = [f"separator {shown(self.separator)}"] if self.separator and self.separator != "," else []
         if self.decimal is not None and (self.decimal != "." or parts):
             parts.append(_DECIMALS[self.decimal])
         parts += [f"encoding {self.encoding}"] if self.encoding != "utf-8" else []
@@ -248,17 +248,19 @@ def read_delimited(
     names = choose(header)
     files.check_table(max(content.count(b"\n"), content.count(b"\r")), len(names))
     table, rows = _cells(content, delimiter, [header.index(name) for name in names], quoted)
-    columns, decimals, found = {}, set(), Dialect(encoding, delimiter, dialect.decimal)
+    columns, found = {}, Dialect(encoding, delimiter, dialect.decimal)
+    decimals: set[str] = set()
     for name, cells in zip(names, table.columns, strict=True):
         columns[name], decimal = as_values(cells, name, found, text, na, codes)
-        decimals |= {decimal} - {None}
+        decimals |= {decimal} if decimal else set()
     frame = pd.DataFrame(columns).set_axis(rows, axis=0)
     return frame, Dialect(encoding, delimiter, "".join(sorted(decimals)) or None)
 
 
 def _header(text: str, delimiter: str) -> list[str]:
     try:
-        names = next(csv.reader([_FIRST_RECORD.match(text)[0]], delimiter=delimiter))
+        first = _FIRST_RECORD.match(text)
+        names = next(csv.reader([first[0] if first else ""], delimiter=delimiter))
     except csv.Error:
         raise DataError(NO_NAMES) from None
     return [name.strip() for name in names]
@@ -269,7 +271,8 @@ def _check_quotes(content: bytes, delimiter: str) -> None:
     sign = re.escape(delimiter).encode()
     cell = rb'(?<![^%b\r\n])"[^"]*+(?:""[^"]*+)*+"' % sign
     whole = rb'(?:[^"]++|%b(?![^%b\r\n])|(?<=[^%b\r\n])")*+' % (cell, sign, sign)
-    end = re.match(whole, content).end()
+    sound = re.match(whole, content)
+    end = sound.end() if sound else 0
     if end == len(content):
         return
     before = content[:end]

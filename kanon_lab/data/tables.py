@@ -3,7 +3,7 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -108,7 +108,9 @@ def _faults(content: bytes) -> Iterator[tuple[int, int, str]]:
     """Row, column and fault of each such cell below the header."""
     import openpyxl
 
-    formulas, values = (openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (0, 1))
+    formulas, values = (
+        openpyxl.load_workbook(io.BytesIO(content), data_only=only).worksheets[0] for only in (False, True)
+    )
     for block in formulas.merged_cells.ranges:
         for column in range(block.min_col, block.max_col + 1):
             yield block.min_row, column, "merged cells; split them, and fill in each"
@@ -279,7 +281,11 @@ def _xls_value(cell, xlrd) -> object:
 
 # How the cells of the first sheet are read, and what is said of a damaged file.
 _SHEETS = {"xlsx": (_cells_of_xlsx, NO_WORKBOOK), "xls": (_cells_of_xls, _NO_XLS)}
-_READERS = {"csv": _read_csv, "parquet": _read_parquet, **{form: partial(_read_sheet, form=form) for form in _SHEETS}}
+_READERS: dict[str, Callable[[bytes], pd.DataFrame]] = {
+    "csv": _read_csv,
+    "parquet": _read_parquet,
+    **{form: partial(_read_sheet, form=form) for form in _SHEETS},
+}
 TABLE_FORMATS = tuple(_READERS)
 
 
@@ -335,7 +341,7 @@ def _of_year(frame: pd.DataFrame, year: int | None) -> pd.DataFrame:
     if None in read.values():
         unread = pd.Series([read[label] is None for label in written], index=frame.index)
         raise DataError(f"row {first_row(unread)}: column year holds no year; write it as 2010")
-    years = sorted(set(read.values()))
+    years = sorted({found for found in read.values() if found is not None})
     if year is not None or len(years) > 1:
         check_year(year, years)
         frame = frame[[read[label] == year for label in written]]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kanon_lab.engines.source import Source, need
 from kanon_lab.errors import DataError, SizeError, StorageError
@@ -31,7 +31,7 @@ class DuckDB:
         from duckdb import Error
 
         self._error = Error
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "memory_limit": f"{memory // 1_000_000}MB",
             "temp_directory": str(spill / "duckdb"),
             "preserve_insertion_order": False,
@@ -44,7 +44,7 @@ class DuckDB:
     def _connect(self) -> None:
         import duckdb
 
-        self._connection = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
+        self._connection: Any = duckdb.connect(str(self._spill / "records.duckdb"), config=self._settings)
 
     def rest(self) -> None:
         """Give its memory back until it is asked again; what it knows is in the folder."""
@@ -64,10 +64,11 @@ class DuckDB:
             return
         every = ", ".join(f"'f{i}': 'VARCHAR'" for i in range(source.width))
         columns = ", ".join(f"f{position} AS c{i}" for i, position in enumerate(source.positions))
+        separator = str(source.dialect and source.dialect.separator)
         # Parsed once; and with all columns named, a row with too few or too many cells is an error.
         self._run(
             f"CREATE TABLE source AS SELECT {columns} FROM read_csv([{files}], columns={{{every}}}, header=true, "
-            f"delim={_text(source.dialect.separator)}, quote='\"', escape='\"', auto_detect=false, strict_mode=true, "
+            f"delim={_text(separator)}, quote='\"', escape='\"', auto_detect=false, strict_mode=true, "
             f"null_padding=false, ignore_errors=false, max_line_size=16777216, "
             f"parallel={str(not source.quoted).lower()})"
         )

@@ -136,7 +136,7 @@ def _different(engine: Engine, source: Source, at: int, reading: Reading) -> tup
         values, decimal = as_values(
             typed.cast(pa.string()), name, source.dialect, reading.text, reading.na, reading.codes
         )
-        reading.decimals.update({decimal} - {None})
+        reading.decimals.update({decimal} if decimal else ())
         reading.spelled.extend([name] * (decimal is not None))
     else:
         kind = source.types[at] if source.types else typed.type
@@ -254,7 +254,8 @@ def _times(term: str, factors: list[float]) -> str:
 
 def words_of(radices: list[int]) -> list[list[tuple[int, int]]]:
     """Variables (position and radix) by the number that they are packed into."""
-    words, size = [[]], 1
+    words: list[list[tuple[int, int]]] = [[]]
+    size = 1
     for at, radix in enumerate(radices):
         if size > LARGEST_PACKED // radix:
             words.append([])

@@ -102,7 +102,8 @@ class Records:
         if self._source.dialect and len(names) == 1:
             raise OptionError(f"{out}: an empty row of a csv file with one column is none; take --engine memory")
         sql = self._put(names, dict(shown), hidden)
-        style = self._source.dialect and self._source.dialect.separator
+        dialect = self._source.dialect
+        style = None if dialect is None else dialect.separator
         if self._engine.writes_folders:
             self._write_folder(out, names, sql, style, overwrite)
             return
@@ -155,7 +156,7 @@ class Records:
             small = f"SELECT {chosen} FROM label_{at} AS label JOIN shown_{at} AS new ON label.code = new.code"
             joins.append(f"LEFT JOIN ({small}) AS t{at} ON source.c{at} IS NOT DISTINCT FROM t{at}.cell")
         lost = [name for name in names if hidden and name in hidden.lost]
-        if lost:
+        if hidden and lost:
             joins.append(self._put_hidden(hidden, lost, place))
         cells = []
         for number, name in enumerate(names):
@@ -277,7 +278,7 @@ def opened_records(
             opened.open(source)
             counted = counted_by(opened, source, spec, reading, progress)
             asked = [*others, *(name for name in reading.codes.codes if name in columns)]
-            indices = {name: counted.frame[name].cat.categories for name in counted.frame}
+            indices = {name: counted.frame[name].cat.categories for name in counted.frame.columns}
             for name in dict.fromkeys(each for each in asked if each not in indices and each != weight):
                 indices[name] = numbered(opened, source, name, reading).values
             counted = replace(counted, notes=notes_of(source, reading, columns))

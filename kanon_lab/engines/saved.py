@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from kanon_lab import files
 from kanon_lab.classes.sums import Sums
+from kanon_lab.columns import named_columns
 from kanon_lab.data.microdata import as_column
 from kanon_lab.data.tables import NO_PARQUET
 from kanon_lab.engines.counting import CountedFile, counted_rows
@@ -96,7 +98,7 @@ def _plain(counted: CountedFile) -> dict[str, pd.Series]:
     """The columns as they were before they were numbered."""
     return {
         name: pd.Series(column.cat.categories).reindex(column.cat.codes).reset_index(drop=True)
-        for name, column in counted.frame.items()
+        for name, column in named_columns(counted.frame)
     }
 
 
@@ -138,7 +140,7 @@ def _joined(name: str, columns: list[pd.Series]) -> pd.Series:
     return pd.concat([column for column in kept if len(column)], ignore_index=True).infer_objects()
 
 
-def with_roles(counted: CountedFile, **roles: object) -> KeySpec:
+def with_roles(counted: CountedFile, **roles: Any) -> KeySpec:
     """A spec for the counts, of some of their variables in the roles that these were counted in."""
     spec = replace(counted.spec, **roles)
     for role in ("key_variables", "sensitive_variables"):

@@ -167,7 +167,7 @@ def _parquet_source(source: Source, wanted: list[str], dialect: Dialect, spill: 
             if first != (tuple(written), types):
                 raise DataError("its columns are of another type or spelling than those of the first part; write alike")
     named = tuple(map(composed, filter(None, schema.names)))
-    return _as_found(source, wanted, spill, written=first[0], types=first[1], named=named)
+    return _as_found(source, wanted, spill, written=tuple(written), types=types, named=named)
 
 
 def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path) -> Source:
@@ -185,10 +185,10 @@ def _csv_source(source: Source, wanted: list[str], dialect: Dialect, spill: Path
             if heads[-1][:3] != heads[0][:3]:
                 raise DataError("its columns or separator are others than those of the first part; write all alike")
             if head.dialect.encoding != "utf-8" or head.declared:
-                part = _in_utf_8(part, head.dialect.encoding, head.declared, spill / f"utf-8-{number:06}.csv")
+                part = _in_utf_8(part, str(head.dialect.encoding), head.declared, spill / f"utf-8-{number:06}.csv")
         parts.append(part)
         with about(source.part_name(source.parts[number])):
-            fault, marks = _fault(part, head.dialect.separator, len(head.names))
+            fault, marks = _fault(part, str(head.dialect.separator), len(head.names))
         quoted, faulty = quoted or marks, faulty or (fault and f"{source.part_name(source.parts[number])}: {fault}")
     found = {
         "dialect": head.dialect,

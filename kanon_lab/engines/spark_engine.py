@@ -78,7 +78,7 @@ class Spark:
         frame = self._session.read.csv(
             folder,
             schema=", ".join(f"{name} STRING" for name in names),
-            sep=source.dialect.separator,
+            sep=source.dialect and source.dialect.separator,
             quote='"',
             escape='"',
             header=True,

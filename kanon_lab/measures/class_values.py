@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -93,9 +93,10 @@ def _gains(counts: ValueCounts) -> np.ndarray:
 class Hierarchy(Protocol):
     """What the hierarchical distance needs of a hierarchy, such as `kanon_lab.methods.Hierarchy`."""
 
-    height: int
-    nested: bool
-
+    @property
+    def height(self) -> int: ...
+    @property
+    def nested(self) -> bool: ...
     def recode(self, series: pd.Series, level: int) -> pd.Series: ...
     def table(self, values: pd.Index) -> pd.DataFrame: ...
 
@@ -158,7 +159,8 @@ def hierarchical_distance(counts: ValueCounts, hierarchy: Hierarchy) -> np.ndarr
         )
     if hierarchy.height == 0:
         return equal_distance(counts)
-    return sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height)) / hierarchy.height
+    total: Any = sum(equal_distance(_at_level(counts, levels[level])) for level in range(hierarchy.height))
+    return total / hierarchy.height
 
 
 def _at_level(counts: ValueCounts, recoded: pd.Series) -> ValueCounts:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,7 +158,7 @@ def attacker_risks(table: ClassTable, *, threshold: float = 0.2, estimator: str 
         "prosecutor": 1 / table.f_k,
         "journalist": individual_risk(table.f_k, table.F_k, estimator=estimator),
     }
-    rows = {}
+    rows: dict[str, tuple[Any, ...]] = {}
     for attacker, of_class in risks.items():
         above = records_above(of_class, threshold=threshold, records=table.records)
         mean = float((of_class * table.records).sum()) / table.n
@@ -277,7 +278,7 @@ def measure(
     (1, {2: 2, 3: 4, 5: 4}, 0.1044)
     """
     _check_options(k, thresholds, recursive_c, distance)
-    spec, bands = as_spec(spec) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
+    spec, bands = as_spec(spec or ()) if isinstance(data, pd.DataFrame) else data.spec, bands or {}
     if strange := [name for name in bands if name not in spec.sensitive_variables]:
         raise OptionError(f"bands are given for {shortened(str(strange[0]))}, which is no sensitive variable")
     table = class_table(data, spec) if isinstance(data, pd.DataFrame) else data
@@ -290,7 +291,7 @@ def measure(
         name: diversity(table, name, recursive_c=recursive_c, distance=distance, bands=bands.get(name))
         for name in spec.sensitive_variables
     }
-    notes = [UNWEIGHTED] if table.spec.weight is None else []
+    notes: list[str] = [UNWEIGHTED] if table.spec.weight is None else []
     notes += _size_notes(table, counted)
     for each in by_variable.values():
         notes += _notes_on_diversity(each, table, bands)

@@ -30,6 +30,9 @@ from kanon_lab.terms import TERMS
 
 #: English and Spanish.
 Texts = tuple[str, str]
+Kind = Literal["anonymity", "risk", "diversity", "loss", "size"]
+Unit = Literal["share", "records", "k", "values", "number"]
+Missing = Literal["", "wildcard", "category"]
 _LANGUAGES = ("en", "es")
 
 
@@ -45,6 +48,7 @@ class Limit:
     name: str = ""  # In configurations, where it is not that of the measure
     by: Literal["", "variable", "level"] = ""  # One number, or one for each sensitive variable or level of risk
     title: Texts | None = None  # Where that of the measure does not do, with {variable} or {level}
+    usual: bool = False  # Whether a first configuration (kanon-lab init) asks for it, as in the example
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Measure:
     """A row of the table. In the name and title of a family, # stands for one of its levels."""
 
     name: str  # In code, JSON and configurations
-    kind: Literal["anonymity", "risk", "diversity", "loss", "size"]  # A size is a number that is none of the others
+    kind: Kind  # A size is a number that is none of the others
     title: Texts | None  # None where the glossary (terms.csv) has a term of that name
     #: Gives the measure (None: not defined) of what it is taken from; of a family, with the level; of values, that of
     #: each class, of which the file has the least or the largest.
@@ -62,7 +66,7 @@ class Measure:
     #: `kanon_lab.recipes.measured.Comparison`, a "release" a `kanon_lab.recipes.verdict.Release`.
     taken_from: Literal["classes", "states", "release", "values"] = "classes"
     #: A share (0-1) is shown in per cent; records, k and values are whole numbers.
-    unit: Literal["share", "records", "k", "values", "number"] = "number"
+    unit: Unit = "number"
     digits: int | None = None  # Decimals of a number in the output of the command; None: those that count
     counted: bool = True  # Whether an engine's counts of records give it; else it needs the records
     #: Places: "file" (kanon-lab measure), "state" (after each step, and on the map of recipes); and the tables of a
@@ -73,7 +77,7 @@ class Measure:
     limit: Limit | None = None
     needs: str = ""  # The role or setting without which it is not defined, and after a comma how much of it
     levels: Literal["", "k", "risks", "keys"] = ""  # Of a family; keys are names of key variables
-    missing: Literal["", "wildcard", "category"] = ""  # The meaning of a missing key, unless it is that of the file
+    missing: Missing = ""  # The meaning of a missing key, unless it is that of the file
     part_of: str = ""  # The mapping in which JSON has it
     identifier: bool = False  # Whether it is defined only where the household's identifier is released
     kept: Texts | None = None  # Of a share of what was kept: the title of its cost, 1 less the measure
@@ -117,12 +121,8 @@ class Measure:
 
     def at(self, level: object) -> Measure:
         """The member of a family at a level."""
-        texts = {
-            name: tuple(text.replace("#", str(level)) for text in getattr(self, name))
-            for name in ("title", "kept")
-            if getattr(self, name) is not None
-        }
-        return replace(self, name=self.name.replace("#", str(level)), **texts)
+        title, kept = (texts and _at(texts, "#", str(level)) for texts in (self.title, self.kept))
+        return replace(self, name=self.name.replace("#", str(level)), title=title, kept=kept)
 
     def cost(self, values: pd.Series) -> pd.Series:
         """The cost of each value, less of which is always better."""
@@ -135,6 +135,11 @@ class Measure:
         if self.unit == "number":
             return number(value) if self.digits is None else f"{value:,.{self.digits}f}"
         return f"{value:,}"
+
+
+def _at(texts: Texts, mark: str, put: str) -> Texts:
+    """Both texts with something put in."""
+    return texts[0].replace(mark, put), texts[1].replace(mark, put)
 
 
 def below(found: Any, k: int) -> int:
@@ -159,7 +164,10 @@ _GROW = (
 _BY_CHANCE = ("records re-identified, expected", "registros reidentificados, esperados")
 _BELOW = ("records below k = #", "registros por debajo de k = #")
 _ABOVE = ("records with a risk above #", "registros con un riesgo superior a #")
-_MEANINGS = {"wildcard": ("any value", "cualquier valor"), "category": ("a value", "un valor más")}
+_MEANINGS: dict[Missing, Texts] = {
+    "wildcard": ("any value", "cualquier valor"),
+    "category": ("a value", "un valor más"),
+}
 _STATE: dict[str, Any] = {"taken_from": "states", "counted": False, "shown": "state utility"}
 _DIVERSITY: dict[str, Any] = {"taken_from": "values", "shown": "file diversity"}
 
@@ -180,17 +188,23 @@ def _by_meaning(name: str, titles: Texts, of: Callable[..., Any], **more: Any) -
     ]
 
 
-def _with_size(part: str, kind: str, titles: Texts, unit: str) -> Measure:
+def _with_size(part: str, kind: Kind, titles: Texts, unit: Unit) -> Measure:
     """A row of `kanon_lab.measures.with_household_size`."""
     name, whole = f"with_household_size_{part}", "with_household_size"
     of = _part_of(whole, part)
     return Measure(name, kind, titles, of, unit=unit, shown="state", needs="household", part_of=whole, identifier=True)
 
 
-def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: str = "loss") -> Measure:
+def _indicators(part: str, titles: Texts, kept: Texts | None = None, kind: Kind = "loss") -> Measure:
     """A row of `kanon_lab.measures.indicator_loss`."""
-    of, unit = _part_of("indicators", part), "share" if kept else "number"
-    more = {"unit": unit, "needs": "indicators", "part_of": "indicators", "kept": kept, "shown": "state"}
+    of = _part_of("indicators", part)
+    more = {
+        "unit": "share" if kept else "number",
+        "needs": "indicators",
+        "part_of": "indicators",
+        "kept": kept,
+        "shown": "state",
+    }
     return Measure(f"indicators_{part}", kind, titles, of, **(_STATE | more))
 
 
@@ -210,7 +224,7 @@ _ROWS = [
              "{records} de {all} registros coinciden con menos de {k} registros, contándose a sí mismos. Lo que más "
              "veces hace raro a un registro es {key}: recodifíquela en categorías más amplias, o termine la receta con "
              "un paso suppress con k_required: {k}."),
-            name="k", title=("records of a class (k)", "registros por clase (k)"),
+            name="k", usual=True,
         ),
     ),
     Measure(
@@ -233,6 +247,7 @@ _ROWS = [
              "El riesgo medio de un registro es {value} y se exigía {limit}: quien buscara a todas las personas "
              "reidentificaría a unas {persons}. Lo baja más directamente usar categorías más amplias en {key}; también "
              "una muestra menor o retirar una variable clave."),
+            usual=True,
         ),
     ),
     Measure(
@@ -257,6 +272,7 @@ _ROWS = [
              "Recodifique o suprima más de lo que comparten los miembros de un hogar, o baje el riesgo de las "
              "personas. Retirar la columna {household} no cambia este número: se calcula con los hogares del "
              "original."),
+            usual=True,
         ),
     ),
     Measure(
@@ -291,7 +307,7 @@ _ROWS = [
              "that threshold lowers it; so do broader categories of {key}.",
              "Registros con un riesgo superior a {level}: {value}, y se exigían {limit} como máximo. Lo baja un paso "
              "suppress_risk con ese umbral; también categorías más amplias en {key}."),
-            name="above_risk", by="level", title=tuple(text.replace("#", "{level}") for text in _ABOVE),
+            name="above_risk", by="level", title=_at(_ABOVE, "#", "{level}"),
         ),
     ),
     *_by_meaning(
@@ -435,10 +451,10 @@ _ROWS = [
         attrgetter("non_uniform_entropy"), "states",
         unit="share", counted=False, shown="state steps utility", rounding="whole",
     ),
-    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), shown="state"),
+    Measure("discernibility", "loss", None, lambda found: discernibility(found.table), unit="values", shown="state"),
     Measure(
         "average_class_size", "loss", ("average class size", "tamaño medio de clase"),
-        lambda found: average_class_size(found.table), shown="state utility", rounding="risk",
+        lambda found: average_class_size(found.table), digits=2, shown="state utility", rounding="risk",
     ),
     Measure(
         "table_distance", "loss", ("distance of tables (Hellinger)", "distancia de las tablas (Hellinger)"),
@@ -446,16 +462,18 @@ _ROWS = [
         unit="share", counted=False, shown="state steps utility", rounding="whole",
     ),
     Measure(
-        "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"), attrgetter("il1s"),
-        **_STATE, rounding="risk", needs="numeric_variables",
+        "il1s", "loss", ("change of quantities (IL1s)", "cambio de las cantidades (IL1s)"),
+        _part_of("quantity_loss", "il1s"),
+        **_STATE, digits=4, rounding="risk", needs="numeric_variables",
     ),
     Measure(
         "eigenvalues", "loss", ("difference of eigenvalues", "diferencia de los valores propios"),
-        attrgetter("eigenvalues"), "states", counted=False, shown="state", needs="numeric_variables, two",
+        _part_of("quantity_loss", "eigenvalues"), "states",
+        digits=4, counted=False, shown="state", needs="numeric_variables, two",
     ),
     Measure(
         "correlations", "loss", ("difference of correlations", "diferencia de las correlaciones"),
-        attrgetter("correlations"), **_STATE, rounding="tenth", needs="numeric_variables, two",
+        _part_of("quantity_loss", "correlations"), **_STATE, digits=4, rounding="tenth", needs="numeric_variables, two",
     ),
     Measure(
         "numeric_lost", "loss", ("quantities lost", "cantidades perdidas"), attrgetter("numeric_lost"),
@@ -498,6 +516,13 @@ def register(measure: Measure) -> None:
 
 for _row in _ROWS:
     register(_row)
+
+
+def limit_of(name: str) -> Limit:
+    """What is asked under the name of a limit."""
+    if (limit := LIMITS[name].limit) is None:
+        raise LookupError(f"{name} has no limit")
+    return limit
 
 
 def measures(**wanted: Any) -> list[Measure]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ class Bands:
         uncovered = np.isin(codes, [i for i, label in enumerate(labels) if label is None])
         text = any(isinstance(value, str) for value in values)
         refuse(uncovered, column.index, column.name, rules.TEXT_IN_BANDS if text else rule.uncovered)
-        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(rule.names, ordered=True))
+        return from_labels(labels, codes, column).astype(pd.CategoricalDtype(list(rule.names), ordered=True))
 
 
 #: Measure -> whether more of it protects better; the file has the least of such a measure, and the most of the others.
@@ -202,15 +203,15 @@ def diversity(
         column = bands.cut(column)
     counts = _counts_in_order(table, column)
     counts, alike = _distributions(counts)
-    if distance == "hierarchical":
+    if hierarchy is not None:
         first_rows = column.drop_duplicates()
         for level in range(1, hierarchy.height + 1):
             hierarchy.recode(first_rows, level)  # where it lacks a value, this names the first row that has it
-        between = partial(hierarchical_distance, hierarchy=hierarchy)
+        between: Callable[[ValueCounts], np.ndarray] = partial(hierarchical_distance, hierarchy=hierarchy)
     else:
         between = ordered_distance if distance == "ordered" else equal_distance
     values, rows = ClassValues(counts, recursive_c, between), measures(taken_from="values")
-    measured = {row.name: row.of(values) for row in rows}
+    measured: dict[str, Any] = {row.name: row.of(values) for row in rows}
     file = {name: _worst(name, numbers) for name, numbers in measured.items()}
     for row in rows:
         if row.unit == "values":
@@ -235,7 +236,9 @@ def p_sensitivity(table: ClassTable, variables: Iterable[str] | str | None = Non
     PSensitivity(k_achieved=2, p_achieved=1, by_variable={'illness': 1})
     """
     variables = (variables,) if isinstance(variables, str) else variables or table.spec.sensitive_variables
-    by_variable = {name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables}
+    by_variable: dict[str, Any] = {
+        name: _worst("distinct", distinct_l(table.sensitive_counts(name))) for name in variables
+    }
     if not by_variable:
         raise OptionError("no sensitive variable: name at least one")
     return PSensitivity(table.k_achieved, min(by_variable.values()), by_variable)
@@ -261,7 +264,8 @@ def alpha_k(table: ClassTable, variable: str | pd.Series, *, value: object = Non
         if not len(found):
             raise OptionError(f"no record has the value {value!r} in the sensitive variable; check how it is written")
         position = int(found[0])
-    return AlphaK(table.k_achieved, _worst("alpha", largest_share(counts, position=position)))
+    alpha: Any = _worst("alpha", largest_share(counts, position=position))
+    return AlphaK(table.k_achieved, alpha)
 
 
 def _counts_in_order(table: ClassTable, column: pd.Series) -> ValueCounts:

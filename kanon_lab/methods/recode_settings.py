@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, SkipValidation, StrictBool, StrictStr
 
 from kanon_lab.columns import as_text, check_number, distinct, one_column, with_columns
 from kanon_lab.errors import OptionError, shortened
@@ -23,7 +23,7 @@ from kanon_lab.methods.recoding import (
     top_code,
 )
 from kanon_lab.rules import UNITS, recode_dates
-from kanon_lab.settings import COLUMNS, TEXT, TRUTH, Settings, checked, one_of, read
+from kanon_lab.settings import COLUMNS, CheckedBy, Settings, chosen_from, read
 
 # Settings of which there is one entry a level.
 _LISTS = {"masks": "[5, 2, 0]", "bands": "[[0, 15, 65, null]]", "widths": "[5, 10]", "dates": "[month, year]"}
@@ -49,25 +49,25 @@ class HierarchySettings(Settings):
     }
     such_as = "settings, such as {masks: [5, 2]}"
 
-    masks: checked(list[int], _levels) = None
-    width: checked(int) = None
-    mask: checked(str) = "*"
-    bands: checked(list[list[float | None]], _levels) = None
-    widths: checked(list[float], _levels) = None
-    start: checked(float) = Field(None, alias="from")
-    to: checked(float) = None
-    mapping: checked(dict[str, Any]) = None
-    dates: checked(list[str], _levels) = None
-    file: TEXT = None
-    closed: checked(str) = "left"
-    whole: TRUTH = None
-    labels: checked(list[list[str]]) = None
-    date_format: checked(str) = "%Y-%m-%d"
-    header: TRUTH = True
-    numbers: TRUTH = False
-    nested: TRUTH = True
-    top: checked(str) = None
-    level_names: checked(list[str], _levels) = ()
+    masks: Annotated[list[int], CheckedBy(_levels)] | None = None
+    width: SkipValidation[int | None] = None
+    mask: SkipValidation[str] = "*"
+    bands: Annotated[list[list[float | None]], CheckedBy(_levels)] | None = None
+    widths: Annotated[list[float], CheckedBy(_levels)] | None = None
+    start: SkipValidation[float | None] = Field(None, alias="from")
+    to: SkipValidation[float | None] = None
+    mapping: SkipValidation[dict[str, Any] | None] = None
+    dates: Annotated[list[str], CheckedBy(_levels)] | None = None
+    file: StrictStr | None = None
+    closed: SkipValidation[str] = "left"
+    whole: StrictBool | None = None
+    labels: SkipValidation[list[list[str]] | None] = None
+    date_format: SkipValidation[str] = "%Y-%m-%d"
+    header: StrictBool = True
+    numbers: StrictBool = False
+    nested: StrictBool = True
+    top: SkipValidation[str | None] = None
+    level_names: Annotated[list[str], CheckedBy(_levels)] = []
 
     def check(self) -> None:
         if self.file is None:
@@ -116,7 +116,7 @@ def _widths(widths: Sequence[float], **options: Any) -> Hierarchy:
     return Hierarchy.from_intervals([equal_edges(width, low, high) for width in widths], **options)
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., Hierarchy]] = {
     "masks": Hierarchy.from_masks,
     "bands": Hierarchy.from_intervals,
     "widths": _widths,
@@ -163,21 +163,21 @@ class Recode(Recoding):
     such_as = "settings, such as {variable: age, width: 10}"
 
     variable: COLUMNS
-    bands: checked(list[float | None]) = None
-    width: checked(float) = None
-    start: checked(float) = 0
-    stop: checked(float) = None
-    closed: checked(str) = "left"
-    whole: TRUTH = None
-    labels: checked(list[str] | dict[str, str]) = None
-    outside: checked(str | dict[str, str]) = "raise"
-    groups: checked(dict[str, Any]) = None
-    others: checked(str) = "raise"
-    dates: one_of([*UNITS, "age"]) = None
-    reference: checked(str | datetime.date) = None
-    date_format: checked(str) = "%Y-%m-%d"
-    hierarchy: HierarchySettings = None
-    level: checked(int) = None
+    bands: SkipValidation[list[float | None] | None] = None
+    width: SkipValidation[float | None] = None
+    start: SkipValidation[float] = 0
+    stop: SkipValidation[float | None] = None
+    closed: SkipValidation[str] = "left"
+    whole: StrictBool | None = None
+    labels: SkipValidation[list[str] | dict[str, str] | None] = None
+    outside: SkipValidation[str | dict[str, str]] = "raise"
+    groups: SkipValidation[dict[str, Any] | None] = None
+    others: SkipValidation[str] = "raise"
+    dates: Annotated[str, chosen_from([*UNITS, "age"])] | None = None
+    reference: SkipValidation[str | datetime.date | None] = None
+    date_format: SkipValidation[str] = "%Y-%m-%d"
+    hierarchy: HierarchySettings | None = None
+    level: SkipValidation[int | None] = None
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
@@ -201,7 +201,7 @@ class Recode(Recoding):
 
     def _recoded(self, series: pd.Series) -> pd.Series:
         if self.hierarchy is not None:
-            return self.hierarchy.made(series.name).recode(series, self.level)
+            return self.hierarchy.made(str(series.name)).recode(series, self.level or 0)
         options = {name: value for name, value in self.options.items() if name != "labels" or self._codes is None}
         if self.dates is not None:
             return recode_dates(series, to=options.pop("dates"), **options)
@@ -214,7 +214,7 @@ class Recode(Recoding):
         return None if bands else self.labels
 
     def _check_level(self) -> None:
-        made = None if self.hierarchy.file is not None else self.hierarchy.made(self.variable[0])
+        made = None if self.hierarchy is None or self.hierarchy.file else self.hierarchy.made(self.variable[0])
         if self.level is None:
             to = "" if made is None else f", from 1 to {made.height}"
             raise OptionError(f"level is not given; say which one{to}")
@@ -251,8 +251,8 @@ def _as_codes(found: pd.Series) -> pd.Series:
 
 class Tail(Recoding):
     variable: COLUMNS
-    label: TEXT = None
-    value: checked(float | str) = None
+    label: StrictStr | None = None
+    value: SkipValidation[float | str | None] = None
 
     def check(self) -> None:
         limit = self.options.get("above", self.options.get("below"))
@@ -266,14 +266,14 @@ class TopCode(Tail):
     """The highest values become alike."""
 
     function = top_code
-    above: checked(float | str)
+    above: SkipValidation[float | str]
 
 
 class BottomCode(Tail):
     """The lowest values become alike."""
 
     function = bottom_code
-    below: checked(float | str)
+    below: SkipValidation[float | str]
 
 
 class Round(Recoding):
@@ -281,8 +281,8 @@ class Round(Recoding):
 
     function = round_values
     variable: COLUMNS
-    base: checked(float, check_number)
-    half: one_of(HALVES) = "even"
+    base: Annotated[float, CheckedBy(check_number)]
+    half: Annotated[str, chosen_from(HALVES)] = "even"
 
 
 #: By its name, the settings of each step that recodes.

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 
 from kanon_lab.classes.counts import Counts, table_of_rows
-from kanon_lab.columns import as_text, coded, distinct, distinct_rows, quantity
+from kanon_lab.columns import as_text, coded, distinct, distinct_rows, named_columns, quantity
 from kanon_lab.errors import DataError, KanonLabError
 from kanon_lab.measures import (
     IndicatorSet,
-    QuantityLoss,
     compare_indicators,
     granularity,
     indicator_loss,
@@ -81,7 +80,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame) -> Changes:
     if touched.any():
         after = after.loc[before.index]
     changed, suppressed = {}, {}
-    for name, column in before.items():
+    for name, column in named_columns(before):
         known = column.notna().to_numpy()
         other, gone = np.zeros((2, len(known)), dtype=bool)
         if name not in after:
@@ -132,8 +131,8 @@ def recoded_truth(true: pd.Series, before: pd.Series, after: pd.Series, rule: Ru
             # What the rule makes alike is shown alike: the mean of those beyond a limit is that of the released ones.
             as_shown = {each: became[text] for text, each in zip(was.texts, of_shown, strict=True) if text in became}
             values[unseen] = [as_shown.get(each, each) for each in made]
-    values = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
-    cells = pd.Series([*values, None], dtype=object).array.take(known.codes)
+    released = [became.get(text, value) for text, value in zip(known.texts, values, strict=True)]
+    cells = pd.Series([*released, None], dtype=object).array.take(known.codes)
     return pd.Series(cells, index=true.index, name=true.name)
 
 
@@ -160,14 +159,14 @@ class Measured:
     levels : those of families of measures: ``k``, ``risks`` and ``keys``
     """
 
-    values: dict[str, float | None]
+    values: dict[str, Any]
     estimator: str
     levels: dict[str, tuple]
 
-    def __getitem__(self, name: str) -> float | None:
+    def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
-    def family(self, name: str) -> dict[Any, float | None]:
+    def family(self, name: str) -> dict[Any, Any]:
         """The measures of a family by their levels."""
         return {level: self.values[MEASURES[name].at(level).name] for level in self.levels[MEASURES[name].levels]}
 
@@ -354,27 +353,17 @@ class Comparison:
             return None
         rows = slice(None, None, -(-len(self.original) // _MOST_LINKED))
         scales = ("sd", "mahalanobis") if len(self.quantities) > 1 else ("sd",)
-        options = {"variables": self.quantities, "targets": rows}
-        return max(record_linkage(self.original, self.released, **options, scale=scale).share for scale in scales)
+        return max(
+            record_linkage(self.original, self.released, variables=self.quantities, targets=rows, scale=scale).share
+            for scale in scales
+        )
 
     @cached_property
-    def _quantity_loss(self) -> QuantityLoss | None:
-        return quantity_loss(self.original, self.released, variables=self.quantities) if self.quantities else None
-
-    @property
-    def il1s(self) -> float | None:
+    def quantity_loss(self) -> dict[str, float | None] | None:
         """See `kanon_lab.measures.quantity_loss`; of the numeric variables that are still numbers."""
-        return self._quantity_loss and self._quantity_loss.il1s
-
-    @property
-    def eigenvalues(self) -> float | None:
-        """The same."""
-        return self._quantity_loss and self._quantity_loss.eigenvalues
-
-    @property
-    def correlations(self) -> float | None:
-        """The same."""
-        return self._quantity_loss and self._quantity_loss.correlations
+        if not self.quantities:
+            return None
+        return vars(quantity_loss(self.original, self.released, variables=self.quantities))
 
     @property
     def numeric_lost(self) -> int | None:
@@ -403,6 +392,7 @@ class Baseline:
         Strata and sampling units are those of the file as it came, since the users' values are judged, not what is left
         of the design. The weight is the released one, if there is one for every record.
         """
+        assert self.indicators is not None and self.estimates is not None
         weight, design = self.indicators.design.weight, self.original
         if weight is not None and weight in released and released[weight].notna().all():
             design = design.assign(**{weight: released[weight]})
@@ -432,7 +422,7 @@ class Baseline:
         }
         levels = {"k": self.k, "risks": self.risks, "keys": self.spec.key_variables}
         shows_households = spec.household is not None and spec.household not in beside.removed
-        values: dict[str, float | None] = {}
+        values: dict[str, Any] = {}
         for row in measures(shown="state"):
             found = beside if row.taken_from == "states" else by_meaning.get(row.missing, classes)
             for level in levels[row.levels] if row.levels else [None]:

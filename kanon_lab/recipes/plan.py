@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -13,7 +13,7 @@ from kanon_lab.arguments import as_share
 from kanon_lab.data.microdata import MicrodataFile
 from kanon_lab.errors import OptionError, inside, meant, shortened
 from kanon_lab.measures import IndicatorSet
-from kanon_lab.measures.registry import LIMITS
+from kanon_lab.measures.registry import LIMITS, limit_of
 from kanon_lab.methods.recode_settings import HierarchySettings
 from kanon_lab.recipes.settings import (
     OF_REPORTS,
@@ -145,30 +145,33 @@ def file_plan(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "reading": given.reading, "language": given.language, "notes": notes}
 
 
-def _planned(given: Settings, written: Mapping[str, Any]) -> dict[str, Any]:
+def _planned(given: HouseholdLevel, written: Mapping[str, Any]) -> dict[str, Any]:
     """What settings say, whether of a file or of its household level."""
     spec = KeySpec(**{role: value for role, value in given.fields_set.items() if role in _ROLES})
-    limits = as_limits(getattr(given, "limits", {}), spec=spec, risks=given.risks, k_required=given.k_required)
+    of_file = given if isinstance(given, RecipeSettings) else None
+    limits = as_limits(of_file.limits if of_file else {}, spec=spec, risks=given.risks, k_required=given.k_required)
     k_required = limits.get("k") if given.k_required is None else given.k_required
     found: dict[str, Any] = {"spec": spec, "seed": given.seed, "estimator": given.estimator, "limits": limits}
     found["risks"] = tuple(dict.fromkeys([*given.risks, *limits.get("above_risk", ())]))
     needed = {each for each in (k_required, limits.get("k")) if each is not None}
     found |= {"k_required": k_required, "k": tuple(sorted({*given.k, *needed})) if needed else given.k}
     levels: _Steps = ()
-    if (level := getattr(given, "household_level", None)) is not None:
+    if of_file and (level := of_file.household_level) is not None:
         with inside("household_level"):
             if isinstance(level, Mapping):
                 level, found["notes"] = in_new_words(level)
-                of_file = {**written, "k_required": k_required}
-                level = {**{name: of_file[name] for name in _INHERITED if of_file.get(name) is not None}, **level}
+                whole = {**written, "k_required": k_required}
+                level = {**{name: whole[name] for name in _INHERITED if whole.get(name) is not None}, **level}
             household_plan(level)
         levels = (("household_level", level),)
-    if getattr(given, "indicators", None) is not None:
-        found["indicators"] = given.indicators.made(spec.weight)
+    if of_file and of_file.indicators is not None:
+        found["indicators"] = of_file.indicators.made(spec.weight)
     return {**found, "steps": (*levels, *_steps(given.steps, k_required, spec, levels=len(levels)))}
 
 
-def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _steps(
+    steps: Sequence[Any], k_required: int | None, spec: KeySpec, *, levels: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Name and settings of each step, as they are written, when their model has found no fault."""
     for position, step in enumerate(steps, start=levels + 1):
         with step_errors(position, None, levels=levels):
@@ -187,7 +190,7 @@ def _steps(steps: list, k_required: int | None, spec: KeySpec, *, levels: int) -
         yield name, settings
 
 
-def _parted(step: object) -> tuple[object, object]:
+def _parted(step: object) -> tuple[Any, Any]:
     """Name and settings of a step."""
     if isinstance(step, Mapping) and len(step) == 1:
         return next(iter(step.items()))
@@ -245,7 +248,7 @@ def as_limits(
 def _bounds(name: str, bound: object, spec: KeySpec, risks: Collection[float]) -> Any:
     """The bound of a limit as a number, or by variable or level a mapping of numbers."""
     measure, place, sensitive = LIMITS[name], f"limits: {name}", spec.sensitive_variables
-    by = measure.limit.by
+    by = limit_of(name).by
     if measure.needs == "household" and spec.household is None:
         raise OptionError(f"{place} needs a household; name its variable (household: ...)")
     if by == "variable" and not sensitive:
@@ -310,5 +313,5 @@ def measures_table() -> str:
 
 def config_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration of a report, which recipes follow too."""
-    parts = {"household_level": HouseholdLevel, "limits": LimitSettings}
+    parts: dict[str, type[Settings]] = {"household_level": HouseholdLevel, "limits": LimitSettings}
     return schema(ReportSettings, _STEP_MODELS, **parts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, SkipValidation, create_model
 
 from kanon_lab import files
 from kanon_lab.arguments import as_share, is_number
@@ -15,7 +15,7 @@ from kanon_lab.errors import OptionError, inside, shortened
 from kanon_lab.measures import ESTIMATORS, Design, IndicatorSet
 from kanon_lab.measures.registry import LIMITS
 from kanon_lab.roles import MISSING_POLICIES, check_k, check_seed
-from kanon_lab.settings import Check, Settings, Several, checked, one_of, read
+from kanon_lab.settings import Check, CheckedBy, Settings, Several, chosen_from, read
 from kanon_lab.terms import LANGUAGES
 
 #: A category that fewer records hold may point at persons: no report shows it alone, whatever is asked for.
@@ -97,10 +97,15 @@ _title = _must_be(
     lambda title: isinstance(title, str) and len(title) <= _LONGEST_TITLE,
     lambda title: " ".join(title.split()),
 )
-K = checked(Annotated[int, Field(ge=1)], check_k)
-SEED = checked(Annotated[int, Field(ge=0)], lambda value, name: check_seed(value))
-_NAME, _SEVERAL = checked(str, _one_name), checked(Several, _must_be(_NAMES, _are_names))
-_SHARES = checked(list[float] | float, _each(as_share))
+K = Annotated[int, Field(ge=1), CheckedBy(check_k)]
+SEED = Annotated[int, Field(ge=0), CheckedBy(lambda value, name: check_seed(value))]
+_NAME = Annotated[str, CheckedBy(_one_name)]
+_SEVERAL = Annotated[list[str] | tuple[str, ...] | str, CheckedBy(_must_be(_NAMES, _are_names), Several)]
+_TEXTS = Annotated[tuple[str, ...], CheckedBy(_texts, Several)]
+_STEPS = Annotated[list[Any] | tuple[Any, ...], CheckedBy(_steps, list[Any])]
+# The functions that take these say what is wrong with them.
+_MAPPING = SkipValidation[dict[str, Any]]
+_WORDS = SkipValidation[Several]
 
 
 class IndicatorSettings(Settings):
@@ -108,12 +113,12 @@ class IndicatorSettings(Settings):
 
     such_as = "a mapping of settings, such as {means: [income], by: [sex]}"
 
-    rates: checked(dict[str, list[Any] | None] | Several) = ()
-    means: checked(Several) = ()
-    by: checked(list[Several] | str) = ()
-    strata: checked(Several) = ()
-    sampling_unit: checked(str) = None
-    level: checked(float) = 0.95
+    rates: SkipValidation[dict[str, list[Any] | None] | Several] = []
+    means: _WORDS = []
+    by: SkipValidation[list[Several] | str] = []
+    strata: _WORDS = []
+    sampling_unit: SkipValidation[str | None] = None
+    level: SkipValidation[float] = 0.95
 
     def check(self) -> None:
         self.made(None)
@@ -145,62 +150,51 @@ def as_indicators(settings: Mapping[str, Any], *, weight: str | None = None) -> 
         return read(IndicatorSettings, settings).made(weight)
 
 
-_OF_FILES = ("household", "direct_identifiers", "limits", "indicators", "language", "household_level")
-
-
-class RecipeSettings(Settings):
-    """A recipe."""
+class HouseholdLevel(Settings):
+    """What a recipe has, and its household level too."""
 
     such_as = "a mapping of settings, such as key_variables: [region, sex, age]"
 
     key_variables: _SEVERAL
-    weight: _NAME = None
-    household: _NAME = None
-    sensitive_variables: _SEVERAL = ()
-    numeric_variables: _SEVERAL = ()
-    strata: _SEVERAL = ()
-    ghost_variables: checked(dict[str, Several], _ghosts) = {}
-    direct_identifiers: _SEVERAL = ()
-    missing: one_of(MISSING_POLICIES) = "wildcard"
-    k_required: K = None
-    k: checked(list[int] | int, _each(check_k)) = (2, 3, 5)
-    risks: _SHARES = (0.05,)
-    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
-    limits: checked(dict[str, Any]) = {}
-    indicators: IndicatorSettings = None
-    language: one_of(LANGUAGES) = "en"
+    weight: _NAME | None = None
+    sensitive_variables: _SEVERAL = []
+    numeric_variables: _SEVERAL = []
+    strata: _SEVERAL = []
+    ghost_variables: Annotated[dict[str, Several], CheckedBy(_ghosts)] = {}
+    missing: Annotated[str, chosen_from(MISSING_POLICIES)] = "wildcard"
+    k_required: K | None = None
+    k: Annotated[tuple[int, ...], CheckedBy(_each(check_k), list[int] | int)] = (2, 3, 5)
+    risks: Annotated[tuple[float, ...], CheckedBy(_each(as_share), list[float] | float)] = (0.05,)
+    estimator: Annotated[str, chosen_from(ESTIMATORS)] = "benedetti-franconi"
     seed: SEED = 0
-    household_level: checked(dict[str, Any]) = None
-    steps: checked(list[Any], _steps) = ()
-
-
-class _Level(Settings):
-    described_as = ("RecipeSettings",)
-    such_as = RecipeSettings.such_as
+    steps: _STEPS = []
 
     @classmethod
     def misplaced(cls, name: str) -> str | None:
         return None
 
 
-#: The settings of a recipe that its household level has too.
-HouseholdLevel: type[Settings] = create_model(
-    "HouseholdLevel",
-    __base__=_Level,
-    **{name: (field.annotation, field) for name, field in RecipeSettings.model_fields.items() if name not in _OF_FILES},
-)
+class RecipeSettings(HouseholdLevel):
+    """A recipe."""
+
+    household: _NAME | None = None
+    direct_identifiers: _SEVERAL = []
+    limits: _MAPPING = {}
+    indicators: IndicatorSettings | None = None
+    language: Annotated[str, chosen_from(LANGUAGES)] = "en"
+    household_level: SkipValidation[dict[str, Any] | None] = None
 
 
 class FileSettings(RecipeSettings):
     """A recipe, and how to read the file that it is for: options of `kanon_lab.data.read_file`."""
 
-    missing_codes: checked(dict[str, Any], _codes) = {}
-    na: checked(Several, _texts) = ()
-    text: checked(Several, _texts) = ()
-    encoding: checked(str, _sign) = None
-    separator: checked(str, _sign) = None
-    decimal: checked(Literal[",", "."], _sign) = None
-    max_bytes: checked(int, _bytes) = None
+    missing_codes: Annotated[dict[str, tuple[Any, ...]], CheckedBy(_codes, dict[str, Any])] = {}
+    na: _TEXTS = ()
+    text: _TEXTS = ()
+    encoding: Annotated[str, CheckedBy(_sign)] | None = None
+    separator: Annotated[str, CheckedBy(_sign)] | None = None
+    decimal: Annotated[str, CheckedBy(_sign, Literal[",", "."])] | None = None
+    max_bytes: Annotated[int, CheckedBy(_bytes)] | None = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -213,10 +207,10 @@ class MapSettings(Settings):
 
     such_as = "settings with a grid, such as {grid: {k: [2, 3, 5]}}"
 
-    grid: checked(dict[str, Any])
-    steps: checked(list[Any], _steps) = None
-    risk: checked(str) = None
-    loss: checked(str) = None
+    grid: _MAPPING
+    steps: _STEPS | None = None
+    risk: SkipValidation[str | None] = None
+    loss: SkipValidation[str | None] = None
 
     def check(self) -> None:
         if not self.grid:
@@ -226,10 +220,10 @@ class MapSettings(Settings):
 class ReportSettings(FileSettings):
     """The configuration of a report: a recipe, and what the office wants said about the file."""
 
-    language: one_of(REPORT_LANGUAGES) = "en"
-    title: checked(str, _title) = ""
-    least: checked(Annotated[int, Field(ge=LEAST)], _least) = LEAST
-    map: MapSettings = None
+    language: Annotated[str, chosen_from(REPORT_LANGUAGES)] = "en"
+    title: Annotated[str, CheckedBy(_title)] = ""
+    least: Annotated[int, Field(ge=LEAST), CheckedBy(_least)] = LEAST
+    map: MapSettings | None = None
 
 
 #: The settings of a report that a recipe has no use for.
@@ -262,14 +256,12 @@ def as_bound(name: str, value: Any, place: str) -> int | float:
 
 
 #: The limits of an office, each by itself.
-LimitSettings: type[Settings] = create_model(
-    "LimitSettings",
-    __base__=Settings,
-    **{
-        name: (
-            checked(float | dict[str, float] if row.limit.by else float),
-            Field(None, description=row.limit.meaning, examples=[row.limit.example]),
-        )
-        for name, row in LIMITS.items()
-    },
-)
+_LIMITS: dict[str, Any] = {
+    name: (
+        Annotated[float | dict[str, float] if row.limit and row.limit.by else float, SkipValidation()],
+        Field(None, description=row.limit.meaning, examples=[row.limit.example]),
+    )
+    for name, row in LIMITS.items()
+    if row.limit is not None
+}
+LimitSettings: type[Settings] = create_model("LimitSettings", __base__=Settings, **_LIMITS)

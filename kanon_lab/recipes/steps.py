@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from pydantic import SkipValidation, StrictBool
 
 from kanon_lab import methods
 from kanon_lab.arguments import as_share, check_positive
@@ -20,13 +21,13 @@ from kanon_lab.methods import KEEPS, local_suppression, suppress_above_risk
 from kanon_lab.methods.perturbation import MISSING
 from kanon_lab.methods.post_randomisation import transition_rules
 from kanon_lab.methods.quantities import MOST_NOISE, check_options
-from kanon_lab.methods.recode_settings import RECODINGS, recoded
+from kanon_lab.methods.recode_settings import RECODINGS, Recoding, recoded
 from kanon_lab.methods.suppression import check_key, check_policy, importance_ranks, key_combinations
 from kanon_lab.recipes.measured import Rule
 from kanon_lab.recipes.settings import SEED, HouseholdLevel, K
 from kanon_lab.recipes.state import Chain
 from kanon_lab.roles import KeySpec
-from kanon_lab.settings import COLUMN, COLUMNS, TRUTH, Settings, checked, names_in, one_of, read
+from kanon_lab.settings import COLUMN, COLUMNS, CheckedBy, Settings, chosen_from, names_in, read
 
 #: What ``shuffle_records`` puts in random order.
 SHUFFLED_BY = ("record", "household", "within_household")
@@ -67,12 +68,15 @@ class Kind:
 
     def perturbed(self, settings: Mapping[str, Any]) -> list[str]:
         """The columns whose values are perturbed."""
-        return read(self.model, settings).variables if self.perturbs else []
+        if not self.perturbs:
+            return []
+        given: Any = read(self.model, settings)
+        return given.variables
 
     def rules(self, settings: Mapping[str, Any]) -> dict[str, Rule]:
         """By column that is recoded, what is done to it."""
-        given = read(self.model, settings) if self.model in RECODINGS.values() else None
-        return {} if given is None else dict.fromkeys(given.columns, given.recoded)
+        given = read(self.model, settings)
+        return dict.fromkeys(given.columns, given.recoded) if isinstance(given, Recoding) else {}
 
 
 def kind_of(name: object) -> Kind:
@@ -98,8 +102,8 @@ class Suppress(StepSettings):
     """Local suppression to k."""
 
     k_required: K
-    importance: checked(dict[str, int]) = None
-    combinations: checked(list[dict[str, Any]]) = None
+    importance: SkipValidation[dict[str, int] | None] = None
+    combinations: SkipValidation[list[dict[str, Any]] | None] = None
 
     @property
     def columns(self) -> list[str]:
@@ -118,9 +122,9 @@ class Suppress(StepSettings):
 class SuppressRisk(StepSettings):
     """Suppression in records at a high risk."""
 
-    threshold: checked(float, as_share)
+    threshold: Annotated[float, CheckedBy(as_share)]
     variables: COLUMNS
-    estimator: one_of(ESTIMATORS) = "benedetti-franconi"
+    estimator: Annotated[str, chosen_from(ESTIMATORS)] = "benedetti-franconi"
 
     def check_keys(self, spec: KeySpec) -> None:
         check_policy(spec)
@@ -137,34 +141,34 @@ class RemoveVariables(StepSettings):
 class ShuffleMembers(StepSettings):
     """Members of households change places."""
 
-    line_number: COLUMN = None
-    seed: SEED = None
+    line_number: COLUMN | None = None
+    seed: SEED | None = None
 
 
 class ShuffleRecords(StepSettings):
     """Records change places."""
 
-    by: one_of(SHUFFLED_BY) = "record"
-    seed: SEED = None
+    by: Annotated[str, chosen_from(SHUFFLED_BY)] = "record"
+    seed: SEED | None = None
 
 
 class Renumber(StepSettings):
     """Identifiers get new numbers."""
 
-    variables: COLUMNS = None
-    line_number: COLUMN = None
-    seed: SEED = None
+    variables: COLUMNS | None = None
+    line_number: COLUMN | None = None
+    seed: SEED | None = None
 
 
 class Pram(StepSettings):
     """Categories move to others at random."""
 
     variables: COLUMNS
-    keep: checked(float | dict[str, Any]) = None
-    transition: checked(dict[str, Any]) = None
-    invariant: TRUTH = None
-    strata: COLUMNS = None
-    seed: SEED = None
+    keep: SkipValidation[float | dict[str, Any] | None] = None
+    transition: SkipValidation[dict[str, Any] | None] = None
+    invariant: StrictBool | None = None
+    strata: COLUMNS | None = None
+    seed: SEED | None = None
 
     def check(self) -> None:
         transition_rules(tuple(self.variables), self.transition, self.keep)
@@ -175,11 +179,11 @@ class Microaggregate(StepSettings):
 
     variables: COLUMNS
     k_required: K
-    method: one_of(["mdav", "optimal"]) = "mdav"
-    centre: one_of(["mean", "median"]) = "mean"
-    start: one_of(["mean", "robust"]) = "mean"
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
+    method: Annotated[str, chosen_from(["mdav", "optimal"])] = "mdav"
+    centre: Annotated[str, chosen_from(["mean", "median"])] = "mean"
+    start: Annotated[str, chosen_from(["mean", "robust"])] = "mean"
+    missing: Annotated[str, chosen_from(MISSING)] = "error"
+    strata: COLUMNS | None = None
 
     def check(self) -> None:
         check_options(self.k_required, self.method, self.centre, self.start)
@@ -189,30 +193,30 @@ class AddNoise(StepSettings):
     """Quantities get normal noise."""
 
     variables: COLUMNS
-    method: one_of(KEEPS["add_noise"]) = "additive"
-    strength: checked(float, partial(check_positive, most=MOST_NOISE)) = 0.1
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
-    seed: SEED = None
+    method: Annotated[str, chosen_from(KEEPS["add_noise"])] = "additive"
+    strength: Annotated[float, CheckedBy(partial(check_positive, most=MOST_NOISE))] = 0.1
+    missing: Annotated[str, chosen_from(MISSING)] = "error"
+    strata: COLUMNS | None = None
+    seed: SEED | None = None
 
 
 class RankSwap(StepSettings):
     """Values are swapped with those of a near rank."""
 
     variables: COLUMNS
-    window: checked(float, partial(check_positive, most=1)) = 0.05
-    strata: COLUMNS = None
-    seed: SEED = None
+    window: Annotated[float, CheckedBy(partial(check_positive, most=1))] = 0.05
+    strata: COLUMNS | None = None
+    seed: SEED | None = None
 
 
 class Shuffle(StepSettings):
     """Values change owners, and what they have to do with others stays."""
 
     variables: COLUMNS
-    given: COLUMNS = None
-    missing: one_of(MISSING) = "error"
-    strata: COLUMNS = None
-    seed: SEED = None
+    given: COLUMNS | None = None
+    missing: Annotated[str, chosen_from(MISSING)] = "error"
+    strata: COLUMNS | None = None
+    seed: SEED | None = None
 
 
 def _recode(frame, spec, settings, *, seed, step) -> Applied:
@@ -291,8 +295,8 @@ def _renumber(frame, spec, settings, *, seed) -> Applied:
         starts = np.concatenate([[0], np.cumsum(np.bincount(home))])[:-1]
         line = np.empty(len(frame), dtype=np.int64)
         line[order] = np.arange(len(frame)) - starts[home[order]] + 1
-        known = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
-        columns[line_number] = _numbers(line, known, frame[line_number])
+        places = np.where(frame[line_number].isna(), -1, np.arange(len(frame)))
+        columns[line_number] = _numbers(line, places, frame[line_number])
     return Applied(with_columns(frame, columns))
 
 

@@ -48,7 +48,7 @@ def measure_of(name: str, kind: str | None = None) -> Measure:
     return found
 
 
-def is_measure(name: str) -> bool:
+def is_measure(name: object) -> bool:
     """Whether there is a measure of that name."""
     return _found(name) is not None
 

@@ -116,11 +116,11 @@ def _check_key(key: object, key_node: yaml.Node, value_node: yaml.Node) -> None:
     if isinstance(key, float) and (key.is_integer() or str(key) != key_node.value):  # a label would be another one
         raise _fault(f"{shortened(key_node.value)} is the number {key:g}; put it in quotes if it is text", key_node)
     empty = isinstance(value_node, yaml.ScalarNode) and not value_node.value and value_node.style is None
-    if empty and isinstance(key, str) and key_node.style is None and (fault := _missing_space(key)):
+    if empty and isinstance(key, str) and getattr(key_node, "style", None) is None and (fault := _missing_space(key)):
         raise _fault(fault, key_node)
 
 
-def _fault(problem: str, at: yaml.Node | yaml.Event) -> yaml.MarkedYAMLError:
+def _fault(problem: str, at: Any) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(None, None, problem, at.start_mark)
 
 
@@ -144,7 +144,7 @@ def seen_from(settings: dict, recipe: str | Path) -> dict:
     return _renamed(settings, lambda name: name if Path(name).is_absolute() else os.path.relpath(name, folder))
 
 
-def hierarchy_paths(settings: dict) -> list[str]:
+def hierarchy_paths(settings: Any) -> list[str]:
     """The files of hierarchies that settings name, once each."""
     found: dict[str, None] = {}
     _renamed(settings, lambda name: found.setdefault(name) or name)
@@ -190,7 +190,7 @@ def _missing_space(text: str) -> str | None:
 def _slip(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
     """Line, from 1 on, and fault: the parser's own where it is not known better."""
     problem, context = error.problem or "is no YAML", error.context or ""
-    mark = error.problem_mark or error.context_mark
+    mark: Any = error.problem_mark or error.context_mark
     line, opened = mark.line + 1, (error.context_mark or mark).line + 1
     lines = text.splitlines()
     here = lines[mark.line] if mark.line < len(lines) else ""

@@ -251,7 +251,7 @@ class Run:
     @property
     def name(self) -> str:
         """What the file is called."""
-        return self.file.found["name"]
+        return str(self.file.found["name"])
 
     @contextmanager
     def data(self) -> Iterator[MicrodataFile | Records]:

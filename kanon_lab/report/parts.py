@@ -162,14 +162,15 @@ def text_table(frame: pd.DataFrame, formats: Mapping[str, str | Callable[[Any], 
 
     formats, columns = formats or {}, []
     for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(_cell(value, formats.get(str(name))) for value in values))]
+        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(str(name))) for value in values))]
         width = max(map(len, texts))
         right = is_numeric_dtype(values) and not is_bool_dtype(values)
         columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
     return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
 
 
-def _cell(value: Any, form: str | Callable[[Any], str] | None) -> str:
+def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
+    """A value as `text_table` writes it."""
     import pandas as pd
 
     value = value.item() if hasattr(value, "item") else value

@@ -51,7 +51,7 @@ def public(analysis: Analysis) -> Analysis:
     whole per cents.
     """
     rounding = _Rounding(analysis)
-    frames = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
+    frames: dict[str, Any] = {name: rounding.frame(name, getattr(analysis, name)) for name in _FRAMES}
     sets = frames["unique_sets"]
     told = pd.Series([not isinstance(each, Few) for each in sets["records"]], index=sets.index, dtype=bool)
     frames["unique_sets"] = sets[told].reset_index(drop=True)
@@ -146,13 +146,13 @@ class _Rounding:
             released = [*(frame["version"] == "after")]
         elif name == "steps":
             released = [*(frame["step"] == self.last)]
-        for column in found:
+        for column in found.columns:
             if (kind := _FRAMES[name][column]) is not None:
                 values = [self.told(kind, *pair) for pair in zip(frame[column], released, strict=True)]
                 found[column] = pd.Series(values, index=frame.index, dtype=object)
         for count, share in _SHARES.items():
             if share in found and count in found:
-                few = [isinstance(each, Few) or pd.isna(each) for each in found[count]]
+                few = found[count].map(lambda records: isinstance(records, Few) or bool(pd.isna(records))).astype(bool)
                 found[share] = (found[count].mask(few).astype(float) / self.records).round(2)
         return found
 
@@ -173,7 +173,7 @@ class _Rounding:
         verdict = verdict.astype({"level": float, "met": bool})
         return replace(judged, verdict=verdict, cautions=cautions, claims=judged.claims.iloc[:0], exposure=None)
 
-    def _limit(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _limit(self, row: Mapping[Any, Any]) -> dict[str, Any]:
         unit, found = LIMITS[row["name"]].unit, None if pd.isna(row["found"]) else row["found"]
         if found is not None and unit == "records":
             found = self._beside(int(found), row["met"])
@@ -201,7 +201,7 @@ class _Rounding:
         )
         return replace(found, points=points, spread=spread)
 
-    def note(self, note: str) -> str:
+    def note(self, note: Any) -> Any:
         """A note with its counts in steps, and its shares in whole per cents; a text without a key stays as it is."""
         if not isinstance(note, Note):
             return note
@@ -233,7 +233,7 @@ def _measured(place: str) -> dict[str, _KIND | None]:
 
 
 #: Frame of an analysis -> its columns that may be shown, and how each is rounded.
-_FRAMES: dict[str, dict[str, _KIND | None]] = {
+_FRAMES: dict[str, dict[Any, _KIND | None]] = {
     "variables": _shown("column role fate kind", distinct="distinct_after", count="missing"),
     "categories": _shown("variable category share", category="records", several="pooled"),
     "quantiles": dict.fromkeys(("variable", *QUANTILES)),

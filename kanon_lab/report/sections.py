@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from kanon_lab.columns import named_rows
 from kanon_lab.errors import KanonLabError, OptionError, shortened
 from kanon_lab.recipes.tradeoff import seeing
 from kanon_lab.recipes.yaml_file import dump_yaml
@@ -91,7 +92,7 @@ def _verdict(a: Analysis, w: Words) -> list:
     if not len(verdict):
         return [w.text("no_limit", style="kanon-verdict")]
     rows = []
-    for row in verdict.itertuples(index=False):
+    for row in named_rows(verdict):
         bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
         rows.append(
             {
@@ -130,10 +131,11 @@ def _cautions(a: Analysis, w: Words) -> list[str]:
 
 def _variables(a: Analysis, w: Words) -> list:
     least = a.summary["least"]
+    kinds = [w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]]
     frame = a.variables.assign(
         role=[*map(w.roles, a.variables["role"])],
         fate=[w.say(f"fate_{fate}") for fate in a.variables["fate"]],
-        kind=[w.say(f"kind_{kind}") if isinstance(kind, str) else None for kind in a.variables["kind"]],
+        kind=pd.Series(kinds, index=a.variables.index, dtype=object),
     )
     parts = [w.table(frame, "roles_caption", least=least), w.text("pooling", least=least)]
     step = a.summary.get("step_of_categories", 5)
@@ -188,7 +190,7 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
     frame = a.risks[a.risks["version"] == "after"].drop(columns="version")
     few = next((each.step for each in frame["records"] if isinstance(each, Few)), None)
     frame = _drawn(frame, few or 0, a.summary["records"])  # the last bar, of the riskiest, must not be missing
-    top = frame.loc[frame["records"].idxmax()]
+    top = frame.iloc[int(frame["records"].argmax())]
     said = {"low": w.percent(top["low"]), "high": w.percent(top["high"]), "records": int(top["records"])}
     return _figure(
         risk_distribution(frame), "risks", w, **said, few="" if few is None else w.say("few_drawn", step=few)
@@ -198,7 +200,7 @@ def _chart_of_risks(a: Analysis, w: Words) -> Figure:
 def _riskiest(a: Analysis, w: Words) -> list:
     table = a.riskiest.assign(risk=_ranges(a.riskiest, w)).rename(columns={"f_k": "size"})
     shown = [name for name in ("size", "risk", "classes", "records") if name in table]
-    parts = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
+    parts: list[Any] = [w.text("riskiest_text"), w.table(table[shown], "riskiest_caption")]
     versions = list(dict.fromkeys(a.suda["version"]))
     parts.append(w.text("suda_text", size=a.suda_size) if versions else w.text("suda_none"))
     for version in versions:
@@ -217,7 +219,7 @@ def _chart_of_suda(found: pd.DataFrame, version: str, w: Words) -> Figure:
     from kanon_lab.show import contributions
 
     frame = found.assign(contribution=found["contribution"].astype(float))
-    said = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in frame.itertuples())
+    said = w.listed(f"{row.variable} {w.percent(row.contribution)}" for row in named_rows(frame))
     return _figure(contributions(frame), "suda", w, version=w.say(f"version_{version}"), said=said)
 
 
@@ -269,7 +271,7 @@ def _indicators(a: Analysis, w: Words) -> list:
             "overlap": w.say(f"overlap_{100 * row.overlap:.0f}"),
             "covered": w.say(f"covered_{row.covered}"),
         }
-        for row in found.head(_SIZE).itertuples()
+        for row in named_rows(found.head(_SIZE))
     ]
     return [*parts, w.table(pd.DataFrame(rows), "indicators_caption")] if rows else parts
 
@@ -280,7 +282,7 @@ def _map(a: Analysis, w: Words) -> list:
     if a.map is None:
         return []
     points, (risk, loss) = a.map.points, a.map_axes
-    said = {"count": len(points), "risk": risk, "loss": loss}
+    said: dict[str, Any] = {"count": len(points), "risk": risk, "loss": loss}
     try:
         front = a.map.frontier(risk=risk, loss=loss)
         drawn = _figure(risk_utility(a.map, risk=risk, loss=loss), "map", w, **said, front=len(front))
