@@ -9,7 +9,7 @@ from kanon_lab.digits import number, percent
 from kanon_lab.errors import shortened
 from kanon_lab.measures import MEASURES
 from kanon_lab.measures.registry import LIMITS, measures
-from kanon_lab.report.parts import Bullets, Paragraph, Section, Table, cell_text, render_text, wrapped
+from kanon_lab.report.parts import Bullets, Paragraph, Part, Section, Table, cell_text, render_text, wrapped
 from kanon_lab.report.tables import indicators
 from kanon_lab.report.words import texts
 from kanon_lab.roles import MISSING_POLICIES
@@ -89,7 +89,7 @@ def _states(protection, of=""):
     history = protection.history.reset_index()
     names = {"records_touched": "touched", "cells_changed": "changed", "cells_suppressed": "suppressed"}
     names |= {"columns_removed": "removed"}
-    parts = [Table(history[["step", "name", "seed", *names]].rename(columns=names))]
+    parts: list[Part] = [Table(history[["step", "name", "seed", *names]].rename(columns=names))]
     if protection.steps and protection.steps[0].households is not None:
         parts.append(Paragraph("(household_level is step 1; the first under steps is step 2)"))
     yield Section(f"Steps{of}: records touched, cells changed and suppressed, columns removed", parts)
@@ -191,7 +191,7 @@ def _claims(claims, number, of):
         left = f"; the {len(shown)} that fail worst (all with --json):" if len(shown) < len(failing) else ""
         lines.append(held + (left or (":" if len(failing) else "")))
     lines += [f"  {row.claim}: {row.meaning}" for row in shown.drop_duplicates("claim").itertuples()]
-    parts = [Bullets(lines)]
+    parts: list[Part] = [Bullets(lines)]
     if len(shown):
         keys = [shortened(text, 60) for text in shown["keys"]]
         table = shown.assign(keys=keys)[["claim", "k", "records", "share", "keys"]]

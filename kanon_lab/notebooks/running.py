@@ -218,7 +218,8 @@ def run_notebook(
             except NotebookError as error:
                 if not partial.stat().st_size:
                     raise
-                line, what, cause = str(error), "traceback in", error
+                line, what = str(error), "traceback in"
+                cause: NotebookError | None = error
                 if private or own is not None:
                     line, what, cause = _without_values(partial, error, own, chosen), "the cells that ran are in", None
                 if status(failed) is not None:

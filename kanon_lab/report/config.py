@@ -336,13 +336,13 @@ def _configured(
     file: str, configuration: str | Mapping[str, Any] | None, overrides: Mapping[str, Any], called: str
 ) -> ReportConfig:
     """The configuration of a run, as `open_run` takes it."""
-    if isinstance(configuration, str):
+    if isinstance(configuration, (str, Path)):
         return read_config(configuration, overrides)
     if configuration is None:
         if file != _EXAMPLE_FILE:
             raise OptionError("configuration is not given; name a YAML file (kanon-lab init writes a first one)")
-        configuration = parse_yaml(resources.files(__package__).joinpath(_EXAMPLE).read_text("utf-8"), _EXAMPLE)
-        called = _EXAMPLE
+        example = resources.files(__package__).joinpath(_EXAMPLE)
+        configuration, called = dict(parse_yaml(example.read_text("utf-8"), _EXAMPLE)), _EXAMPLE
     settings: dict[str, Any] = {**configuration}
     for name, value in overrides.items():
         settings = _overridden(settings, name, value)

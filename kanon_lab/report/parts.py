@@ -94,7 +94,7 @@ class Section:
     """A title with what stands below it: parts, figures and sections. Without any of these it is left out."""
 
     title: str
-    parts: list[Part | Figure | Section]
+    parts: Sequence[Part | Figure | Section]
     name: str = ""
 
     def __iter__(self) -> Iterator[Part | Figure]:

@@ -346,8 +346,8 @@ def _internal(a: Analysis, w: Words) -> list:
         riskiest.append(w.table(told, "internal_riskiest", heads=False, **said))
     recodings: list[Any] = []
     for (place, step, variable), table in found.recodings.items():
-        said = {"step": place, "name": step, "variable": variable}
-        recodings.append(w.table(table.head(_MOST_PAIRS), "internal_recoding", **said))
+        pairs = table.head(_MOST_PAIRS)
+        recodings.append(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable))
         if (more := len(table) - _MOST_PAIRS) > 0:
             recodings.append(w.text("internal_more", pairs=more))
     return [
