@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
-import pandas as pd
-
 from kanon_lab.digits import number, percent
 from kanon_lab.measures.class_values import (
     beta_likeness,
@@ -124,8 +122,8 @@ class Measure:
         title, kept = (texts and _at(texts, "#", str(level)) for texts in (self.title, self.kept))
         return replace(self, name=self.name.replace("#", str(level)), title=title, kept=kept)
 
-    def cost(self, values: pd.Series) -> pd.Series:
-        """The cost of each value, less of which is always better."""
+    def cost(self, values: Any) -> Any:
+        """The cost of a value, or of each in a column: less is always better."""
         return 1 - values if self.kept else values
 
     def written(self, value: float) -> str:

@@ -25,6 +25,7 @@ MEASURES: dict[str, Measure] = {
     for kind in ("risk", "loss")
     for row in sorted(measures(shown="state", kind=kind), key=lambda row: bool(row.levels))
 }
+_LOSSES = [row for row in MEASURES.values() if row.kind == "loss"]
 _KINDS = {"risk": "risk", "loss": "loss of utility"}
 
 
@@ -207,16 +208,17 @@ def unseen_steps(protection: Chain) -> dict[str, tuple[str, ...]]:
     """
     spec = protection.spec
     tracked = dict.fromkeys((*spec.key_variables, *spec.sensitive_variables, *spec.numeric_variables))
-    found: dict[str, list[str]] = {name: [] for name in MEASURES if MEASURES[name].kind == "loss"}
-    before = protection.start.measured.row()
+    found: dict[str, list[str]] = {row.name: [] for row in _LOSSES}
+    before = protection.start.measured
     for position, step in enumerate(protection.steps, start=1):
-        after, cells = step.state.measured.row(), (step.changed, step.suppressed)
+        after, cells = step.state.measured, (step.changed, step.suppressed)
         touched = [name for name in tracked if name in step.removed or any(each.get(name) for each in cells)]
         if touched:
             text = f"{position} ({step.name} {', '.join(shortened(str(name)) for name in touched)})"
-            for name, steps in found.items():
-                if not _rises(name, before.get(name), after.get(name)):
-                    steps.append(text)
+            for row in _LOSSES:
+                was, now = before[row.name], after[row.name]
+                if not (is_finite(was) and is_finite(now) and row.cost(now) - row.cost(was) > _SAME):
+                    found[row.name].append(text)
         before = after
     return {name: tuple(steps) for name, steps in found.items()}
 
@@ -226,7 +228,8 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
     steps = list(unseen.get(loss, ()))
     if not steps:
         return None
-    costs = [_cost_in_words(name, recipe[name]) for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    rows = [MEASURES[name] for name in seeing([unseen], loss) if is_finite(recipe.get(name))]
+    costs = [f"{row.name} {(percent if row.share else number)(row.cost(recipe[row.name]))}" for row in rows]
     beside = f"its cost by measures that do: {', '.join(costs[:_MOST_TOLD])}" if costs else "no measure here does"
     return f"{loss} does not see step {', '.join(steps)} of {shortened(str(recipe['label']), 80)}; {beside}"
 
@@ -234,17 +237,5 @@ def blind_spot(recipe: pd.Series, unseen: Mapping[str, Iterable[str]], loss: str
 def seeing(recipes: Iterable[Mapping[str, Iterable[str]]], loss: str) -> list[str]:
     """Measures that see every step that `loss` does not in any of the recipes, the usual loss first."""
     recipes = list(recipes)
-    names = sorted((name for name in MEASURES if MEASURES[name].kind == "loss"), key=lambda name: name != USUAL_LOSS)
+    names = sorted((row.name for row in _LOSSES), key=lambda name: name != USUAL_LOSS)
     return [name for name in names if all({*each.get(loss, ())}.isdisjoint(each.get(name, ())) for each in recipes)]
-
-
-def _rises(name: str, before: float | None, after: float | None) -> bool:
-    if not (is_finite(before) and is_finite(after)):
-        return False
-    kept = measure_of(name).kept
-    return (before - after if kept else after - before) > _SAME
-
-
-def _cost_in_words(name: str, value: float) -> str:
-    measure = measure_of(name)
-    return f"{name} {percent(1 - value if measure.kept else value) if measure.share else number(value)}"

@@ -53,12 +53,10 @@ class Words:
 
     def say(self, key: str, /, **parts: Any) -> str:
         """A wording with its parts put in: whole numbers are written as such, all else as text."""
-        written = {
-            name: self.number(int(part)) if isinstance(part, Integral) else str(part) for name, part in parts.items()
-        }
+        written = {name: self.number(part) if isinstance(part, Integral) else str(part) for name, part in parts.items()}
         return texts()[key][self.language].format(**written)
 
-    def number(self, value: float | None, digits: int = 0) -> str:
+    def number(self, value: Any, digits: int = 0) -> str:
         """A number with so many decimals; of some records, fewer than a step of counts, that."""
         if isinstance(value, Few):
             return self.say("few", step=value.step)
@@ -105,7 +103,7 @@ class Words:
         """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""
 
         def told(value: Any) -> Any:
-            return self.number(int(value)) if isinstance(value, Integral) else value
+            return self.number(value) if isinstance(value, Integral) else value
 
         found = frame.copy()
         for name in (name for name, column in frame.items() if column.dtype == object):
@@ -144,7 +142,7 @@ class Words:
             return self.listed(self._part(name, each) for each in part)
         if isinstance(part, str):
             return self.roles(part) if name == "role" and self.language != "en" else self.note(part)
-        return self.number(int(part)) if isinstance(part, Integral) else self._local(in_english(name, part))
+        return self.number(part) if isinstance(part, Integral) else self._local(in_english(name, part))
 
     def chart(self, spec: dict[str, Any]) -> dict[str, Any]:
         """A chart's specification with its words and numbers in the language, as far as they are known."""
