@@ -252,17 +252,12 @@ def _without_values(partial: Path, error: NotebookError, file: str | None, names
     return f"{str(error).partition(': ')[0]}: {message}{remedy}"
 
 
-def _papermill() -> Any:
+def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
     load_jsonschema()
     try:
         import papermill
     except ModuleNotFoundError:
         raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
-    return papermill
-
-
-def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
-    package = _papermill()
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
     from traitlets.config import Config
@@ -270,7 +265,7 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
     try:
         # Left by itself, the file of the kernel's ports and key outlives a run that is interrupted.
         with TemporaryDirectory(prefix="kanon-lab-") as folder:
-            package.execute_notebook(
+            papermill.execute_notebook(
                 _injected(read_notebook(source), parameters),
                 str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
                 cwd=str(partial.parent),

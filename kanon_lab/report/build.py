@@ -50,7 +50,8 @@ def report_page(executed: str | Path, *, title: str, language: str, banner: str 
         language=language,
         banner=banner,
         style=figures.style(),
-        script=_inside_script(figures.script()),
+        # Code cannot end the element that it is in.
+        script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE),
         outputs=shown,
         sections=[
             (name, words.say(f"h_{name}"))
@@ -67,11 +68,6 @@ def _html_of(output: Any, language: str) -> str | None:
     if figures.VEGALITE_MIME in data:
         return figures.output_html(data, output.metadata, language)
     return data.get("text/html")
-
-
-def _inside_script(code: str) -> str:
-    """Code that cannot end the element which it stands in: texts of it with ``</script`` and ``<!--`` are escaped."""
-    return re.sub(r"<(/script|!--)", r"<\\\1", code, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True)
