@@ -17,7 +17,7 @@ PACKAGES = [Path(package.__file__).parent for package in (kanon_lab, kanon_book)
 MODULES = [path for folder in PACKAGES for path in sorted(folder.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
 # They are about files, pages and notebooks that an example does not have.
 WITHOUT = """fetch national_totals read_counts read_exercises read_microdata write_microdata check_parameters
-find_notebooks of_failed_run recorded run_notebook read_recipe write_recipe as_config make_report opened read_config
+find_notebooks of_failed_run recorded run_notebook read_recipe write_recipe as_config make_report open_run read_config
 analyse section enable explorer compare_reconstructions""".split()
 
 

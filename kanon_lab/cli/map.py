@@ -8,7 +8,7 @@ import click
 from kanon_lab import files
 from kanon_lab.cli.options import file_argument, json_option, reading_notes, reads_microdata, whole_number
 from kanon_lab.cli.output import FOR_OFFICE, OFFICE, end, print_frame, print_lines, show
-from kanon_lab.cli.protect import refuse_hierarchies, refuse_inputs
+from kanon_lab.cli.protect import refuse_inputs
 from kanon_lab.digits import number, percent
 from kanon_lab.errors import OptionError, StorageError, about, shortened
 
@@ -125,9 +125,8 @@ def _check_target(path, overwrite, file, recipe_path, candidates):
         return
     if not overwrite or not files.is_file(path):
         raise StorageError(f"{path}: is there already; choose another name, or say to replace it (--overwrite)")
-    refuse_inputs(path, file, recipe_path)
     for each in candidates:
-        refuse_hierarchies(path, each.recipe)
+        refuse_inputs(path, file, recipe_path, each.recipe)
 
 
 def _result(found, axes, limit):

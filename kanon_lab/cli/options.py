@@ -35,17 +35,17 @@ def _given(context: _Context, parameter: _Parameter, file: str) -> str:
 
 def names(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> list[str]:
     """Names in comma-separated texts; a name in double quotes may have commas."""
-    found = []
+    listed: list[str] = []
     for text in texts:
         try:
             (row,) = csv.reader([text], skipinitialspace=True, strict=True)
         except (csv.Error, ValueError):
             row = []
-        found += [name.strip() for name in row or [""]]
-    if not all(found):
-        said = shortened(",".join(texts))
-        raise OptionError(f"{parameter.opts[0]} {said!r}: write names of columns between commas, such as a,b,c")
-    return found
+        listed += [name.strip() for name in row or [""]]
+    if not all(listed):
+        text = shortened(",".join(texts))
+        raise OptionError(f"{parameter.opts[0]} {text!r}: write names of columns between commas, such as a,b,c")
+    return listed
 
 
 def one_name(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> str | None:
@@ -74,23 +74,23 @@ def whole_number(context: _Context, parameter: _Parameter, text: str | None) -> 
 
 def _codes(context: _Context, parameter: _Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
     """Codes by variable from texts such as P3=88,99."""
-    found: dict[str, list[str]] = {}
+    codes: dict[str, list[str]] = {}
     for text in texts:
         name, _, listed = text.rpartition("=")
-        codes = [code.strip() for code in listed.split(",")]
-        if not name.strip() or not all(codes):
+        parts = [code.strip() for code in listed.split(",")]
+        if not name.strip() or not all(parts):
             raise OptionError(f"--missing-codes {shortened(text)!r}: write a variable and its codes, such as P3=88,99")
-        found.setdefault(name.strip(), []).extend(codes)
-    return found
+        codes.setdefault(name.strip(), []).extend(parts)
+    return codes
 
 
 def _limited(context: _Context, parameter: _Parameter, text: str | None) -> None:
     """Let files that the command reads take so many bytes of memory."""
     if text is not None:
-        found = _BYTES.fullmatch(text.strip())
-        if found is None or not int(found[1]):
+        size = _BYTES.fullmatch(text.strip())
+        if size is None or not int(size[1]):
             raise OptionError(f"--memory {shortened(text)!r}: write a whole number of bytes, or one such as 8GB")
-        context.with_resource(files.limited(int(found[1]) * 1000 ** _UNITS.index(found[2].upper())))
+        context.with_resource(files.limited(int(size[1]) * 1000 ** _UNITS.index(size[2].upper())))
 
 
 file_argument = click.argument("file", callback=_given)
@@ -165,43 +165,35 @@ class Source:
             return self.engine
         from kanon_lab.engines import choose_engine
 
-        found = choose_engine(self.file)
-        if found != "memory":
-            click.echo(f"kanon-lab: counted by {found}, since it is large or a folder of parts (--engine)", err=True)
-        return found
+        engine = choose_engine(self.file)
+        if engine != "memory":
+            click.echo(f"kanon-lab: counted by {engine}, since it is large or a folder of parts (--engine)", err=True)
+        return engine
+
+    def _options(self, usual: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Options for reading: the `usual` ones, such as those of a recipe, hold where the command has none."""
+        chosen = {"na": self.na, "missing_codes": self.missing_codes, **more}
+        return usual | {name: value for name, value in chosen.items() if value}
 
     def count(self, spec: KeySpec, **usual: Any) -> "CountedFile":
         """The records counted by the engine; `usual` as in `read`."""
         from kanon_lab.engines import count_records
 
-        given: dict[str, Any] = {
-            "na": self.na,
-            "missing_codes": self.missing_codes,
-            "memory": files.limit(),
-            "spill": self.spill,
-        }
-        given = usual | {name: value for name, value in given.items() if value}
-        return count_records(self.file, spec, engine=self.counted_by, progress=True, **given)
+        options = self._options(usual, memory=files.limit(), spill=self.spill)
+        return count_records(self.file, spec, engine=self.counted_by, progress=True, **options)
 
     def opened(self, grouped: list[str], **usual: Any) -> "AbstractContextManager[Records]":
         """The records held open by the engine; `usual` as of `opened_records`, those for reading as in `read`."""
         from kanon_lab.engines.release import opened_records
 
-        given: dict[str, Any] = {
-            "na": self.na,
-            "missing_codes": self.missing_codes,
-            "memory": files.limit(),
-            "spill": self.spill,
-        }
-        given = usual | {name: value for name, value in given.items() if value}
-        return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **given)
+        options = self._options(usual, memory=files.limit(), spill=self.spill)
+        return opened_records(self.file, grouped, engine=self.counted_by, progress=True, **options)
 
     def read(self, **usual: Any) -> "MicrodataFile":
         """The file; `usual` options of `read_file`, such as those of a recipe, hold where the command has none."""
         from kanon_lab.data.microdata import read_file
 
-        given = {"na": self.na, "missing_codes": self.missing_codes, "max_bytes": files.limit()}
-        return read_file(self.file, **usual | {name: value for name, value in given.items() if value})
+        return read_file(self.file, **self._options(usual, max_bytes=files.limit()))
 
 
 def reads_microdata(*others: str) -> Callable:

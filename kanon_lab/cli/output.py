@@ -22,7 +22,6 @@ NOT_MET = 3
 #: one person, that person's values can be told.
 OFFICE = {"audience": "office"}
 FOR_OFFICE = "(for the office only)"
-_GAP = "  "
 
 
 def show(
@@ -80,22 +79,10 @@ def aligned(title: str, texts: Mapping[str, str]) -> "Iterator[str]":
 
 
 def print_frame(frame: "pd.DataFrame", formats: Mapping[str, str | Callable[[Any], str]] | None = None) -> None:
-    """Print a frame without its index, aligned: numbers to the right, text to the left, a missing value as ``-``.
+    """Print a frame as `kanon_lab.report.parts.text_table` writes it."""
+    from kanon_lab.report.parts import text_table
 
-    `formats` say how values of a column become text: a format specification, or a function such as `digits.percent`.
-    Without one, whole numbers stand in full and others with six significant digits. Control characters are escapes.
-    """
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    formats = formats or {}
-    columns = []
-    for name, values in frame.items():
-        texts = [visible(text) for text in (str(name), *(cell_text(value, formats.get(str(name))) for value in values))]
-        width = max(map(len, texts))
-        right = is_numeric_dtype(values) and not is_bool_dtype(values)
-        columns.append([text.rjust(width) if right else text.ljust(width) for text in texts])
-    for line in zip(*columns, strict=True):
-        click.echo(_GAP.join(line).rstrip())
+    print_lines(text_table(frame, formats))
 
 
 def print_json(result: Any) -> None:
@@ -110,16 +97,6 @@ def print_json(result: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(plain)
     click.echo(text)
-
-
-def cell_text(value: Any, form: str | Callable[[Any], str] | None) -> str:
-    """A value as `print_frame` prints it."""
-    value = _plain(value)
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return form(value) if callable(form) else format(value, form or (".6g" if isinstance(value, float) else ""))
 
 
 def _plain(value: Any) -> Any:

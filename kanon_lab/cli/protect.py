@@ -91,6 +91,7 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
     from kanon_lab.recipes.chain import read_recipe
     from kanon_lab.recipes.counted import protect_counted
     from kanon_lab.recipes.released import proof
+    from kanon_lab.recipes.streamed import counting
 
     file = source.file
     if out is not None:
@@ -98,10 +99,10 @@ def protect(source, recipe_path, out, overwrite, dry_run, neutralise, least, fai
         refuse_inputs(out, file, recipe_path)
     recipe = read_recipe(recipe_path)
     if out is not None:
-        refuse_hierarchies(out, recipe)
+        refuse_inputs(out, file, recipe_path, recipe)
     with ExitStack() as opened:
         if is_streamed(source, recipe, out, neutralise=neutralise):
-            records = opened.enter_context(_opened(source, recipe))
+            records = opened.enter_context(source.opened(**counting(recipe)))
             protection: Any = protect_counted(records, recipe, progress=True)
             result = _counted_result(protection, recipe, least, reading_notes(records.counted))
         else:
@@ -147,13 +148,6 @@ def is_streamed(source, recipe, out, *, neutralise=False):
     return source.counted_by != "memory"
 
 
-def _opened(source, recipe):
-    """The records of the file, counted by an engine as the recipe needs them."""
-    from kanon_lab.recipes.streamed import counting
-
-    return source.opened(**counting(recipe))
-
-
 def _of_labels(protection, form):
     """What the format of the output does to labels."""
     from kanon_lab.data.writing import LABELLED, fitted
@@ -164,22 +158,16 @@ def _of_labels(protection, form):
     return list(fitted(protection.frame, form, labels, variable_labels).notes(form))
 
 
-def refuse_inputs(out, file, recipe_path):
-    """Raise an `OptionError` where the output would replace what is read, by whatever name."""
+def refuse_inputs(out, file, recipe_path, recipe=None):
+    """Raise an `OptionError` where the output would replace what is read, hierarchies of a recipe too."""
     from kanon_lab.data import writing
     from kanon_lab.data.sets import DATA_SETS
-
-    source = DATA_SETS[file].path if file in DATA_SETS else file
-    writing.refuse_inputs(out, [("the input", source), ("the recipe", recipe_path)])
-
-
-def refuse_hierarchies(out, recipe):
-    """The same for the files of hierarchies that the recipe names, also at its household level."""
-    from kanon_lab.data import writing
     from kanon_lab.recipes.yaml_file import hierarchy_paths
 
-    paths = hierarchy_paths([settings for _, settings in recipe.steps])
-    writing.refuse_inputs(out, [("a hierarchy file of the recipe", path) for path in paths])
+    inputs = [("the input", DATA_SETS[file].path if file in DATA_SETS else file), ("the recipe", recipe_path)]
+    steps = [] if recipe is None else [settings for _, settings in recipe.steps]
+    inputs += [("a hierarchy file of the recipe", path) for path in hierarchy_paths(steps)]
+    writing.refuse_inputs(out, inputs)
 
 
 def _result(protection, recipe, least, of_reading):
@@ -274,7 +262,7 @@ def _states(protection):
     """The measures before any step, and what each step did."""
     return {
         "before": protection.start.measured.to_dict(),
-        "steps": [_step(*each) for each in enumerate(protection.steps, 1)],
+        "steps": [_step(position, step) for position, step in enumerate(protection.steps, 1)],
     }
 
 

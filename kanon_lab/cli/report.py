@@ -18,7 +18,6 @@ from kanon_lab.cli.options import (
 )
 from kanon_lab.cli.output import NOT_MET, OFFICE, end, print_frame, print_json, print_lines, show
 from kanon_lab.cli.protect import is_streamed
-from kanon_lab.cli.protect_text import print_judged
 from kanon_lab.errors import KanonLabError, OptionError, StorageError, inside, shortened, visible
 
 _OF_INIT = """
@@ -99,17 +98,17 @@ def init(file, out, language, na, missing_codes, schema, as_json):
 
     _refuse_old(out)
     with names_only(Path(file)):
-        found = Source(file, na, missing_codes).read()
-    check_named(found, str(found.found["name"]))
-    guesses = guess_roles(found.frame)
+        data = Source(file, na, missing_codes).read()
+    check_named(data, str(data.found["name"]))
+    guesses = guess_roles(data.frame)
     codes = {name: list(map(_code, texts)) for name, texts in missing_codes.items()}
     names = {"file": Path(file).name, "config": Path(out).name}
     text = first_config(guesses, **names, language=language, na=na, missing_codes=codes)
     with files.atomic_path(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
         _refuse_old(out)
-    told = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
-    show(told, partial(_print_guesses, guesses, out), out, as_json=as_json)
+    result = {"file": Path(file).name, "out": out, "language": language, "guesses": guesses}
+    show(result, partial(_print_guesses, guesses, out), out, as_json=as_json)
 
 
 def _code(text):
@@ -188,56 +187,49 @@ def report(file, configs, out, protected, overwrite, internal, overrides, fail, 
     if not out:
         raise OptionError("--out is not given; name the page to write, such as report.html")
 
-    from kanon_lab.data.writing import refuse_inputs
-    from kanon_lab.report import make_report, read_config
-    from kanon_lab.report.build import check_out, check_protected
+    from kanon_lab.report import Report, make_report, read_config
+    from kanon_lab.report.build import check_targets
 
     wanted = {path: read_config(path, overrides) for path in configs}
-    targets = _targets(out, configs)
-    inputs = [(f"the configuration {Path(each).name}", each) for each in configs]
-    inputs += [("a hierarchy file", each) for config in wanted.values() for each in config.hierarchies]
-    for target in targets.values():
-        check_out(target, [("the input", file), *inputs])
-    kept = _protected(protected, configs)
+    pages, releases = _pages(out, configs), _releases(protected, configs)
     if overwrite and not protected:
         raise OptionError(
             "--overwrite is for the protected file, and --protected is not given; a page is replaced anyway"
         )
-    for path, target in kept.items():
-        check_protected(target, targets[path], file, wanted[path])
-        refuse_inputs(target, inputs)
-    engines = _engines(Source(file, (), {}, engine, spill), wanted, kept)
-    done = {}
+    inputs = [(f"the configuration {Path(path).name}", path) for path in configs]
+    inputs += [("a hierarchy file", path) for config in wanted.values() for path in config.hierarchies]
+    for path, config in wanted.items():
+        check_targets(pages[path], releases.get(path), file, config, inputs)
+    source = Source(file, (), {}, engine, spill)
+    engines = {path: _engine(source, config, releases.get(path)) for path, config in wanted.items()}
+    reports: dict[str, Report] = {}
     errors: list[str] = []
     for path, config in wanted.items():
-        options = {"protected": kept.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
-        options |= {"engine": engines[path], "spill": spill}
+        options = {"protected": releases.get(path), "overwrite": overwrite, "only_met": fail, "internal": internal}
+        options |= {"engine": engines[path], "spill": spill, "progress": True}
         try:
-            done[path] = make_report(file, config, targets[path], progress=True, **options)
+            reports[path] = make_report(file, config, pages[path], **options)
         except KanonLabError as error:
             if len(wanted) == 1:
                 raise
             name = f"{Path(path).name}: "
             errors.append(f"{name}{str(error).removeprefix(name)}")
-    pages = [each.path.name for each in done.values()]
-    written = [each.protected for each in done.values() if each.protected]
-    released = [Path(each["file"]).name for each in written if each.get("records")]
-    rows = [_row(path, each, list(_uncounted(each))) for path, each in done.items()]
+    rows = [_row(path, wanted[path], report) for path, report in reports.items()]
+    written = [report.path.name for report in reports.values()]
+    written += [Path(row["protected"]["file"]).name for row in rows if (row["protected"] or {}).get("records")]
     result = rows[0] if len(wanted) == 1 else {"reports": rows, "errors": errors}
-    show(result, partial(_print, rows), *pages, *released, as_json=as_json, what="the report is there")
+    show(result, partial(_print, rows), *written, as_json=as_json, what="the report is there")
     for fault in errors:
         click.echo(f"kanon-lab: {visible(fault)}", err=True)
     if errors:
         raise click.exceptions.Exit(2)
-    if fail and not all(each.met for each in done.values()):
-        withheld = [
-            each.protected["file"] for each in done.values() if each.protected and not each.protected["records"]
-        ]
+    if fail and not all(report.met for report in reports.values()):
+        withheld = [row["protected"]["file"] for row in rows if row["protected"] and not row["protected"]["records"]]
         nothing = f"; not written: {', '.join(withheld)}" if withheld else ""
         end(NOT_MET, f"a limit is not met (--fail){nothing}")
 
 
-def _targets(out, configs):
+def _pages(out, configs):
     """The page of each configuration."""
     names = [Path(path).stem for path in configs]
     with files.storage_errors(f"--out {shortened(Path(out).name)}"):
@@ -260,7 +252,7 @@ def _targets(out, configs):
     return dict(zip(configs, targets, strict=True))
 
 
-def _protected(protected, configs):
+def _releases(protected, configs):
     """The protected file of each configuration."""
     if not protected:
         return {}
@@ -269,29 +261,23 @@ def _protected(protected, configs):
     return {path: Path(protected.replace("{name}", Path(path).stem)) for path in configs}
 
 
-def _engines(source, wanted, kept):
-    """What counts the file for each configuration."""
+def _engine(source, config, release):
+    """What counts the file for a configuration."""
     from kanon_lab.report.config import names_only
 
-    found = {}
-    for path, config in wanted.items():
-        with names_only(Path(source.file), *filter(None, [kept.get(path)])), inside(Path(path).name):
-            found[path] = source.counted_by if is_streamed(source, config.recipe, kept.get(path)) else "memory"
-    return found
+    with names_only(Path(source.file), *filter(None, [release])), inside(config.recipe.name):
+        return source.counted_by if is_streamed(source, config.recipe, release) else "memory"
 
 
-def _uncounted(report):
-    """What is to be known of a report by counts."""
+def _row(path, config, report):
+    """A report as it stands in JSON."""
     from kanon_lab.recipes.streamed import not_known
 
-    if report.engine == "memory":
-        return
-    yield f"counted by {report.engine}: what needs records is not told, and the page says what that is"
-    if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:
-        yield not_known(unknown)
-
-
-def _row(path, report, notes):
+    notes = []
+    if report.engine != "memory":
+        notes.append(f"counted by {report.engine}: what needs records is not told, and the page says what that is")
+        if unknown := [row["name"] for row in report.judged["limits"] if row["value"] is None]:
+            notes.append(not_known(unknown))
     return {
         **OFFICE,
         "report": str(report.path),
@@ -307,10 +293,12 @@ def _row(path, report, notes):
 
 def _print(rows):
     """Print what was made for people."""
+    from kanon_lab.cli.protect_text import judged_lines
+
     for row in rows:
         size = Path(row["report"]).stat().st_size
         print_lines([f"{row['report']}: {size:,} bytes, {row['seconds']:.1f} s ({row['config']})"])
-        print_judged(row)
+        print_lines(judged_lines(row))
         lines = [] if row["limits"] else ["no limits in the configuration, so no verdict"]
         if (file := row["protected"] or {}).get("records"):
             lines.append(f"written: {file['file']}, {file['records']:,} records")

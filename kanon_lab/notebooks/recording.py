@@ -25,7 +25,17 @@ _METADATA = "kanon_lab"
 
 
 class NotebookError(KanonLabError):
-    """A notebook that cannot be read, or that did not run to its end."""
+    """A notebook that cannot be read, or that did not run to its end.
+
+    Attributes
+    ----------
+    reason : str
+        Why it did not run to its end, without a value of the data.
+    """
+
+    def __init__(self, message: str, reason: str = ""):
+        super().__init__(message)
+        self.reason = reason
 
 
 def find_notebooks() -> dict[str, Path]:

@@ -7,7 +7,7 @@ import contextlib
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ from kanon_lab.notebooks.recording import NotebookError, has_json_form, read_not
 
 def own_errors(kind: type[KanonLabError] = KanonLabError) -> set[str]:
     """Names of the errors of a kind that quote no value of the data: all but the one that says what a cell raised."""
-    kinds = [each for each in kind.__subclasses__() if each is not NotebookError]
+    kinds = [subclass for subclass in kind.__subclasses__() if subclass is not NotebookError]
     return {kind.__name__}.union(*map(own_errors, kinds))
 
 
@@ -40,8 +40,8 @@ def without_values(notebook: Any, message: str) -> Any:
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if output.output_type != "stream"]
             for error in (output for output in cell.outputs if output.output_type == "error"):
-                kind, said = re.sub(r"\W", "", error.ename), message if error.ename in own_errors() else ""
-                error.ename, error.evalue, error.traceback = kind, said, [f"{kind}: {said}" if said else kind]
+                kind, words = re.sub(r"\W", "", error.ename), message if error.ename in own_errors() else ""
+                error.ename, error.evalue, error.traceback = kind, words, [f"{kind}: {words}" if words else kind]
     return notebook
 
 
@@ -58,6 +58,8 @@ NEEDED = "# Of this file: with another one each of these must be given."
 _FILES = ("file", "population")
 # What to do about a notebook that names no kernel, or one that is not here.
 CHOOSE_KERNEL = "open it in JupyterLab, choose the kernel Python 3 and save it"
+# The tag of the cell with the parameters of a run.
+_INJECTED = "injected-parameters"
 # What the metadata of a notebook say that a failed run has left.
 _FAILED = {"failed": True}
 
@@ -84,7 +86,7 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
         nodes = [node for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign)]
     except (ValueError, SyntaxError):
         raise NotebookError(f"{path}: its parameters cannot be read; {CHOOSE_KERNEL}") from None
-    found, lines = {}, source.splitlines()
+    parameters, lines = {}, source.splitlines()
     for node in nodes:
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if isinstance(target, ast.Name):
@@ -93,8 +95,10 @@ def parameters_of(path: Path) -> dict[str, Parameter]:
                 or lines[(node.end_lineno or node.lineno) - 1].partition("# ")[2]
             )
             marks = [line for line in lines[: node.lineno - 1] if line in (EMPTY, NEEDED)]
-            found[target.id] = Parameter(_literal(node.value), words, marks[-1] if marks else "", _empty(node.value))
-    return found
+            parameters[target.id] = Parameter(
+                _literal(node.value), words, marks[-1] if marks else "", _empty(node.value)
+            )
+    return parameters
 
 
 def _literal(node: ast.expr | None) -> Any:
@@ -136,11 +140,11 @@ def for_the_file(path: Path, known: Mapping[str, Parameter], parameters: Mapping
     """The parameters, without a default that is about the notebook's own file where another one is asked for."""
     if (asked := _other_file(known, parameters)) is None:
         return dict(parameters)
-    needed = {name: each.words for name, each in known.items() if each.mark == NEEDED and name not in parameters}
+    needed = {name: row.words for name, row in known.items() if row.mark == NEEDED and name not in parameters}
     if needed:
         wanted = "; ".join(f"{name} ({words})" for name, words in needed.items())
         raise OptionError(f"{path.name}: with another {asked} give {wanted}")
-    return {name: each.empty for name, each in known.items() if each.mark == EMPTY} | dict(parameters)
+    return {name: row.empty for name, row in known.items() if row.mark == EMPTY} | dict(parameters)
 
 
 def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[str, Parameter]:
@@ -153,12 +157,12 @@ def check_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[st
     for name, value in parameters.items():
         if name not in known:
             raise OptionError(f"{of}: unknown parameter {name!r}; it has: {', '.join(known) or 'none'}")
-        default, given = known[name].default, type(value).__name__
+        default, kind = known[name].default, type(value).__name__
         if default is not None and not _same_type(value, default):
-            raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {given}")
+            raise OptionError(f"{of}: parameter {name!r} must be of type {type(default).__name__}, not {kind}")
         if not has_json_form(value):
             raise OptionError(
-                f"{of}: parameter {name!r} has no JSON form ({given}); "
+                f"{of}: parameter {name!r} has no JSON form ({kind}); "
                 "give a number, text, true or false, or a list or dict of these"
             )
     return known
@@ -171,7 +175,12 @@ def _same_type(value: Any, default: Any) -> bool:
 
 
 def run_notebook(
-    source: str | Path, target: str | Path, parameters: Mapping[str, Any] | None = None, *, progress: bool = False
+    source: str | Path,
+    target: str | Path,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    progress: bool = False,
+    private: bool = False,
 ) -> None:
     """Execute a notebook and write the executed copy.
 
@@ -186,13 +195,16 @@ def run_notebook(
         Value by name, checked by `check_parameters`.
     progress : bool
         Show a bar that counts cells.
+    private : bool
+        Keep the parameters out of the copy, and of a failure, as where the file is the user's own, what may quote the
+        data: printed text, and the words of errors that are not ours.
     """
-    source, target, given = Path(source), Path(target), dict(parameters or {})
+    source, target, chosen = Path(source), Path(target), dict(parameters or {})
     check_open_files()
-    known = check_parameters(source, given)
-    asked = _other_file(known, given)
-    own = (str(given[asked]), list(given)) if asked is not None and is_own(given[asked]) else None
-    parameters = for_the_file(source, known, given)
+    known = check_parameters(source, chosen)
+    asked = _other_file(known, chosen)
+    own = None if private or asked is None or not is_own(chosen[asked]) else str(chosen[asked])
+    parameters = for_the_file(source, known, chosen)
     _check_kernel(source)
     failed = target.with_name(f"{target.stem}.failed.ipynb")
     with storage_errors(target), _terminated_as_interrupted():
@@ -202,11 +214,21 @@ def run_notebook(
         with atomic_path(target, ending=".ipynb") as partial:
             try:
                 _execute(source, partial, parameters, progress)
-                _strip(partial)
+                _strip(partial, private=private)
             except NotebookError as error:
                 if not partial.stat().st_size:
                     raise
-                _keep(partial, failed, error, own)
+                line, what = str(error), "traceback in"
+                cause: NotebookError | None = error
+                if private or own is not None:
+                    line, what, cause = _without_values(partial, error, own, chosen), "the cells that ran are in", None
+                if status(failed) is not None:
+                    kept = f"its notebook was not kept, since {failed} is another file"
+                else:
+                    _strip(partial, private=private, failed=True)
+                    partial.replace(failed)
+                    kept = f"{what} {failed}"
+                raise NotebookError(f"{line}; {kept}", error.reason) from cause
 
 
 def _prepare(target: Path) -> None:
@@ -218,47 +240,24 @@ def _prepare(target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _keep(partial: Path, failed: Path, error: NotebookError, own: tuple[str, list[str]] | None) -> None:
-    """Keep a failed notebook, and raise its error: without values of a user's `own` file (and the parameters given)."""
-    if own is None:
-        line, what, cause = str(error), "traceback in", error
-    else:
-        line, what, cause = _without_values(partial, error, *own), "the cells that ran are in", None
-    if status(failed) is not None:
-        raise NotebookError(f"{line}; its notebook was not kept, since {failed} is another file") from cause
-    _strip(partial, failed=True)
-    partial.replace(failed)
-    raise NotebookError(f"{line}; {what} {failed}") from cause
-
-
-def _without_values(partial: Path, error: NotebookError, file: str, given: list[str]) -> str:
-    """Take what may quote the data out of a failed notebook; the error in one line that does not."""
+def _without_values(partial: Path, error: NotebookError, file: str | None, names: Iterable[str]) -> str:
+    """Take what may quote the data out of a failed notebook; the error in one line that does not, but says the file."""
     import nbformat
 
-    cause: Any = error.__cause__
-    if not hasattr(cause, "ename"):  # no cell failed, but its process, or papermill
-        line, message = str(error) if isinstance(cause, RuntimeError) else in_one_line(type(cause).__name__, ""), ""
-    else:
-        message = in_one_line(cause.ename, cause.evalue)
-        if cause.ename in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
-            message = f"{file}: {message}"
-        remedy = "" if cause.ename in own_errors() else f"; check what was given: {', '.join(given)}"
-        line = f"{str(error).partition(': ')[0]}: {message}{remedy}"
+    name, message = getattr(error.__cause__, "ename", ""), error.reason
+    if file and name in own_errors(DataError) - own_errors(AbsentFileError) and not message.startswith(f"{file}: "):
+        message = f"{file}: {message}"
     nbformat.write(without_values(read_notebook(partial), message), partial)
-    return line
+    remedy = f"; check what was given: {', '.join(names)}" if name and name not in own_errors() else ""
+    return f"{str(error).partition(': ')[0]}: {message}{remedy}"
 
 
-def _papermill() -> Any:
+def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
     load_jsonschema()
     try:
         import papermill
     except ModuleNotFoundError:
         raise MissingPackageError("running notebooks needs papermill: pip install 'kanon-lab[report]'") from None
-    return papermill
-
-
-def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: bool) -> None:
-    package = _papermill()
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
     from papermill.exceptions import PapermillException, PapermillExecutionError
     from traitlets.config import Config
@@ -266,7 +265,7 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
     try:
         # Left by itself, the file of the kernel's ports and key outlives a run that is interrupted.
         with TemporaryDirectory(prefix="kanon-lab-") as folder:
-            package.execute_notebook(
+            papermill.execute_notebook(
                 _injected(read_notebook(source), parameters),
                 str(partial).replace("{", "{{").replace("}", "}}"),  # papermill takes it for a template
                 cwd=str(partial.parent),
@@ -279,11 +278,14 @@ def _execute(source: Path, partial: Path, parameters: dict[str, Any], progress: 
         # One cell was added for the parameters.
         number = error.cell_index + 1 - bool(parameters)
         fault = f"{error.ename}: {error.evalue}".rstrip(": ")
-        raise NotebookError(f"{source.name}, cell {number} ({_first_line(error.source)}): {fault}") from error
+        place = f"{source.name}, cell {number} ({_first_line(error.source)})"
+        raise NotebookError(f"{place}: {fault}", in_one_line(error.ename, error.evalue)) from error
     except (CellExecutionError, CellTimeoutError, PapermillException) as error:
-        raise NotebookError(f"{source.name}: {type(error).__name__}: {error}") from error
+        kind = type(error).__name__
+        raise NotebookError(f"{source.name}: {kind}: {error}", f"an unexpected {kind}") from error
     except RuntimeError as error:  # of jupyter_client when it does not start, of nbclient when it dies
-        raise NotebookError(f"{source.name}: its Python process did not start, or died (out of memory?)") from error
+        reason = "its Python process did not start, or died (out of memory?)"
+        raise NotebookError(f"{source.name}: {reason}", reason) from error
 
 
 def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
@@ -294,20 +296,22 @@ def _injected(notebook: Any, parameters: Mapping[str, Any]) -> Any:
     class Translator(PythonTranslator):
         @classmethod
         def translate_dict(cls, val: Mapping[Any, Any]) -> str:
-            return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(each)}" for key, each in val.items()) + "}"
+            return "{" + ", ".join(f"{cls.translate(key)}: {cls.translate(value)}" for key, value in val.items()) + "}"
 
     if parameters:
         own = [i for i, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", [])]
-        cell = new_code_cell(Translator.codify(parameters), metadata={"tags": ["injected-parameters"]})
+        cell = new_code_cell(Translator.codify(parameters), metadata={"tags": [_INJECTED]})
         notebook.cells.insert(own[0] + 1 if own else 0, cell)
     return notebook
 
 
-def _strip(path: Path, failed: bool = False) -> None:
+def _strip(path: Path, *, private: bool, failed: bool = False) -> None:
     """Remove metadata that says where and when a notebook ran, and the state of live controls, dead without Python."""
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
+    if private:
+        notebook.cells = [cell for cell in notebook.cells if _INJECTED not in cell.metadata.get("tags", [])]
     _pop_metadata(notebook, "papermill", "widgets", "execution")
     if failed:
         notebook.metadata["kanon_lab"] = _FAILED

@@ -280,7 +280,7 @@ def _summary(protection: Protection, config: ReportConfig, name: str, k: int) ->
         "policy": "category" if spec.missing == "category" else "wildcard",
         "estimator": protection.estimator,
         "k": k,
-        "risks": list(config.risks),
+        "risks": list(config.recipe.risks),
         "least": max(config.least, k),
         "before": protection.start.measured.row(),
         "after": protection.state.measured.row(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import shutil
@@ -10,8 +9,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from html import escape
-from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -22,100 +19,55 @@ from kanon_lab.engines.source import check_engine
 from kanon_lab.errors import DataError, KanonLabError, OptionError, StorageError, inside, shortened, visible
 from kanon_lab.notebooks import NotebookError, of_failed_run, recorded, run_notebook
 from kanon_lab.notebooks.recording import find_notebooks, read_notebook
-from kanon_lab.notebooks.running import in_one_line, without_values
-from kanon_lab.recipes.yaml_file import dump_yaml
-from kanon_lab.report.config import RELEASE, STEPS, ReportConfig, names_only
+from kanon_lab.report.config import ReportConfig, names_only
 from kanon_lab.report.large import draft_folder, engine_options
+from kanon_lab.report.parts import render_template
 from kanon_lab.report.safe import shown_settings
+from kanon_lab.report.sections import SECTIONS
 from kanon_lab.report.words import Words
 from kanon_lab.show import page as figures
 
-NOTEBOOK = "report"
-_REQUEST = "request.json"
+_NOTEBOOK = "report"
+# In the working folder: names of steps as they begin, and the folder of the protected file.
+_STEPS, _RELEASE = "steps.txt", "release"
 _MOST_BYTES = 2_000_000
 # Systems have 255 at most; drafts and notebooks of failed runs have longer names.
 _LONGEST_NAME = 200
 _PRIVATE = 0o600
 _SECONDS_BETWEEN = 0.2
-# The browser itself refuses whatever is not in the file; Vega makes functions out of its expressions.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
-# Inside the page, so that no browser asks for a file that is not there.
-_ICON = "data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27/%3E"
-# What stands around a cell, and around each thing that it shows.
-_CELL, _ENDS = 'class="cell border-box-sizing code_cell rendered"', "</div>\n</div>\n</div>\n"
-_AREA = '<div class="output_html rendered_html output_subarea">'
-
 # Characters that turn the direction of what follows stand as their codes: no name or title commands how a page is read.
 _TURNING = {code: f"[U+{code:04X}]" for code in (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def report_page(executed: str | Path, *, title: str, language: str, banner: str = "") -> str:
     """The page of an executed notebook: figures, tables and texts, none of its code; with a banner on every screen."""
-    body = _body(read_notebook(executed), language)
-    style = f"{figures.style()}\n{(resources.files(__package__) / 'report.css').read_text('utf-8')}"
-    page = f"""<!DOCTYPE html>
-<html lang="{escape(language)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{escape(title)}</title>
-<link rel="icon" href="{_ICON}">
-<style>
-{style}</style>
-</head>
-<body{' class="kanon-marked"' if banner else ""}>
-{f'<p class="kanon-banner" role="note">{escape(banner)}</p>' if banner else ""}
-<main>
-<h1>{escape(title)}</h1>
-{_contents(body)}
-{body}
-</main>
-<script>
-{_inside_script(figures.script())}</script>
-</body>
-</html>
-"""
+    outputs = [output for cell in read_notebook(executed).cells for output in cell.get("outputs", [])]
+    shown = [html for output in outputs if (html := _html_of(output, language)) is not None]
+    words = Words(language)
+    page = render_template(
+        "page.html",
+        title=title,
+        language=language,
+        banner=banner,
+        style=figures.style(),
+        # Code cannot end the element that it is in.
+        script=re.sub(r"<(/script|!--)", r"<\\\1", figures.script(), flags=re.IGNORECASE),
+        outputs=shown,
+        sections=[
+            (name, words.say(f"h_{name}"))
+            for name in SECTIONS
+            if any(html.startswith(f'<h2 id="{name}">') for html in shown)
+        ],
+    )
     return page.translate(_TURNING)
 
 
-def _contents(body: str) -> str:
-    """Links to the sections."""
-    heads = re.findall(r'<h2 id="(\w+)">(.*?)</h2>', body)
-    links = "\n".join(f'<li><a href="#{name}">{text}</a></li>' for name, text in heads)
-    return f"<nav><ul>\n{links}\n</ul></nav>" if links else ""
-
-
-def _body(notebook: Any, language: str) -> str:
-    """What the cells of a notebook show: HTML and figures; no words of warnings, no errors, no plain text.
-
-    The same bytes as from nbconvert and its template "basic", which take longer than all the rest of a page.
-    """
-    from bs4 import BeautifulSoup  # attributes in the order of their names, and the fewest entities
-
-    cells = [
-        (cell.id, [*filter(None, (_html_of(each, language) for each in cell.get("outputs", [])))])
-        for cell in notebook.cells
-    ]
-    return str(BeautifulSoup("".join(_cell(name, shown) for name, shown in cells if shown), "html.parser"))
-
-
 def _html_of(output: Any, language: str) -> str | None:
+    """What an output shows on a page: a figure or HTML; no words of warnings, no errors, no plain text."""
     data = output.get("data", {})
-    return (
-        figures.output_html(data, output.metadata, language) if figures.VEGALITE_MIME in data else data.get("text/html")
-    )
-
-
-def _cell(name: str, shown: list[str]) -> str:
-    areas = "".join(f'<div class="output_area">\n{_AREA}{html}</div>\n</div>\n' for html in shown)
-    return f'<div {_CELL} id="cell-id={name}">\n<div class="output_wrapper">\n<div class="output">\n{areas}{_ENDS}'
-
-
-def _inside_script(code: str) -> str:
-    """Code that cannot end the element which it stands in: texts of it with ``</script`` and ``<!--`` are escaped."""
-    return re.sub(r"<(/script|!--)", r"<\\\1", code, flags=re.IGNORECASE)
+    if figures.VEGALITE_MIME in data:
+        return figures.output_html(data, output.metadata, language)
+    return data.get("text/html")
 
 
 @dataclass(frozen=True)
@@ -204,49 +156,61 @@ def make_report(
     began = time.perf_counter()
     out, target = Path(out), None if protected is None else Path(protected)
     by_engine = check_engine(engine) != "memory"
-    request: dict[str, Any] = {
-        **_asked(file, by_engine),
-        "configuration": dump_yaml(config.settings),
-        "where": config.recipe.name,
-    }
-    request |= {"internal": internal, "protected": None if target is None else target.name}
+    source = _located(file, by_engine)
+    options: dict[str, Any] = {"called": config.recipe.name}
     if by_engine:
         with names_only(Path(file), *([target] if target else [])), inside(config.recipe.name):
-            request["counted"] = engine_options(file, config.recipe, target, engine, spill)
+            options["counted"] = engine_options(file, config.recipe, target, engine, spill)
     elif (limit := files.limit()) is not None:
-        request["reading"] = {"max_bytes": limit}
-    check_out(out, [("the input", file), *_hierarchies(config)])
-    if target is not None:
-        check_protected(target, out, file, config)
+        options["reading"] = {"max_bytes": limit}
+    check_targets(out, target, file, config)
     kept = _kept_beside(out)
-    released = None if target is None else {"file": str(target), "sha256": None, "records": None}
-    with TemporaryDirectory(prefix="kanon-lab-") as folder, draft_folder(target if by_engine else None) as beside:
-        if beside is not None:
-            request["beside"] = str(beside)
-        executed = _executed(Path(folder), request, kept, progress)
-        found = recorded(executed)
+    released: dict[str, Any] | None = None
+    if target is not None:
+        released = {"file": str(target), "sha256": None, "records": None}
+    with TemporaryDirectory(prefix="kanon-lab-") as name, draft_folder(target if by_engine else None) as beside:
+        folder = Path(name)
+        draft = None if target is None else Path(beside or folder / _RELEASE, target.name)
+        if draft is not None:
+            draft.parent.mkdir(exist_ok=True)
+            options["protected"] = str(draft)
+        parameters = {"file": str(source), "configuration": config.settings, "internal": internal, "options": options}
+        executed = _executed(folder, parameters, kept, progress)
+        results = recorded(executed)
         marked = Words(config.language).say("internal_banner") if internal else ""
-        page = report_page(executed, title=found["title"], language=config.language, banner=marked)
+        page = report_page(executed, title=results["title"], language=config.language, banner=marked)
         if (size := len(page.encode())) > _MOST_BYTES:
             raise OptionError(f"{out.name}: would have {size:,} bytes, more than {_MOST_BYTES:,}; take columns out")
-        if target is None or (only_met and not found["judged"]["met"]):
+        if target is None or draft is None or (only_met and not results["judged"]["met"]):
             _write(out, page)
         else:
-            with _placed(Path(beside or Path(folder, RELEASE), target.name), target, overwrite, moved=by_engine):
+            with _placed(draft, target, overwrite, moved=by_engine):
                 _write(out, page)
             digest = files.sha256(target) if target.is_file() else None
-            released = {**(released or {}), "sha256": digest, "records": found["records"]}
+            released = {"file": str(target), "sha256": digest, "records": results["records"]}
     with suppress(OSError, KanonLabError):  # the page is there, whatever becomes of the leavings of an older run
         if of_failed_run(kept):
             kept.unlink()
-    parameters = {"file": request["name"], **shown_settings(config.shown), "seed": config.recipe.seed}
-    return Report(out, parameters, round(time.perf_counter() - began, 3), found["judged"], released, engine)
+    settings = {"file": source.name, **shown_settings(config.shown), "seed": config.recipe.seed}
+    return Report(out, settings, round(time.perf_counter() - began, 3), results["judged"], released, engine)
 
 
-def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
-    """Raise an error, before minutes of work, where no page could be written, or would replace one of the inputs."""
-    from kanon_lab.data.writing import refuse_inputs
+def check_targets(
+    out: Path,
+    target: Path | None,
+    file: str | Path,
+    config: ReportConfig,
+    others: Iterable[tuple[str, str | Path]] = (),
+) -> None:
+    """Raise an error, before minutes of work, where page or protected file cannot be written or would replace an input.
 
+    Inputs are the file, hierarchy files of the configuration and `others`, each with what to call it.
+    """
+    from kanon_lab.data.sets import DATA_SETS
+    from kanon_lab.data.writing import check_target, refuse_inputs
+
+    source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
+    inputs = [("the input", source), *others, *(("a hierarchy file", path) for path in config.hierarchies)]
     if out.suffix.lower() != ".html":
         raise OptionError(f"{out.name}: the name of a report must end in .html")
     if len(out.name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
@@ -260,21 +224,10 @@ def check_out(out: Path, inputs: Iterable[tuple[str, str | Path]]) -> None:
             raise StorageError(f"{path.name}: is a folder; choose another name, or remove it")
     if not out.absolute().parent.is_dir():
         raise StorageError(f"{out.name}: its folder is not there; make it or choose another place")
-
-
-def check_protected(target: Path, out: Path, file: str | Path, config: ReportConfig) -> None:
-    """Raise an error, before minutes of work, where no protected file could be written, or would replace an input."""
-    from kanon_lab.data.sets import DATA_SETS
-    from kanon_lab.data.writing import check_target, refuse_inputs
-
-    source = DATA_SETS[str(file)].path if str(file) in DATA_SETS else file
-    with names_only(target, target.absolute()):
-        check_target(target)
-        refuse_inputs(target, [("the input", source), ("the page", out), *_hierarchies(config)])
-
-
-def _hierarchies(config: ReportConfig) -> list[tuple[str, Path]]:
-    return [("a hierarchy file", each) for each in config.hierarchies]
+    if target is not None:
+        with names_only(target, target.absolute()):
+            check_target(target)
+            refuse_inputs(target, [*inputs, ("the page", out)])
 
 
 def _kept_beside(out: Path) -> Path:
@@ -282,32 +235,33 @@ def _kept_beside(out: Path) -> Path:
     return out.with_name(f"{out.stem}.failed.ipynb")
 
 
-def _asked(file: str | Path, by_engine: bool) -> dict[str, str]:
-    """Folder and name of the file: outside this request only the name is known."""
+def _located(file: str | Path, by_engine: bool) -> Path:
+    """Where the file is, which must hold something; of a data set its name."""
     from kanon_lab.data.sets import DATA_SETS
 
     if str(file) in DATA_SETS:
-        return {"folder": ".", "name": str(file)}
+        return Path(file)
     path = Path(file).absolute()
     with names_only(path):
-        if by_engine and path.is_dir():
-            return {"folder": str(path.parent), "name": path.name}
-        files.check_file(path)
-        if not path.stat().st_size:
-            raise DataError(f"{path}: is empty; make or download it again")
-    return {"folder": str(path.parent), "name": path.name}
+        if not (by_engine and path.is_dir()):
+            files.check_file(path)
+            if not path.stat().st_size:
+                raise DataError(f"{path}: is empty; make or download it again")
+    return path
 
 
-def _executed(folder: Path, request: dict[str, Any], kept: Path, progress: bool) -> Path:
+def _executed(folder: Path, parameters: dict[str, Any], kept: Path, progress: bool) -> Path:
     """Run the notebook in a folder that only its owner may enter; of a failed run a stripped copy is kept."""
-    target = folder / f"{NOTEBOOK}.ipynb"
-    with files.storage_errors(_REQUEST):
-        (folder / _REQUEST).write_text(json.dumps(request), "utf-8")
+    target, steps = folder / f"{_NOTEBOOK}.ipynb", folder / _STEPS
+    parameters["options"]["steps"] = str(steps)
     try:
-        with _told(folder / STEPS, request["name"], progress), _quiet("papermill"):
-            run_notebook(find_notebooks()[NOTEBOOK], target, {"request": _REQUEST})
+        with _step_shown(steps, Path(parameters["file"]).name, progress), _quiet("papermill"):
+            run_notebook(find_notebooks()[_NOTEBOOK], target, parameters, private=True)
     except NotebookError as error:
-        raise NotebookError(_kept(folder, said_of(error), kept)) from None
+        reason = error.reason or f"an unexpected {type(error).__name__}"
+        failed = target.with_name(f"{_NOTEBOOK}.failed.ipynb")
+        line = f"{reason} (step: {last_step(steps)}; no report was written{_keep(failed, kept)})"
+        raise NotebookError(line, reason) from None
     except KanonLabError as error:
         raise type(error)(str(error).replace(f"{folder}/", "")) from None
     return target
@@ -315,42 +269,21 @@ def _executed(folder: Path, request: dict[str, Any], kept: Path, progress: bool)
 
 def last_step(steps: Path) -> str:
     """The step that the notebook said last."""
-    told = steps.read_text("utf-8").splitlines() if steps.exists() else []
-    return told[-1] if told else "start Python"
+    lines = steps.read_text("utf-8").splitlines() if steps.exists() else []
+    return lines[-1] if lines else "start Python"
 
 
-def said_of(error: NotebookError) -> str:
-    """How a run failed, by the error that `run_notebook` raised: a line without values of the data."""
-    cause = error.__cause__
-    while isinstance(cause, NotebookError):
-        cause = cause.__cause__
-    if (kind := getattr(cause, "ename", None)) is not None:
-        return in_one_line(kind, getattr(cause, "evalue", ""))
-    if isinstance(cause, RuntimeError):
-        return "its Python process did not start, or died (out of memory?)"
-    return f"an unexpected {type(cause or error).__name__}"
-
-
-def _kept(folder: Path, message: str, kept: Path) -> str:
-    """Keep the notebook of a failed run, and say in a line what failed and where that is."""
-    said = f"{message} (step: {last_step(folder / STEPS)}; no report was written"
-    failed = folder / f"{NOTEBOOK}.failed.ipynb"
+def _keep(failed: Path, kept: Path) -> str:
+    """Keep the notebook of a failed run, and say where."""
     if not failed.exists():
-        return f"{said})"
+        return ""
     if files.status(kept) is not None and not of_failed_run(kept):
-        return f"{said}; its notebook was not kept, since {kept.name} is another file)"
+        return f"; its notebook was not kept, since {kept.name} is another file"
     try:
-        _write(kept, stripped(failed, message))
+        _write(kept, failed.read_text("utf-8"))
     except StorageError:
-        return f"{said}, and {kept.name} could not be kept)"
-    return f"{said}; the executed notebook is kept beside it: {kept.name})"
-
-
-def stripped(path: Path, message: str) -> str:
-    """A failed notebook as text, without what is printed: warnings of other packages quote values."""
-    import nbformat
-
-    return nbformat.writes(without_values(read_notebook(path), message))
+        return f", and {kept.name} could not be kept"
+    return f"; the executed notebook is kept beside it: {kept.name}"
 
 
 @contextmanager
@@ -394,7 +327,7 @@ def _quiet(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _told(steps: Path, name: str, progress: bool) -> Iterator[None]:
+def _step_shown(steps: Path, name: str, progress: bool) -> Iterator[None]:
     """Show on standard error, if that is a terminal, the step that a notebook said last."""
     from tqdm import tqdm
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, chdir, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -32,10 +31,6 @@ _MOST_RECORDS = 1_000_000
 _OF_RECORDS = ("k", "k_required", "least")
 # More than a column of whole numbers can hold.
 _TOO_LARGE = 2**63
-#: File of the working folder to which the names of steps are written as they begin.
-STEPS = "steps.txt"
-#: Folder in it for the protected file.
-RELEASE = "release"
 _EXAMPLE_FILE, _EXAMPLE = "health-survey", "example.yml"
 _ROLES_OF_SEVERAL = ("key_variables", "sensitive_variables", "numeric_variables", "strata", "direct_identifiers")
 
@@ -80,11 +75,6 @@ class ReportConfig:
         return self.recipe.language
 
     @property
-    def risks(self) -> tuple[float, ...]:
-        """The individual risks above which records are counted, 0-1."""
-        return self.recipe.risks
-
-    @property
     def hierarchies(self) -> tuple[Path, ...]:
         """Files of hierarchies that the steps read."""
         return tuple(map(Path, hierarchy_paths(self.settings)))
@@ -95,22 +85,23 @@ class ReportConfig:
         return {**without_folders(self.settings), "seed": self.recipe.seed}
 
 
-def read_config(path: str | Path, overrides: Iterable[str] = ()) -> ReportConfig:
+def read_config(path: str | Path, overrides: Iterable[str] | Mapping[str, Any] = ()) -> ReportConfig:
     """Read a configuration.
 
     Parameters
     ----------
     path : str or Path
         A YAML file of settings. Files of hierarchies are looked for in its folder. Errors call files by their names.
-    overrides : iterable of str
-        Settings to put in place of the file's, such as ``language=es`` or ``limits.k=5``: what stands after the
-        first ``=`` is YAML, and dots lead into mappings.
+    overrides : mapping, or iterable of str
+        Settings to put in place of the file's, such as ``{"language": "es", "limits.k": 5}``; dots lead into mappings.
+        In texts such as ``limits.k=5`` what stands after the first ``=`` is YAML.
     """
     path = Path(path)
+    pairs = [*overrides.items()] if isinstance(overrides, Mapping) else [*map(_parsed, overrides)]
     with names_only(path, path.absolute()):
         settings = read_yaml(path)
-        for override in overrides:
-            settings = _overridden(settings, override)
+        for name, value in pairs:
+            settings = _overridden(settings, name, value)
         written = {path.absolute().parent / name: name for name in hierarchy_paths(settings)}
         with _called(written):
             for file in written:
@@ -137,13 +128,13 @@ def as_config(settings: Mapping[str, Any], *, name: str = "the configuration") -
             if "grid" in settings:
                 raise OptionError("grid belongs under map, such as map: {grid: {k: [2, 3, 5]}}")
             _check_plain(settings)
-        given = read(ReportSettings, settings)
+        report = read(ReportSettings, settings)
         of_recipe = {setting: value for setting, value in settings.items() if setting not in OF_REPORTS}
         recipe = as_recipe(of_recipe, name="")
-        options: dict[str, Any] = {"title": given.title, "least": given.least}
-        if given.map is not None:
+        options: dict[str, Any] = {"title": report.title, "least": report.least}
+        if report.map is not None:
             with inside("map"):
-                options |= _map(given.map.fields_set, of_recipe)
+                options |= _map(report.map.fields_set, of_recipe)
     return ReportConfig(
         replace(recipe, name=name), deepcopy(dict(settings)), limits=recipe.limits, reading=recipe.reading, **options
     )
@@ -169,16 +160,16 @@ def _called(names: Mapping[Path, str]) -> Iterator[None]:
 def _check_plain(settings: Mapping[str, Any]) -> None:
     """Refuse numbers that nothing could count, texts that no file can hold, and names in one text for a list."""
     for name, value in settings.items():
-        for each in _parts(value):
-            if isinstance(each, int) and abs(each) >= _TOO_LARGE and name != "seed":
+        for part in _parts(value):
+            if isinstance(part, int) and abs(part) >= _TOO_LARGE and name != "seed":
                 raise OptionError(f"{shortened(name)}: a number has more than 18 digits; write a smaller one")
-            if isinstance(each, str) and any("\ud800" <= letter <= "\udfff" for letter in each):
+            if isinstance(part, str) and any("\ud800" <= letter <= "\udfff" for letter in part):
                 raise OptionError(f"{shortened(name)}: a text has half a character (a surrogate); write it again")
     limits = settings.get("limits")
     counts = {name: settings.get(name) for name in _OF_RECORDS}
     counts |= {"limits: k": limits.get("k")} if isinstance(limits, Mapping) else {}
     for name, value in counts.items():
-        if any(isinstance(each, int) and each > _MOST_RECORDS for each in _parts(value)):
+        if any(isinstance(part, int) and part > _MOST_RECORDS for part in _parts(value)):
             raise OptionError(f"{name} must be {_MOST_RECORDS:,} or less")
     for name in _ROLES_OF_SEVERAL:
         if isinstance(text := settings.get(name), str) and "," in text:
@@ -192,31 +183,36 @@ def _parts(value: Any) -> Iterator[Any]:
     if not isinstance(value, (list, tuple)):
         yield value
         return
-    for each in value:
-        yield from _parts(each)
+    for part in value:
+        yield from _parts(part)
 
 
-def _overridden(settings: dict[str, Any], override: str) -> dict[str, Any]:
-    """Settings with one of them replaced, or one within mappings; those given are not changed."""
+def _parsed(override: str) -> tuple[str, Any]:
+    """Name and value of an override such as limits.k=5."""
     name, sign, text = override.partition("=")
-    *outer, last = names = [part.strip() for part in name.split(".")]
-    if not sign or not all(names):
+    if not sign or not all(part.strip() for part in name.split(".")):
         raise OptionError(f"--set {shortened(override)}: write name=value, such as language=es or limits.k=5")
+    return name, parse_yaml(text, f"--set {shortened(name)}")
+
+
+def _overridden(settings: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Settings with one of them replaced, or one within mappings; those given are not changed."""
+    *outer, last = [part.strip() for part in name.split(".")]
     place = settings = deepcopy(settings)
     for part in outer:
         place[part] = place = {} if place.get(part) is None else place[part]
         if not isinstance(place, dict):
             raise OptionError(f"--set {shortened(name)}: {shortened(part)} holds no names; set it as a whole")
-    place[last] = parse_yaml(text, f"--set {shortened(name)}")
+    place[last] = value
     return settings
 
 
-def _map(given: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
+def _map(mapped: Mapping[str, Any], of_recipe: Mapping[str, Any]) -> dict[str, Any]:
     """The recipes to compare, each of them checked, and the measures to compare them by."""
     recipe = {name: value for name, value in of_recipe.items() if name in RecipeSettings.model_fields}
-    settings = {**recipe, "steps": given.get("steps", recipe.get("steps", [])), "grid": given["grid"]}
+    settings = {**recipe, "steps": mapped.get("steps", recipe.get("steps", [])), "grid": mapped["grid"]}
     grid_candidates(settings)
-    measures = {kind: given[kind] for kind in ("risk", "loss") if kind in given}
+    measures = {kind: mapped[kind] for kind in ("risk", "loss") if kind in mapped}
     for kind, name in measures.items():
         measure_of(name, kind)
     return {"map": settings, **{f"map_{kind}": name for kind, name in measures.items()}}
@@ -260,7 +256,6 @@ class Run:
     def write(self, protection: Protection) -> None:
         """Write the protected file, where one is asked for."""
         if self.protected is not None:
-            self.protected.parent.mkdir(exist_ok=True)
             with names_only(self.protected):
                 protection.write(self.protected)
 
@@ -271,42 +266,80 @@ class Run:
             yield
 
 
-def opened(request: str = "") -> Run:
-    """Read the file that a report is asked for.
+def open_run(
+    file: str = _EXAMPLE_FILE,
+    configuration: str | Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    internal: bool = False,
+    called: str = "the configuration",
+    steps: str | None = None,
+    protected: str | None = None,
+    reading: Mapping[str, Any] | None = None,
+    counted: Mapping[str, Any] | None = None,
+) -> Run:
+    """Read the file and the configuration of a report.
 
-    `request` is the name of a JSON file in the working folder: ``folder`` and ``name`` of the microdata file, the
-    ``configuration`` as YAML, and ``where``, what to call that; ``protected``, the name of the file to write the
-    release to in the folder ``beside`` (`RELEASE`), and whether it is ``internal``; ``reading``, what holds instead of
-    its options; ``counted``, options of a `LargeFile`, for one that an engine is to count. "" is an embedded survey and
-    a small configuration.
+    Parameters
+    ----------
+    file : str
+        A microdata file, or the name of a data set.
+    configuration : str or mapping, optional
+        A YAML file, or settings as `as_config` takes them; a small example where `file` is not given either.
+    overrides : mapping, optional
+        As in `read_config`.
+    internal : bool
+        Whether the report is for the office only.
+    called : str
+        What errors call settings that come as a mapping.
+    steps, protected : str, optional
+        Files to write: names of steps as they begin, and the release.
+    reading : mapping, optional
+        Options of `read_file` that hold in place of the configuration's.
+    counted : mapping, optional
+        Options of a `LargeFile`, where an engine is to count the file.
     """
     from kanon_lab.data.microdata import read_file
+    from kanon_lab.notebooks import is_own
 
-    if not request:
-        text = resources.files(__package__).joinpath(_EXAMPLE).read_text("utf-8")
-        return Run(read_file(_EXAMPLE_FILE), as_config(parse_yaml(text, _EXAMPLE), name=_EXAMPLE))
-    warnings.simplefilter("ignore")  # some quote values
-    steps = Path(STEPS).absolute()
-    with _step(steps, "read the file"):
-        asked = json.loads(Path(request).read_text("utf-8"))
-        config = as_config(parse_yaml(asked["configuration"], asked["where"]), name=asked["where"])
-        file: MicrodataFile | LargeFile
-        if "counted" in asked:
-            file = LargeFile(asked["folder"], asked["name"], asked["counted"])
+    if is_own(file):
+        warnings.simplefilter("ignore")  # some quote values
+    path, noted = Path(file), None if steps is None else Path(steps)
+    data: MicrodataFile | LargeFile
+    with _step(noted, "read the file"):
+        config = _configured(file, configuration, overrides or {}, called)
+        if counted:
+            data = LargeFile(path, dict(counted))
         else:
-            with chdir(asked["folder"]):  # so that errors call the file by its name
-                file = read_file(asked["name"], **(config.reading | asked.get("reading", {})))
-            check_named(file, asked["name"])
-            with about(asked["name"]):
-                config.recipe.check(file)
-    protected = Path(asked.get("beside", RELEASE), asked["protected"]).absolute() if asked.get("protected") else None
-    return Run(file, config, steps, protected, internal=asked.get("internal", False))
+            with names_only(path):
+                data = read_file(file, **{**config.reading, **(reading or {})})
+            check_named(data, path.name)
+            with about(path.name):
+                config.recipe.check(data)
+    return Run(data, config, noted, None if protected is None else Path(protected), internal)
+
+
+def _configured(
+    file: str, configuration: str | Mapping[str, Any] | None, overrides: Mapping[str, Any], called: str
+) -> ReportConfig:
+    """The configuration of a run, as `open_run` takes it."""
+    if isinstance(configuration, (str, Path)):
+        return read_config(configuration, overrides)
+    if configuration is None:
+        if file != _EXAMPLE_FILE:
+            raise OptionError("configuration is not given; name a YAML file (kanon-lab init writes a first one)")
+        example = resources.files(__package__).joinpath(_EXAMPLE)
+        configuration, called = dict(parse_yaml(example.read_text("utf-8"), _EXAMPLE)), _EXAMPLE
+    settings: dict[str, Any] = {**configuration}
+    for name, value in overrides.items():
+        settings = _overridden(settings, name, value)
+    return as_config(settings, name=called)
 
 
 def _say(steps: Path | None, step: str) -> None:
     if steps is not None:
-        with steps.open("a", encoding="utf-8") as told:
-            told.write(f"{' '.join(step.split())}\n")
+        with steps.open("a", encoding="utf-8") as file:
+            file.write(f"{' '.join(step.split())}\n")
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_lab import files
 from kanon_lab.data.microdata import located, read_file
-from kanon_lab.data.sets import DATA_SETS
 from kanon_lab.engines.release import opened_records
 from kanon_lab.engines.source import first_lines, first_part, need, spill_root
 from kanon_lab.errors import KanonLabError
@@ -31,19 +30,18 @@ class LargeFile:
     `options` are ``engine``, ``memory`` and ``spill`` of `kanon_lab.engines.release.opened_records`.
     """
 
-    folder: str
-    name: str
+    path: Path
     options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.path.name
 
     @property
     def found(self) -> dict[str, Any]:
         """What is known of it before it is counted."""
         return {"name": self.name}
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return Path(self.name) if self.name in DATA_SETS else Path(self.folder, self.name)
 
     @property
     def paths(self) -> list[Path]:
@@ -55,8 +53,8 @@ class LargeFile:
         """Hold it open, counted for a plan; `say` is told which step begins."""
         self._check_named(plan)
         say("count the records")
-        given = {name: value for name, value in self.options.items() if value}
-        with opened_records(self.path, **counting(plan, plan.spec.numeric_variables) | given) as records:
+        options = {name: value for name, value in self.options.items() if value}
+        with opened_records(self.path, **counting(plan, plan.spec.numeric_variables) | options) as records:
             yield records
 
     def _check_named(self, plan: Plan) -> None:

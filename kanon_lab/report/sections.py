@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,10 +22,11 @@ from kanon_lab.report.measured import (
     main_measures,
     measures_of_steps,
 )
+from kanon_lab.report.parts import Bullets, Code, Paragraph, Section
 from kanon_lab.report.public import public
 from kanon_lab.report.safe import QUANTILES, told_label
 from kanon_lab.report.tables import MOST_CLASSES
-from kanon_lab.report.words import Few, Markup, Words
+from kanon_lab.report.words import Few, Words
 from kanon_lab.show.page import Figure, figure
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ _SIZE, _MOST_PAIRS = 25, 300
 _GRAVE = ("alone", "stale_ghosts")
 
 
-def section(analysis: Analysis, name: str, language: str = "en") -> list[Any]:
-    """What a section (of `SECTIONS`) shows, one output of a notebook after the other; none where it has nothing."""
+def section(analysis: Analysis, name: str, language: str = "en") -> Section:
+    """A section (of `SECTIONS`) in a language; without parts where it has nothing to show."""
     if name not in _SECTIONS:
         raise OptionError(f"there is no section {shortened(repr(name))}; there are {', '.join(SECTIONS)}")
     words = Words(language)
     parts = _SECTIONS[name](analysis if analysis.internal else public(analysis), words)
-    return [words.heading(f"h_{name}", identifier=name), *parts] if parts else []
+    return words.section(f"h_{name}", *parts, name=name)
 
 
 def _summary(a: Analysis, w: Words) -> list:
@@ -68,12 +68,12 @@ def _summary(a: Analysis, w: Words) -> list:
         lines.append(w.say("rounded", step=said["step"]))
     return [
         *_verdict(a, w),
-        *(w.paragraph(text, kind="kanon-caution") for text in _cautions(a, w)),
+        *(Paragraph(text, "kanon-caution") for text in _cautions(a, w)),
         w.table(main_measures(a, w), "main_caption"),
         *_left_out(a, w),
-        w.heading("h_measured", level=3),
-        w.text("measured", records=said["records"], keys=w.listed(said["keys"])),
-        w.bullets(lines),
+        w.section(
+            "h_measured", w.text("measured", records=said["records"], keys=w.listed(said["keys"])), Bullets(lines)
+        ),
     ]
 
 
@@ -83,41 +83,38 @@ def _left_out(a: Analysis, w: Words) -> list:
         return []
     titles = {name: w.say(f"h_{name}") for name in ("variables", "utility", "release")}
     lines = [w.say(key, **titles) for key in a.left_out]
-    return [w.heading("h_left", level=3), w.bullets(lines), w.text("left_remedy")]
+    return [w.section("h_left", Bullets(lines), w.text("left_remedy"))]
 
 
 def _verdict(a: Analysis, w: Words) -> list:
     """The verdict in words and as a table, and what to do where a limit is not met."""
     verdict = a.judged.verdict
     if not len(verdict):
-        return [w.text("no_limit", kind="kanon-verdict")]
-    rows = [
-        {
-            "limit_name": limit_title(row, w),
-            "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
-            "wanted": _wanted(row, w),
-            "found": limit_value(row, row.found, row.limit, w),
-        }
-        for row in named_rows(verdict)
-    ]
+        return [w.text("no_limit", style="kanon-verdict")]
+    rows = []
+    for row in named_rows(verdict):
+        bound = row.bound.replace(" ", "_") + ("_none" if row.bound == "at most" and not row.limit else "")
+        rows.append(
+            {
+                "limit_name": limit_title(row, w),
+                "verdict": w.say("v_met" if row.met else "v_unknown" if _is_unknown(a, row) else "v_unmet"),
+                "wanted": w.say(bound, value=limit_value(row, row.limit, row.found, w)),
+                "found": limit_value(row, row.found, row.limit, w),
+            }
+        )
     table = w.table(pd.DataFrame(rows), "verdict_caption")
     if not len(unmet := verdict[~verdict["met"]]):
-        return [w.text("all_met", kind="kanon-verdict kanon-met"), table]
+        return [w.text("all_met", style="kanon-verdict kanon-met"), table]
     unknown = all(_is_unknown(a, row) for row in unmet.itertuples(index=False))
     said = {"unmet": len(unmet), "all": len(verdict)}
-    whole = w.text("some_unknown" if unknown else "some_unmet", kind="kanon-verdict kanon-unmet", **said)
+    whole = w.text("some_unknown" if unknown else "some_unmet", style="kanon-verdict kanon-unmet", **said)
     lines = [advice_on(a, row, w) for row in unmet.itertuples(index=False)]
-    return [whole, table, w.heading("h_unmet", level=3), w.bullets(lines)]
+    return [whole, table, w.section("h_unmet", Bullets(lines))]
 
 
 def _is_unknown(a: Analysis, row: Any) -> bool:
     """Whether a limit is not met since counts do not tell it."""
     return bool(a.left_out) and pd.isna(row.found)
-
-
-def _wanted(row: Any, w: Words) -> str:
-    none = "_none" if row.bound == "at most" and not row.limit else ""
-    return w.say(f"{row.bound.replace(' ', '_')}{none}", value=limit_value(row, row.limit, row.found, w))
 
 
 def _cautions(a: Analysis, w: Words) -> list[str]:
@@ -231,7 +228,7 @@ def _diversity(a: Analysis, w: Words) -> list:
         return [w.text("no_sensitive")]
     pairs = zip(a.diversity["variable"], a.diversity["homogeneous"], strict=True)
     lines = [w.say("diversity_homogeneous", variable=variable, records=records) for variable, records in pairs]
-    return [w.text("diversity_text"), w.bullets(lines), w.table(diversities(a, w), "diversity_caption")]
+    return [w.text("diversity_text"), Bullets(lines), w.table(diversities(a, w), "diversity_caption")]
 
 
 def _recipe(a: Analysis, w: Words) -> list:
@@ -305,7 +302,7 @@ def _map(a: Analysis, w: Words) -> list:
 
 def _release(a: Analysis, w: Words) -> list:
     columns = a.released.assign(role=[*map(w.roles, a.released["role"])])
-    notes = [w.text("notes_text"), w.bullets(w.note(note) for note in a.notes)] if a.notes else []
+    notes = [w.text("notes_text"), Bullets([*map(w.note, a.notes)])] if a.notes else []
     notes += [w.text("notes_left", "kanon-caution")] if a.left_out else [] if a.notes else [w.text("no_notes")]
     return [*notes, w.text("released_text", columns=len(columns)), w.table(columns, "released_caption")]
 
@@ -325,7 +322,7 @@ def _parameters(a: Analysis, w: Words) -> list:
     parts = [
         w.table(pd.DataFrame(rows, columns=["name", "value"]), "file_caption"),
         w.text("parameters_text"),
-        _settings(text),
+        Code(text),
     ]
     if len(a.seeds):
         seeds = a.seeds.assign(seed=a.seeds["seed"].astype(str))
@@ -339,26 +336,26 @@ def _internal(a: Analysis, w: Words) -> list:
     found = a.office
     if found is None:
         return []
-    parts = [w.text("internal_text", "kanon-caution"), w.heading("h_internal_riskiest", level=3)]
+    riskiest = []
     for version, table in found.riskiest.items():
         heads = {"f_k": "f_k", "F_k": "F_k", "records": w.say("c_records"), "risk": w.say("c_risk")}
         table = table.assign(risk=[w.percent(risk) for risk in table["risk"]], F_k=[*map(w.number, table["F_k"])])
         keys = [name for name in table.columns if name not in heads]
         told = pd.concat([table[keys], table[[*heads]].rename(columns=heads)], axis=1)
-        said: dict[str, Any] = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
-        parts.append(w.table(told, "internal_riskiest", heads=False, **said))
-    if found.recodings:
-        parts.append(w.heading("h_internal_recodings", level=3))
+        said = {"version": w.say(f"version_{version}"), "most": MOST_CLASSES}
+        riskiest.append(w.table(told, "internal_riskiest", heads=False, **said))
+    recodings: list[Any] = []
     for (place, step, variable), table in found.recodings.items():
-        said = {"step": place, "name": step, "variable": variable}
-        parts.append(w.table(table.head(_MOST_PAIRS), "internal_recoding", **said))
+        pairs = table.head(_MOST_PAIRS)
+        recodings.append(w.table(pairs, "internal_recoding", step=place, name=step, variable=variable))
         if (more := len(table) - _MOST_PAIRS) > 0:
-            parts.append(w.text("internal_more", pairs=more))
-    return [*parts, w.heading("h_internal_settings", level=3), _settings(dump_yaml(found.settings))]
-
-
-def _settings(text: str) -> Markup:
-    return Markup(f'<pre class="kanon-scroll" tabindex="0">{escape(text)}</pre>')
+            recodings.append(w.text("internal_more", pairs=more))
+    return [
+        w.text("internal_text", "kanon-caution"),
+        w.section("h_internal_riskiest", *riskiest),
+        w.section("h_internal_recodings", *recodings),
+        w.section("h_internal_settings", Code(dump_yaml(found.settings))),
+    ]
 
 
 def _ranges(frame: pd.DataFrame, w: Words) -> list[str]:

@@ -6,26 +6,25 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from kanon_lab.digits import is_finite, number, percent, rounded
-from kanon_lab.errors import visible
 from kanon_lab.measures.registry import Measure, measures
-from kanon_lab.show.page import scrolling_table
+from kanon_lab.report.parts import Paragraph, Part, Section, Table
 from kanon_lab.show.translate import translate_chart
 from kanon_lab.terms import Note, in_english, worded, wordings
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from kanon_lab.show.page import Figure
+
 _SWAPPED = str.maketrans(",.", ".,")
 _FIGURE = re.compile(r"-?[\d.,]+%?(?: \([\d.,]+%\))?")
 _LOCALE = {"decimal": ",", "thousands": ".", "grouping": [3], "currency": ["", ""]}
 # Columns of a chart's data that hold words.
 _OF_CHARTS = ("words", "side", "label")
-_NUMBER_CELL = re.compile(r'(<td class="number">)([^<]*)')
 
 
 class Few(int):
@@ -45,23 +44,6 @@ class Few(int):
 def texts() -> dict[str, dict[str, str]]:
     """Every wording: key -> language -> text."""
     return wordings("report")
-
-
-@dataclass(frozen=True)
-class Markup:
-    """A piece of HTML as the output of a notebook, with its text for who cannot show it."""
-
-    html: str
-
-    def __post_init__(self):
-        # No name or label commands how what follows it is shown.
-        object.__setattr__(self, "html", "\n".join(map(visible, self.html.splitlines())))
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-    def __repr__(self) -> str:
-        return " ".join(re.sub(r"<[^>]+>", " ", self.html).split())
 
 
 @dataclass(frozen=True)
@@ -100,25 +82,15 @@ class Words:
         """Names between commas."""
         return ", ".join(map(str, names))
 
-    def heading(self, key: str, *, level: int = 2, identifier: str | None = None) -> Markup:
-        """A heading; one with an identifier can be linked to."""
-        named = f' id="{identifier}"' if identifier else ""
-        return Markup(f"<h{level}{named}>{escape(self.say(key))}</h{level}>")
+    def section(self, key: str, *parts: Part | Figure | Section, name: str = "") -> Section:
+        """The parts under a wording as their heading."""
+        return Section(self.say(key), list(parts), name)
 
-    def paragraph(self, text: str, *, kind: str = "") -> Markup:
-        """A paragraph; `kind` is its class for the style sheet."""
-        named = f' class="{kind}"' if kind else ""
-        return Markup(f"<p{named}>{escape(text)}</p>")
-
-    def text(self, key: str, /, kind: str = "", **parts: Any) -> Markup:
+    def text(self, key: str, /, style: str = "", **parts: Any) -> Paragraph:
         """A wording as a paragraph."""
-        return self.paragraph(self.say(key, **parts), kind=kind)
+        return Paragraph(self.say(key, **parts), style)
 
-    def bullets(self, lines: Iterable[str]) -> Markup:
-        """A list."""
-        return Markup(f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>")
-
-    def table(self, frame: pd.DataFrame, caption: str, *, heads: bool = True, **parts: Any) -> Markup:
+    def table(self, frame: pd.DataFrame, caption: str, *, heads: bool = True, **parts: Any) -> Table:
         """A table under the wording of its caption, its numbers and, unless they are names of the file, its heads too.
 
         A head that has no wording stays as it is.
@@ -126,10 +98,7 @@ class Words:
         if heads:
             named = {name: f"c_{name}" for name in frame if f"c_{name}" in texts()}
             frame = frame.rename(columns={name: self.say(key, **parts) for name, key in named.items()})
-        html = scrolling_table(self._worded(frame), caption=self.say(caption, **parts))
-        if self.language != "en":
-            html = _NUMBER_CELL.sub(lambda cell: cell[1] + cell[2].translate(_SWAPPED), html)
-        return Markup(html)
+        return Table(self._worded(frame), self.say(caption, **parts), number=self._local)
 
     def _worded(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The same with counts of objects as numbers, or as texts in a column where some are fewer than a step."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -191,13 +191,19 @@ def embedded_json(value: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: str | None = None) -> str:
+def scrolling_table(
+    frame: pandas.DataFrame,
+    label: str = "Table",
+    *,
+    caption: str | None = None,
+    number: Callable[[str], str] = str,
+) -> str:
     """A table that scrolls by itself where it is wider than its place; `label` is its name for screen readers.
 
     A `caption` stands above it and is its name instead. It has no index column: frames of this package keep their
     labels in columns. Texts of the first column that are all different head their rows. Numbers stand to the right,
     with as many decimals as their column needs, six at most (each `Decimal` with its own), and commas between
-    thousands. Keyboards reach it too (``tabindex``).
+    thousands; `number` writes them as another language does. Keyboards reach it too (``tabindex``).
 
     Examples
     --------
@@ -206,7 +212,8 @@ def scrolling_table(frame: pandas.DataFrame, label: str = "Table", *, caption: s
     True
     """
     cells_of = [_texts_of(column) for _, column in frame.items()]
-    columns, kinds = [texts for texts, _ in cells_of], [kind for _, kind in cells_of]
+    kinds = [kind for _, kind in cells_of]
+    columns = [[*map(number, texts)] if kind == "number" else texts for texts, kind in cells_of]
     named = kinds[:1] not in ([], ["number"]) and len({*columns[0]} - {""}) == len(frame)
     head = _row(map(str, frame.columns), kinds, ["col"] * len(kinds))
     scopes = ["row" if named else "", *[""] * (len(kinds) - 1)]

@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 import altair as alt
 from kanon_book.pages.listing import Listing
-from kanon_lab import page
+from kanon_lab.show import page
 from kanon_lab.notebooks import record
 
 page.enable()

@@ -46,6 +46,7 @@ MORE = {
         **{"variable": "years", "unit": "year", "width": 10, "bands": [0, 30, 60, 100], "top": 80},
         "only_from": 30,
     },
+    "report": {"configuration": {"key_variables": KEYS, "k_required": 2, "steps": SUPPRESS}},
     "uniques": {"samples": 2, "lucky": 3},
 }
 
@@ -96,7 +97,7 @@ def test_a_notebook_runs_with_file_and_keys_or_names_what_it_needs(own, tmp_path
 
 
 # The others are run like this by the tests of their chapters.
-@pytest.mark.parametrize("name", ["choosing", "diversity", "enusc", "households", "recoding"])
+@pytest.mark.parametrize("name", ["choosing", "diversity", "enusc", "households", "recoding", "report"])
 def test_a_notebook_runs_with_no_more_than_what_it_needs(own, tmp_path, name):
     target = run(name, tmp_path, given(name, own, **MORE[name]))
     assert recorded(target)

@@ -18,7 +18,7 @@ from kanon_lab import files
 from kanon_lab.cli import run
 from kanon_lab.errors import KanonLabError, StorageError
 from kanon_lab.recipes.yaml_file import parse_yaml
-from kanon_lab.report import build, make_report, opened, read_config
+from kanon_lab.report import build, make_report, open_run, read_config
 from kanon_lab.report.analysis import analyse
 from kanon_lab.show import page as figures
 
@@ -211,11 +211,11 @@ def test_errors_of_bad_values_quote_none_of_them(tmp_path, monkeypatch, name):
     (tmp_path / canaries.FOLDER).mkdir()
     spoilt(**columns).to_csv(tmp_path / canaries.FOLDER / "survey.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    configuration = json.dumps({**parse_yaml(canaries.CONFIG, "c"), "map": None, "title": "t", **settings})
-    asked = {"folder": str(tmp_path / canaries.FOLDER), "name": "survey.csv", "where": "r.yml"}
-    (tmp_path / "request.json").write_text(json.dumps({**asked, "configuration": configuration}))
+    configuration = {**parse_yaml(canaries.CONFIG, "c"), "map": None, "title": "t", **settings}
     try:
-        made = opened("request.json")
+        made = open_run(
+            str(tmp_path / canaries.FOLDER / "survey.csv"), configuration, called="r.yml", steps="steps.txt"
+        )
         with made.step("measure"):
             found = vars(analyse(made.file, made.config, progress=made.say))
             said = repr([each for each in found.values() if not isinstance(each, pd.DataFrame)])
@@ -235,7 +235,7 @@ def test_errors_of_bad_values_quote_none_of_them(tmp_path, monkeypatch, name):
     ],
 )
 def test_a_bad_configuration_is_said_by_names_only(survey, capsys, monkeypatch, setting):
-    monkeypatch.setattr(build, "_executed", lambda folder, request, *_: opened_here(folder, request, monkeypatch))
+    monkeypatch.setattr(build, "_executed", lambda folder, parameters, *_: opened_here(folder, parameters, monkeypatch))
     args = [str(survey.inputs / "survey.csv"), "--config", str(survey.inputs / "r.yml"), "--set", setting]
     assert run(["report", *args, "--out", str(survey.outputs / "en.html"), "--json"]) == 2
     out, err = capsys.readouterr()
@@ -244,9 +244,9 @@ def test_a_bad_configuration_is_said_by_names_only(survey, capsys, monkeypatch, 
     assert list(survey.outputs.iterdir()) == []
 
 
-def opened_here(folder, request, monkeypatch):
+def opened_here(folder, parameters, monkeypatch):
     """What the notebook begins with, in this process."""
-    (folder / "request.json").write_text(json.dumps(request))
+    options = parameters.pop("options")
     monkeypatch.chdir(folder)
-    opened("request.json")
+    open_run(**parameters, **options)
     pytest.fail("the configuration was taken")

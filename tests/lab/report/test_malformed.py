@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import zipfile
 
 import openpyxl
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from kanon_lab.cli import run
-from kanon_lab.report import build, opened
+from kanon_lab.report import build, open_run
 
 HEADER = "region,sex,age,weight\n"
 ROWS = "".join(f"CANARY{i % 4},{i % 2},{i % 50},{1.5 + i % 3}\n" for i in range(40))
@@ -117,11 +116,11 @@ def refused(tmp_path, monkeypatch, capsys):
     The notebook begins in this process: a kernel for each would take minutes.
     """
 
-    def executed(folder, request, *_):
-        (folder / "request.json").write_text(json.dumps(request))
+    def executed(folder, parameters, *_):
+        options = parameters.pop("options")
         with monkeypatch.context() as patch:
             patch.chdir(folder)
-            opened("request.json")
+            open_run(**parameters, **options)
         pytest.fail("the input was taken")
 
     def _refused(name, *args):

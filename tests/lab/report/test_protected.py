@@ -15,7 +15,7 @@ from kanon_lab.cli import run
 from kanon_lab.data import read_microdata
 from kanon_lab.errors import KanonLabError
 from kanon_lab.recipes.yaml_file import dump_yaml
-from kanon_lab.report import analyse, as_config, build, make_report, opened, read_config
+from kanon_lab.report import analyse, as_config, build, make_report, open_run, read_config
 
 FORMATS = ["csv", "csv.gz", "parquet", "xlsx", "sav", "dta"]
 CONFIG = {
@@ -73,14 +73,12 @@ def in_this_process(config, target, monkeypatch):
     there = Path.cwd()
     kernel = there / "kernel"
     kernel.mkdir(exist_ok=True)
-    asked = {"folder": str(there), "name": "survey.csv", "where": "r.yml", "protected": target}
-    (kernel / "q.json").write_text(json.dumps({**asked, "configuration": dump_yaml(config.settings)}))
     with monkeypatch.context() as patch, warnings.catch_warnings():
         patch.chdir(kernel)
-        made = opened("q.json")
+        draft = str(kernel / target)
+        made = open_run(str(there / "survey.csv"), config.settings, called="r.yml", protected=draft)
         analyse(made.file, made.config, released=made.write)
-    (kernel / "release" / target).replace(there / target)
-    (kernel / "release").rmdir()
+    (kernel / target).replace(there / target)
 
 
 @pytest.mark.parametrize(("form", "seed"), [(form, seed) for form in FORMATS for seed in (1, 2)])
@@ -124,10 +122,10 @@ def ran(folder, monkeypatch):
     """Reports whose notebook has run in this process, with a page of a word; what is met is asked for."""
     found = {"title": "A report", "records": 120, "judged": {"limits": [], "met": True, "cautions": []}}
 
-    def executed(folder, request, *_):
-        assert request["protected"] == "public.csv"
-        (folder / "release").mkdir()
-        (folder / "release" / "public.csv").write_text("sex\nman\n")
+    def executed(folder, parameters, *_):
+        draft = Path(parameters["options"]["protected"])
+        assert draft == folder / "release" / "public.csv"
+        draft.write_text("sex\nman\n")
         return folder / "report.ipynb"
 
     monkeypatch.setattr(build, "_executed", executed)

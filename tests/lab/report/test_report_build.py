@@ -1,17 +1,21 @@
 """Making reports: one page, private and whole; of a failure a stripped notebook and a line without values."""
 
-import json
 import re
+import subprocess
+import sys
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from kanon_lab.errors import KanonLabError
-from kanon_lab.notebooks import NotebookError, find_notebooks
-from kanon_lab.report import as_config, make_report, opened
-from kanon_lab.report.build import last_step, report_page, said_of, stripped
+from kanon_lab.notebooks import NotebookError, find_notebooks, recorded, run_notebook
+from kanon_lab.notebooks.running import without_values
+from kanon_lab.recipes.yaml_file import dump_yaml
+from kanon_lab.report import as_config, make_report, open_run
+from kanon_lab.report.build import last_step, report_page
 from kanon_lab.report.sections import SECTIONS
+from kanon_lab.report.words import Words
 
 CONFIG = {
     "title": "A <survey> & more",
@@ -121,13 +125,34 @@ def test_notebook_has_one_cell_a_section_in_their_order():
     assert tuple(shown) == tuple(SECTIONS)
 
 
-def test_without_a_request_the_notebook_has_a_file_of_its_own():
-    run = opened()
+def test_without_parameters_the_notebook_has_a_file_of_its_own():
+    run = open_run()
     assert run.file.found["name"] == "health-survey"
     run.config.recipe.check(run.file.frame)
     assert {*run.config.limits} == {"k", "global_risk", "household_risk", "exposed_by_columns"}
     with run.step("nothing is written"):
         run.say("anywhere")
+
+
+def test_plain_papermill_runs_the_notebook_on_a_file_and_a_configuration(folder, tmp_path):
+    (tmp_path / "r.yml").write_text(dump_yaml(CONFIG), "utf-8")
+    parameters = ["-p", "file", str(folder / "survey.csv"), "-p", "configuration", "r.yml"]
+    parameters += ["-y", "overrides: {language: es, limits.k: 4}"]
+    command = [sys.executable, "-m", "papermill", str(find_notebooks()["report"]), "out.ipynb", *parameters]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.ipynb", "r.yml"]
+    found = recorded(tmp_path / "out.ipynb")
+    assert (found["title"], found["records"]) == (CONFIG["title"], 300)
+    assert found["judged"]["limits"][0]["limit"] == 4
+    text = (tmp_path / "out.ipynb").read_text("utf-8")
+    assert "CANARY" not in text
+    assert Words("es").say("h_variables") in text
+
+
+def test_a_file_of_ones_own_needs_a_configuration(folder):
+    with pytest.raises(KanonLabError, match="configuration is not given"):
+        open_run(str(folder / "survey.csv"))
 
 
 @pytest.mark.parametrize(
@@ -156,52 +181,51 @@ def test_a_place_for_the_failed_notebook_is_looked_at_first(folder, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["OptionError", "StepError", "ValueError"])
-def test_what_is_kept_of_errors_has_no_words_but_ours(tmp_path, kind):
+def test_what_is_kept_of_errors_has_no_words_but_ours(kind):
     error = new_output("error", ename=kind, evalue="SECRET", traceback=["SECRET 1", "SECRET 2"])
     shown = new_output("display_data", {"text/html": "<p>kept</p>"})
     warned = new_output("stream", name="stderr", text="SECRET")
     cell = new_code_cell("f()", outputs=[shown, warned, error], metadata={"papermill": {"x": "SECRET"}})
     notebook = new_notebook(cells=[cell, new_markdown_cell("words")], metadata={"papermill": {"path": "SECRET"}})
-    nbformat.write(notebook, tmp_path / "n.ipynb")
-    text = stripped(tmp_path / "n.ipynb", "our words")
+    text = nbformat.writes(without_values(notebook, "our words"))
     assert "SECRET" not in text
     assert "<p>kept</p>" in text
     assert ("our words" in text) == (kind != "ValueError")
     assert kind in text
 
 
-class Cause(Exception):
-    ename, evalue = "", "SECRET"
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise DataError('survey.csv: a b')", "survey.csv: a b"),
+        ("print('SECRET')\nraise KeyError('SECRET')", "an unexpected KeyError"),
+        ("import os\nos._exit(1)", "its Python process did not start, or died (out of memory?)"),
+    ],
+)
+def test_the_reason_of_a_private_failure_is_a_type_unless_the_words_are_ours(tmp_path, code, reason):
+    cells = [new_code_cell('word = ""', metadata={"tags": ["parameters"]})]
+    cells.append(new_code_cell(f"from kanon_lab.errors import DataError\n{code}"))
+    kernel = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), tmp_path / "n.ipynb")
+    with pytest.raises(NotebookError) as caught:
+        run_notebook(tmp_path / "n.ipynb", tmp_path / "out.ipynb", {"word": "GIVEN"}, private=True)
+    assert caught.value.reason == reason
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__suppress_context__
+    assert not re.search("GIVEN", (tmp_path / "out.failed.ipynb").read_text("utf-8"))
 
 
-def failure(cause):
-    error = NotebookError("SECRET; traceback in SECRET")
-    inner = NotebookError("SECRET")
-    error.__cause__, inner.__cause__ = inner, cause
-    return said_of(error)
-
-
-def test_failures_are_told_by_type_unless_the_words_are_ours(tmp_path):
+def test_the_last_step_is_told(tmp_path):
     steps = tmp_path / "steps.txt"
     assert last_step(steps) == "start Python"
     steps.write_text("read\nmeasure\n")
     assert last_step(steps) == "measure"
-    own, other = Cause(), Cause()
-    own.ename, own.evalue, other.ename = "DataError", "survey.csv: a\nb", "KeyError"
-    assert failure(own) == "survey.csv: a b"
-    assert failure(other) == "an unexpected KeyError"
-    assert "did not start, or died" in failure(RuntimeError("SECRET"))
-    assert failure(OSError("SECRET")) == "an unexpected OSError"
-    assert failure(None) == "an unexpected NotebookError"
 
 
 @pytest.mark.parametrize("error", [ValueError("SECRET"), KeyError("SECRET"), MemoryError("SECRET")])
-def test_steps_let_no_words_of_unforeseen_errors_out(tmp_path, monkeypatch, error):
+def test_steps_let_no_words_of_unforeseen_errors_out(tmp_path, error):
     (tmp_path / "s.csv").write_text("region,age,name,w\n" + "a,1,x,1\n" * 3)
-    request = {"folder": str(tmp_path), "name": "s.csv", "where": "r.yml", "configuration": json.dumps(CONFIG)}
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "request.json").write_text(json.dumps(request))
-    run = opened("request.json")
+    run = open_run(str(tmp_path / "s.csv"), CONFIG, steps=str(tmp_path / "steps.txt"))
     with pytest.raises(KanonLabError) as caught, run.step("measure"):
         raise error
     assert "SECRET" not in str(caught.value)
@@ -222,7 +246,7 @@ def test_page_shows_html_and_figures_only(tmp_path):
     body = page[page.index("<body>") : page.index("<script>\n")]
     assert "<h2>a &lt;script&gt;</h2>" in body
     assert not [word for word in ("printed", "plain", "hidden", "written", "code()") if word in body]
-    assert "<title>&quot;t&quot; &lt;/title&gt;</title>" in page
+    assert "<title>&#34;t&#34; &lt;/title&gt;</title>" in page
 
 
 def test_no_title_or_name_turns_the_direction_of_the_page(tmp_path):

@@ -23,7 +23,7 @@ def test_what_is_not_said_is_usual():
     found = config()
     assert (found.title, found.language, found.least, found.reading, found.map) == ("", "en", 10, {}, None)
     assert found.limits == {}
-    assert found.risks == (0.05,)
+    assert found.recipe.risks == (0.05,)
     assert found.recipe.k == (2, 3, 5)
     assert found.shown == KEYS | {"seed": 0}
 

@@ -1,0 +1,48 @@
+"""Sections as data, rendered as text and as HTML: nothing of a label is markup or a command, no column is lost."""
+
+import pandas as pd
+
+from kanon_lab.digits import percent
+from kanon_lab.report.parts import Bullets, Code, Heading, Paragraph, Section, Table, render_text
+
+HOSTILE = "<script>x</script> & \u202e\x1b[2J"
+SHOWN = "&lt;script&gt;x&lt;/script&gt; &amp; \\u202e\\x1b[2J"
+
+
+def test_html_of_every_part_is_escaped_and_keeps_its_marks():
+    frame = pd.DataFrame({HOSTILE: [HOSTILE, "b"], "n": [1, 1234]})
+    section = Section(HOSTILE, [Paragraph(HOSTILE, "kanon-caution"), Bullets([HOSTILE]), Code(HOSTILE)], name="first")
+    heading, paragraph, bullets, code = section
+    assert heading.html.strip() == f'<h2 id="first">{SHOWN}</h2>'
+    assert paragraph.html.strip() == f'<p class="kanon-caution">{SHOWN}</p>'
+    assert f"<li>{SHOWN}</li>" in bullets.html
+    assert code.html.strip() == f'<pre class="kanon-scroll" tabindex="0">{SHOWN}</pre>'
+    table = Table(frame, HOSTILE, number=lambda text: text.replace(",", ".")).html
+    assert f"<caption><span>{SHOWN}</span></caption>" in table
+    assert table.count('scope="col"') == table.count('scope="row"') == 2
+    assert '<td class="number">1.234</td>' in table
+    assert "<script" not in table
+
+
+def test_a_section_is_its_heading_and_parts_and_without_parts_nothing():
+    inner = Section("inner", [Paragraph("words")])
+    assert [*Section("outer", [inner], name="outer")] == [
+        Heading("outer", 2, "outer"),
+        Heading("inner", 3),
+        *inner.parts,
+    ]
+    assert [*Section("empty", [], name="empty")] == []
+
+
+def test_text_is_wrapped_and_a_wide_table_is_parted_at_its_first_column():
+    frame = pd.DataFrame({"step": [0, 1], **{f"measure number {i}": [i / 8, None] for i in range(9)}})
+    path = "/".join(["folder"] * 20)
+    lines = [*render_text(Section("A title", [Bullets(["word " * 30, path]), Table(frame, formats={"step": percent})]))]
+    assert lines[:2] == ["", "A title"]
+    assert path in lines
+    assert all(len(line) <= 100 for line in lines if line != path)
+    assert lines[3].startswith("  word")
+    text = "\n".join(lines)
+    assert text.count("step") == 2
+    assert all(name in text for name in frame)
+    assert "0.125" in text and " -" in text and "100%" in text
