@@ -27,7 +27,7 @@ RECORDS = """
 import numpy as np
 import pandas as pd
 import altair as alt
-from kanon_lab import page
+from kanon_lab.show import page
 from kanon_lab.notebooks import record
 
 page.enable()
