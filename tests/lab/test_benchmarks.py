@@ -14,7 +14,7 @@ from processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-RESULTS = json.loads((ROOT / "book" / "figures" / "speed.json").read_text("utf-8"))
+RESULTS = json.loads((ROOT / "book" / "kanon_book" / "figures" / "speed.json").read_text("utf-8"))
 RUNS = [run for run in RESULTS["runs"] if "left_out" not in run]
 NAMES = sorted(path.stem.removeprefix("bench_") for path in BENCHMARKS.glob("bench_*.py"))
 

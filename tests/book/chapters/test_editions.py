@@ -4,7 +4,6 @@ import copy
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from babel.messages.pofile import read_po
@@ -12,11 +11,10 @@ from bs4 import BeautifulSoup
 
 from kanon_book.building import editions, recorded_words, same_numbers
 from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
+from kanon_book.places import EXECUTED
 from kanon_lab.errors import KanonLabError
 from kanon_lab.show.page import VEGALITE_MIME
 
-ROOT = Path(__file__).resolve().parents[3]
-SITE = ROOT / "_build" / "site"
 CATALOGUES = {
     str(path.relative_to(editions.MESSAGES).with_suffix("")): path for path in sorted(editions.MESSAGES.rglob("*.po"))
 }
@@ -102,7 +100,7 @@ def built():
 
 
 def test_words_of_results_are_translated(built, tmp_path):
-    said = editions.stage(SITE, tmp_path / "site")
+    said = editions.prepare(tmp_path / "es")
     assert len(said.met) > 3000
     assert {place: text for text, place in said.met.items() if not editions.translation(editions.RECORDED, text)} == {}
     # A word that the package has in both languages stands in its own table alone.
@@ -141,7 +139,7 @@ def test_charts_are_the_same_whatever_their_words(built):
     """With every message in other words all that is no text stays, and what stands for itself stays the same."""
     words = recorded_words.Words(lambda message: f"«{message}»")
     charts = 0
-    for path in sorted((SITE / "notebooks").glob("*.ipynb")):
+    for path in sorted(EXECUTED.glob("*.ipynb")):
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             for spec in (
                 o["data"][VEGALITE_MIME] for o in cell.get("outputs", []) if VEGALITE_MIME in o.get("data", {})
@@ -180,4 +178,4 @@ def test_a_damaged_catalogue_is_named(tmp_path, monkeypatch, content):
     monkeypatch.setattr(editions, "MESSAGES", tmp_path)
     (tmp_path / "damaged.po").write_text(content, "latin-1")
     with pytest.raises(KanonLabError, match=r"damaged\.po: is no catalogue"):
-        editions.stage(tmp_path / "site", tmp_path / "target")
+        editions.prepare(tmp_path / "es")
