@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import others_slow
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import PATIENCE
@@ -27,7 +28,7 @@ def bench():
         yield importlib.import_module("harness"), importlib.import_module("run")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", others_slow(NAMES))
 def test_every_task_of_a_question_does_its_work(bench, name, tmp_path, monkeypatch):
     harness, _ = bench
     monkeypatch.setenv(harness.FILES, str(tmp_path))

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from babel.messages.pofile import read_po
+from cases import in_one_test
 
 from kanon_book.building import editions, recorded_words, same_numbers
 from kanon_book.pages.glossary import GLOSSED, forms, spanish_forms
@@ -54,14 +55,14 @@ def tokens(text):
     return Counter(_IN_FORMULA.sub("", each) for each in _TOKENS.findall(text))
 
 
-@pytest.mark.parametrize("name", CATALOGUES)
+@in_one_test("name", CATALOGUES)
 def test_every_message_is_translated(name):
     found = messages(name)
     assert found
     assert [each.id for each in found if not each.string or each.fuzzy] == []
 
 
-@pytest.mark.parametrize("name", CATALOGUES)
+@in_one_test("name", CATALOGUES)
 def test_what_is_inserted_agrees(name):
     differ = [(m.id, m.string) for m in messages(name) if m.string and tokens(m.id) != tokens(m.string)]
     assert differ == []

@@ -1,7 +1,7 @@
 """The agency's note: what the notebooks of its chapters recorded, and other parameters."""
 
 import pytest
-from tiers import others_slow
+from cases import others_slow
 
 from kanon_lab.classes import class_table
 from kanon_lab.data import load_microdata, read_microdata

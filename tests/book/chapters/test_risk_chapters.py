@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tiers import others_slow
+from cases import others_slow
 
 from kanon_book.studies import published_figures
 from kanon_lab.classes import class_table

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from tiers import others_slow
+from cases import others_slow
 
 from kanon_book import studies
 from kanon_book.studies import published_figures

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_course
+from cases import in_one_test
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -241,7 +242,7 @@ def test_either_reading_may_be_right():
         assert judge(task, readings("1.234"))[0]
 
 
-@pytest.mark.parametrize(("text", "unit", "meant"), small_course.READINGS)
+@in_one_test("text, unit, meant", small_course.READINGS)
 def test_texts_mean_numbers(text, unit, meant):
     assert readings(text, unit) == meant
 
