@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import pickle
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from canaries import Reports
 from hypothesis import is_hypothesis_test, settings
+from processes import once
 
 from kanon_lab.loading import load_jsonschema
 
@@ -70,10 +72,32 @@ def audited_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def canary_reports(tmp_path_factory, request) -> Reports:
-    """Reports on a survey of marked values, made once for all processes that test."""
+def common(tmp_path_factory, request) -> Callable[[str], Path]:
+    """A folder by its name, the same for all processes that test."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if hasattr(request.config, "workerinput") else base
-    folder = shared / "canaries"
-    folder.mkdir(exist_ok=True)
-    return Reports(folder)
+
+    def make(name: str) -> Path:
+        folder = (base.parent if hasattr(request.config, "workerinput") else base) / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def canary_reports(common) -> Reports:
+    """Reports on a survey of marked values, made once for all processes that test."""
+    return Reports(common("canaries"))
+
+
+@pytest.fixture(scope="session")
+def solved(common) -> Callable[[Path], list]:
+    """The exercises of a file, solved once for all processes that test."""
+    from kanon_book.course import solved_file
+
+    def read(path: Path) -> list:
+        kept = common("solved") / path.stem
+        once(kept, lambda: kept.write_bytes(pickle.dumps(solved_file(path))))
+        return pickle.loads(kept.read_bytes())
+
+    return read

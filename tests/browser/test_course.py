@@ -313,11 +313,11 @@ def bare(desk):
 
 
 @pytest.mark.parametrize("chapter", find_exercises())
-def test_every_exercise_is_checked_alike_in_page_and_notebook(bare, chapter):
+def test_every_exercise_is_checked_alike_in_page_and_notebook(bare, chapter, solved):
     page, path = bare.page, HTML / "book" / f"{chapter}.html"
     if not path.exists():
         absent("the book is not built: run make book")
     page.goto(path.as_uri(), wait_until="domcontentloaded")
     page.evaluate("localStorage.clear()")
-    assert differences(page, chapter, solved_file(find_exercises()[chapter])) == []
+    assert differences(page, chapter, solved(find_exercises()[chapter])) == []
     assert bare.outside == []

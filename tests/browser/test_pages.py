@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import time
 from functools import cache
 
 import pytest
 from browsing import HTML, findings
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from processes import once
 
 pytestmark = pytest.mark.browser
 
@@ -100,11 +99,9 @@ THEMES = ("light", "dark")
 
 
 @pytest.fixture(scope="session")
-def seen(book, desk, tmp_path_factory, request):
+def seen(book, desk, common, request):
     """What stands on a page (a function of its path), from one visit for all tests and all processes that test."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "seen"
-    folder.mkdir(exist_ok=True)
+    folder = common("seen")
     thorough = request.config.getoption("all") or request.config.getoption("markexpr")
 
     def look(page: str) -> dict:
@@ -127,25 +124,12 @@ def seen(book, desk, tmp_path_factory, request):
             "colours": {theme: opened.evaluate(COLOURS, theme) for theme in THEMES},
         }
 
-    def once(page: str) -> dict:
+    def look_once(page: str) -> dict:
         kept = folder / f"{page.replace('/', '--')}.json"
-        done = kept.with_suffix(".done")
-        try:
-            os.close(os.open(kept.with_suffix(".lock"), os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            for _ in range(600):
-                if done.exists():
-                    break
-                time.sleep(0.1)
-        else:
-            try:
-                kept.write_text(json.dumps(look(page)), "utf-8")
-            finally:
-                done.touch()
-        assert kept.exists(), f"{page} could not be opened"
+        once(kept, lambda: kept.write_text(json.dumps(look(page)), "utf-8"))
         return json.loads(kept.read_text("utf-8"))
 
-    return once
+    return look_once
 
 
 def test_there_are_pages(book):

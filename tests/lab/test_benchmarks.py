@@ -50,6 +50,7 @@ def test_all_scripts_are_questions_of_the_program(bench):
     assert sorted(bench[1].NAMES) == NAMES
 
 
+@pytest.mark.slow
 def test_the_program_writes_what_it_measured(tmp_path):
     out = tmp_path / "r.json"
     command = [sys.executable, BENCHMARKS / "run.py", "wildcard", "--sizes", "50", "100", "400", "--repeats", "2"]
