@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import small_course
 from browsing import HTML, absent
+from cases import in_one_test
 from pytest import MonkeyPatch
 
 from kanon_book.course import find_exercises, solved_file
@@ -188,7 +189,7 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     assert kept.get_by_role("status").inner_text().startswith("0 of 4")
 
 
-@pytest.mark.parametrize(
+@in_one_test(
     "found",
     [
         *("null", "[", '"text"', '{"exercises": "text"}', '{"exercises": true}', '{"exercises": ["hospital.classes"]}'),
@@ -197,6 +198,7 @@ def test_progress_is_counted_saved_and_forgotten(page, address, tmp_path):
     ],
 )
 def test_what_is_damaged_where_progress_is_kept_is_left_out(page, address, found):
+    page.goto(address("hospital"))
     page.evaluate("text => localStorage.setItem('kanon-lab-progress', text)", found)
     page.reload()
     form = exercise(page, "classes")
