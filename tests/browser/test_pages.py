@@ -439,8 +439,10 @@ def test_a_figure_without_javascript_is_its_description(book, chromium):
     context.close()
 
 
-def test_slider_of_the_explorer_changes_what_is_drawn(book, visit):
-    for page in pages_with(SLIDER):
+def test_slider_of_the_explorer_changes_what_is_drawn(book, visit, request):
+    """By keyboard, of one page; of all with --all: test_explorers.py moves every control of every page otherwise."""
+    pages = pages_with(SLIDER)
+    for page in pages if request.config.getoption("all") else pages[:1]:
         opened = visit.open(f"{book}/{page}")
         for slider in opened.query_selector_all(".vega-bindings input[type=range]"):
             drawing = slider.evaluate_handle("e => e.closest('.kanon-figure').querySelector('.kanon-drawing')")
